@@ -1,0 +1,56 @@
+// The vocabulary that every layer shares: kind, shape and plan.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+namespace bloomery {
+
+// The numbers are part of the file format and never change their meaning.
+enum class filter_kind : std::uint16_t {
+  classic = 1,      // probes anywhere in one array (Bloom 1970)
+  partitioned = 2,  // one slice of the array for each probe
+  blocked = 3,      // all probes of a key in one 64-byte block
+};
+
+[[nodiscard]] std::string_view kind_name(filter_kind kind) noexcept;
+
+// How a hash becomes positions (hash/probe.hpp has the arithmetic). Frozen like the kinds.
+enum class probe_scheme : std::uint16_t {
+  multiply = 1,  // from one 64-bit hash by multiply-high: every filter of our own
+  modulo = 2,    // from one 32-bit word of a digest for each probe, modulo the size: foreign formats
+};
+
+// Everything that decides which bits a hash sets. Two filters with equal shapes, hash and seed can be
+// combined; nothing else can.
+struct shape {
+  filter_kind kind = filter_kind::blocked;
+  probe_scheme scheme = probe_scheme::multiply;
+  std::uint32_t probes = 0;
+  std::uint32_t block_bits = 0;  // 512 for blocked, 0 for the kinds without blocks
+  std::uint64_t bits = 0;
+
+  friend bool operator==(const shape&, const shape&) = default;
+};
+
+inline constexpr std::uint32_t bits_per_block = 512;
+inline constexpr std::uint64_t max_bits = std::uint64_t{1} << 48U;  // 32 TiB of array
+inline constexpr std::uint32_t max_probes = 64;
+inline constexpr std::uint32_t max_blocked_probes = 16;  // one for each lane of a block
+
+// Throws errc::bad_argument unless the shape is one that a filter can have.
+void check_shape(const shape& s);
+
+// A shape together with what it was made for.
+struct plan {
+  bloomery::shape shape;
+  std::uint64_t keys = 0;   // planned number of keys; 0 when nobody said
+  double fpr_target = 0.0;  // what was asked for; 0 when only a size was
+  double fpr = 0.0;         // what the exact model expects at `keys` keys, at most fpr_target
+
+  [[nodiscard]] double bits_per_key() const noexcept {
+    return static_cast<double>(shape.bits) / static_cast<double>(keys);
+  }
+};
+
+}  // namespace bloomery

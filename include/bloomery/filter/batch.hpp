@@ -1,0 +1,65 @@
+// The forms in which a batch call answers, each derived from one: a bitmap.
+//
+// A filter answers 64 keys in one word (`contains_bits`), because that is what the loops over many keys
+// produce best. A count, a byte for each key and the list of matching indexes follow from it in small
+// pieces that stay in the first-level cache.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace bloomery::detail {
+
+inline constexpr std::size_t batch_keys = 256;  // a piece: its hashes and answers fit on the stack
+
+// Calls bits(first, count, bitmap) for consecutive pieces and take(first, count, bitmap) after each.
+template <class Bits, class Take>
+void for_each_piece(std::size_t keys, Bits bits, Take take) {
+  std::array<std::uint64_t, batch_keys / 64> bitmap{};
+  for (std::size_t first = 0; first < keys; first += batch_keys) {
+    const std::size_t count = std::min(batch_keys, keys - first);
+    const std::span<std::uint64_t> answers(bitmap.data(), (count + 63) / 64);
+    bits(first, count, answers);
+    take(first, count, std::span<const std::uint64_t>(answers));
+  }
+}
+
+template <class Bits>
+std::size_t answer_count(std::size_t keys, Bits bits) {
+  std::size_t found = 0;
+  for_each_piece(keys, bits, [&](std::size_t, std::size_t, std::span<const std::uint64_t> answers) {
+    for (const std::uint64_t word : answers) found += static_cast<std::size_t>(std::popcount(word));
+  });
+  return found;
+}
+
+template <class Bits>
+void answer_bytes(std::size_t keys, std::span<std::uint8_t> out, Bits bits) {
+  for_each_piece(keys, bits,
+                 [&](std::size_t first, std::size_t count, std::span<const std::uint64_t> answers) {
+                   for (std::size_t i = 0; i < count; ++i) {
+                     out[first + i] = static_cast<std::uint8_t>((answers[i / 64] >> (i % 64)) & 1U);
+                   }
+                 });
+}
+
+template <class Bits>
+std::size_t answer_indexes(std::size_t keys, std::span<std::uint32_t> out, Bits bits) {
+  std::size_t found = 0;
+  for_each_piece(keys, bits,
+                 [&](std::size_t first, std::size_t, std::span<const std::uint64_t> answers) {
+                   for (std::size_t w = 0; w < answers.size(); ++w) {
+                     for (std::uint64_t word = answers[w]; word != 0; word &= word - 1) {
+                       const auto bit = static_cast<std::size_t>(std::countr_zero(word));
+                       out[found++] = static_cast<std::uint32_t>(first + w * 64 + bit);
+                     }
+                   }
+                 });
+  return found;
+}
+
+}  // namespace bloomery::detail

@@ -1,0 +1,137 @@
+// Keys instead of hashes: what most programs touch.
+//
+//     bloomery::filter f({.keys = 1'000'000, .fpr = 0.01});
+//     f.add("apples");
+//     f.contains("mango");    // false, or with probability 1 % true
+//
+// Takes strings, views, spans of bytes, integers and your own types (hash/hash.hpp), hashes each key once
+// and never allocates for it. Wraps owners, views and concurrent handles alike: a call exists when the
+// wrapped type has it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <ranges>
+#include <span>
+#include <utility>
+
+#include "bloomery/filter/batch.hpp"
+#include "bloomery/filter/bit_filter.hpp"
+#include "bloomery/filter/blocked.hpp"
+#include "bloomery/filter/concepts.hpp"
+#include "bloomery/hash/hash.hpp"
+
+namespace bloomery {
+
+template <class Filter, hasher Hasher = xxh3_hasher>
+class keyed {
+ public:
+  using filter_type = Filter;
+  using hasher_type = Hasher;
+  using hash_type = typename Filter::hash_type;
+
+  explicit keyed(const options& o) requires std::constructible_from<Hasher, std::uint64_t>
+      : filter_(o), hasher_(o.seed) {}
+  explicit keyed(Filter filter, Hasher hasher = Hasher{})
+      : filter_(std::move(filter)), hasher_(std::move(hasher)) {}
+
+  // ---- one key -----------------------------------------------------------------------------------
+
+  template <key_for<Hasher> Key>
+  void add(const Key& key) noexcept {
+    filter_.add(hash_key(hasher_, key));
+  }
+  template <key_for<Hasher> Key>
+  [[nodiscard]] bool contains(const Key& key) const noexcept {
+    return filter_.contains(hash_key(hasher_, key));
+  }
+
+  // ---- many keys: any range of keys, hashed a piece at a time ---------------------------------------
+
+  template <std::ranges::forward_range Keys>
+  requires key_for<std::ranges::range_value_t<Keys>, Hasher>
+  void add_batch(const Keys& keys) noexcept {
+    auto next = std::ranges::begin(keys);
+    std::array<hash_type, detail::batch_keys> hashed;
+    for (std::size_t left = size_of(keys); left > 0;) {
+      const std::size_t count = std::min(left, detail::batch_keys);
+      filter_.add_batch(hash_piece(next, count, hashed));
+      left -= count;
+    }
+  }
+  // The forms of answer are those of filter/bit_filter.hpp.
+  template <std::ranges::forward_range Keys>
+  requires key_for<std::ranges::range_value_t<Keys>, Hasher>
+  void contains_bits(const Keys& keys, std::span<std::uint64_t> bitmap) const noexcept {
+    detail::for_each_piece(
+        size_of(keys), pieces(keys),
+        [&](std::size_t first, std::size_t, std::span<const std::uint64_t> answers) {
+          std::ranges::copy(answers, bitmap.begin() + static_cast<std::ptrdiff_t>(first / 64));
+        });
+  }
+  template <std::ranges::forward_range Keys>
+  requires key_for<std::ranges::range_value_t<Keys>, Hasher>
+  void contains_bytes(const Keys& keys, std::span<std::uint8_t> out) const noexcept {
+    detail::answer_bytes(size_of(keys), out, pieces(keys));
+  }
+  template <std::ranges::forward_range Keys>
+  requires key_for<std::ranges::range_value_t<Keys>, Hasher>
+  [[nodiscard]] std::size_t contains_count(const Keys& keys) const noexcept {
+    return detail::answer_count(size_of(keys), pieces(keys));
+  }
+  template <std::ranges::forward_range Keys>
+  requires key_for<std::ranges::range_value_t<Keys>, Hasher>
+  std::size_t contains_indexes(const Keys& keys, std::span<std::uint32_t> out) const noexcept {
+    return detail::answer_indexes(size_of(keys), out, pieces(keys));
+  }
+
+  // ---- the rest ----------------------------------------------------------------------------------
+
+  [[nodiscard]] double fpr() const noexcept { return filter_.fpr(); }
+  [[nodiscard]] std::uint64_t keys() const noexcept { return filter_.keys(); }
+  [[nodiscard]] const Filter& hashes() const noexcept { return filter_; }
+  [[nodiscard]] Filter& hashes() noexcept { return filter_; }
+  [[nodiscard]] const Hasher& hash_function() const noexcept { return hasher_; }
+
+  // A handle for one thread among many; see bit_filter::concurrent.
+  [[nodiscard]] auto concurrent() noexcept {
+    return keyed<typename Filter::concurrent_handle, Hasher>(filter_.concurrent(), hasher_);
+  }
+
+ private:
+  template <class Keys>
+  static std::size_t size_of(const Keys& keys) noexcept {
+    return static_cast<std::size_t>(std::ranges::distance(keys));
+  }
+
+  // Hashes the next `count` keys and moves the iterator past them.
+  template <class Iterator>
+  std::span<const hash_type> hash_piece(Iterator& next, std::size_t count,
+                                        std::array<hash_type, detail::batch_keys>& out) const noexcept {
+    for (std::size_t i = 0; i < count; ++i, ++next) out[i] = hash_key(hasher_, *next);
+    return {out.data(), count};
+  }
+
+  // Pieces are asked for in order, so an iterator that is carried along is enough.
+  template <class Keys>
+  auto pieces(const Keys& keys) const noexcept {
+    return [this, next = std::ranges::begin(keys)](std::size_t, std::size_t count,
+                                                   std::span<std::uint64_t> bitmap) mutable {
+      std::array<hash_type, detail::batch_keys> hashed;
+      filter_.contains_bits(hash_piece(next, count, hashed), bitmap);
+    };
+  }
+
+  Filter filter_;
+  Hasher hasher_;
+};
+
+// The default: blocked, XXH3.
+using filter = keyed<blocked_filter>;
+using filter_view = keyed<blocked_view>;
+
+}  // namespace bloomery

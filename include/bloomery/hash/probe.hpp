@@ -1,0 +1,166 @@
+// Hash + shape -> positions: the bits of the array that belong to a key.
+//
+// Each scheme is a small class with the same face, which filter/bit_filter.hpp is written against:
+//
+//     hash_type                what it takes: one 64-bit hash, or a foreign digest
+//     scheme(shape)            keeps what it needs of the shape
+//     all_of(hash, test)       true when test(position) holds for every position of the key
+//     lines(hash, touch)       touch(position) once for each cache line that the key may need
+//
+// The arithmetic is frozen; docs/format.md is its normative text. The range reduction is multiply-high
+// and the next position comes from a multiplier that does not depend on the size. So every size works,
+// and since floor(floor(h m / 2^64) / 2) = floor(h (m/2) / 2^64), halving the size is an OR of
+// neighbours.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "bloomery/core/arithmetic.hpp"
+#include "bloomery/core/block_geometry.hpp"
+#include "bloomery/core/shape.hpp"
+#include "bloomery/hash/hash.hpp"
+
+namespace bloomery {
+
+// Odd, from the best spectral multipliers of Steele and Vigna 2021. The successive h * c^j are as good
+// as independent for the filter: measured 0.999 to 1.010 of the theory for 3 to 20 probes.
+inline constexpr std::uint64_t next_probe_multiplier = 0xd1342543de82ef95U;
+
+// Classic: position j = high64((h c^j) * bits).
+class classic_probes {
+ public:
+  using hash_type = std::uint64_t;
+  static constexpr filter_kind kind = filter_kind::classic;
+  static constexpr probe_scheme scheme = probe_scheme::multiply;
+
+  explicit classic_probes(const shape& s) noexcept : bits_(s.bits), probes_(s.probes) {}
+
+  template <class Test>
+  bool all_of(std::uint64_t hash, Test test) const noexcept {
+    for (std::uint32_t j = 0; j < probes_; ++j) {
+      if (!test(detail::multiply_high(hash, bits_))) return false;
+      hash *= next_probe_multiplier;
+    }
+    return true;
+  }
+
+  template <class Touch>
+  void lines(std::uint64_t hash, Touch touch) const noexcept {
+    all_of(hash, [&](std::uint64_t position) {
+      touch(position);
+      return true;
+    });
+  }
+
+ private:
+  std::uint64_t bits_;
+  std::uint32_t probes_;
+};
+
+// Partitioned: position j = j * slice + high64((h c^j) * slice), where slice = bits / probes.
+class partitioned_probes {
+ public:
+  using hash_type = std::uint64_t;
+  static constexpr filter_kind kind = filter_kind::partitioned;
+  static constexpr probe_scheme scheme = probe_scheme::multiply;
+
+  explicit partitioned_probes(const shape& s) noexcept
+      : slice_bits_(s.bits / s.probes), probes_(s.probes) {}
+
+  template <class Test>
+  bool all_of(std::uint64_t hash, Test test) const noexcept {
+    std::uint64_t slice = 0;
+    for (std::uint32_t j = 0; j < probes_; ++j) {
+      if (!test(slice + detail::multiply_high(hash, slice_bits_))) return false;
+      hash *= next_probe_multiplier;
+      slice += slice_bits_;
+    }
+    return true;
+  }
+
+  template <class Touch>
+  void lines(std::uint64_t hash, Touch touch) const noexcept {
+    all_of(hash, [&](std::uint64_t position) {
+      touch(position);
+      return true;
+    });
+  }
+
+ private:
+  std::uint64_t slice_bits_;
+  std::uint32_t probes_;
+};
+
+// Blocked: everything in the 64 bytes of block high64(h * blocks). Inside, x = h mod 2^32 gives the
+// rotation of the lane pattern (bits 16 to 19) and, times a multiplier for each lane, the bit there.
+class blocked_probes {
+ public:
+  using hash_type = std::uint64_t;
+  static constexpr filter_kind kind = filter_kind::blocked;
+  static constexpr probe_scheme scheme = probe_scheme::multiply;
+
+  explicit blocked_probes(const shape& s) noexcept
+      : blocks_(s.bits / bits_per_block),
+        probes_(s.probes),
+        pattern_lanes_(block_geometry::pattern_lanes[s.probes]) {}
+
+  // Visits all lanes without a branch on the outcome: with a full line in cache the mispredicted exit
+  // would cost more than the remaining lanes.
+  template <class Test>
+  bool all_of(std::uint64_t hash, Test test) const noexcept {
+    const std::uint64_t base = block_of(hash) * bits_per_block;
+    const auto x = static_cast<std::uint32_t>(hash);
+    const std::uint32_t rotation = (x >> 16U) & (block_geometry::lanes - 1);
+    bool all = true;
+    for (std::uint32_t j = 0; j < probes_; ++j) {
+      const std::uint32_t lane = (pattern_lanes_[j] - rotation) & (block_geometry::lanes - 1);
+      const std::uint32_t bit = (x * block_geometry::lane_multiplier[lane]) >> 27U;
+      all &= test(base + lane * block_geometry::lane_bits + bit);
+    }
+    return all;
+  }
+
+  template <class Touch>
+  void lines(std::uint64_t hash, Touch touch) const noexcept {
+    touch(block_of(hash) * bits_per_block);
+  }
+
+  [[nodiscard]] std::uint64_t block_of(std::uint64_t hash) const noexcept {
+    return detail::multiply_high(hash, blocks_);
+  }
+
+ private:
+  std::uint64_t blocks_;
+  std::uint32_t probes_;
+  block_geometry::lane_list pattern_lanes_;
+};
+
+// Foreign digests: position j = word j modulo bits. The array is a classic one.
+class digest_probes {
+ public:
+  using hash_type = digest;
+  static constexpr filter_kind kind = filter_kind::classic;
+  static constexpr probe_scheme scheme = probe_scheme::modulo;
+
+  explicit digest_probes(const shape& s) noexcept : bits_(s.bits), probes_(s.probes) {}
+
+  template <class Test>
+  bool all_of(const digest& d, Test test) const noexcept {
+    for (std::uint32_t j = 0; j < probes_; ++j) {
+      if (!test(d.words[j] % bits_)) return false;
+    }
+    return true;
+  }
+
+  template <class Touch>
+  void lines(const digest& d, Touch touch) const noexcept {
+    for (std::uint32_t j = 0; j < probes_; ++j) touch(d.words[j] % bits_);
+  }
+
+ private:
+  std::uint64_t bits_;
+  std::uint32_t probes_;
+};
+
+}  // namespace bloomery

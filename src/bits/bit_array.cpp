@@ -1,0 +1,97 @@
+#include "bloomery/bits/bit_array.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cstdlib>
+#include <cstring>
+
+#include "bloomery/core/error.hpp"
+
+namespace bloomery {
+
+namespace {
+
+[[noreturn]] void throw_no_memory(std::uint64_t bytes) {
+  throw error(errc::no_memory, "cannot allocate " + detail::to_text(bytes) + " bytes for a filter");
+}
+
+std::size_t mapped_bytes(std::size_t words) {
+  return (words * sizeof(std::uint64_t) + bit_array::huge_page - 1) & ~(bit_array::huge_page - 1);
+}
+
+bool is_large(std::size_t words) { return words * sizeof(std::uint64_t) >= bit_array::huge_page; }
+
+// Anonymous pages come zeroed, and untouched ones cost nothing. One huge page more than needed is
+// reserved and the ends are given back, since mmap aligns to small pages only.
+void* map_aligned(std::size_t bytes) {
+  const std::size_t reserved = bytes + bit_array::huge_page;
+  if (reserved < bytes) return nullptr;
+  void* start =
+      mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (start == MAP_FAILED) return nullptr;
+  const auto address = reinterpret_cast<std::uintptr_t>(start);
+  const std::size_t before = -address & (bit_array::huge_page - 1);
+  const std::size_t after = reserved - bytes - before;
+  auto* aligned = static_cast<std::byte*>(start) + before;
+  if (before != 0) munmap(start, before);
+  if (after != 0) munmap(aligned + bytes, after);
+#ifdef MADV_HUGEPAGE
+  madvise(aligned, bytes, MADV_HUGEPAGE);  // advice: a refusal changes the speed and nothing else
+#endif
+  return aligned;
+}
+
+}  // namespace
+
+bit_array::bit_array(std::uint64_t bits) {
+  const std::uint64_t count = words_for(bits);
+  if (count == 0) return;
+  if (count > SIZE_MAX / sizeof(std::uint64_t) - huge_page) throw_no_memory(count * 8);
+  count_ = static_cast<std::size_t>(count);
+  const std::size_t bytes = count_ * sizeof(std::uint64_t);
+  if (is_large(count_)) {
+    words_ = static_cast<std::uint64_t*>(map_aligned(mapped_bytes(count_)));
+  } else {
+    const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
+    words_ = static_cast<std::uint64_t*>(std::aligned_alloc(alignment, rounded));
+    if (words_ != nullptr) std::memset(words_, 0, rounded);
+  }
+  if (words_ == nullptr) throw_no_memory(bytes);
+}
+
+bit_array::bit_array(const bit_array& other) : bit_array(std::uint64_t{other.count_} * 64) {
+  std::copy_n(other.words_, other.count_, words_);
+}
+
+bit_array::~bit_array() {
+  if (words_ == nullptr) return;
+  if (is_large(count_)) {
+    munmap(words_, mapped_bytes(count_));
+  } else {
+    std::free(words_);
+  }
+}
+
+std::uint64_t count_bits(std::span<const std::uint64_t> words) noexcept {
+  std::uint64_t set = 0;
+  for (const std::uint64_t word : words) set += static_cast<std::uint64_t>(std::popcount(word));
+  return set;
+}
+
+std::uint64_t count_bits(std::span<const std::uint64_t> words, std::uint64_t first,
+                         std::uint64_t last) noexcept {
+  if (first >= last) return 0;
+  // The bits below a position, within its word.
+  const auto below = [&](std::uint64_t position) {
+    const std::uint64_t inside = position & 63U;
+    if (inside == 0) return std::uint64_t{0};
+    const std::uint64_t word = detail::little_endian(words[position >> 6U]);
+    return static_cast<std::uint64_t>(std::popcount(word & ((std::uint64_t{1} << inside) - 1)));
+  };
+  const std::uint64_t whole = count_bits(words.subspan(first >> 6U, (last >> 6U) - (first >> 6U)));
+  return whole - below(first) + below(last);
+}
+
+}  // namespace bloomery

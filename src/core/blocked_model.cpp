@@ -1,0 +1,142 @@
+// The exact false-positive rate of the blocked layout.
+//
+// Fix a query; by symmetry its rotation is 0, so it asks for one bit in each lane of the pattern P. Let
+// T be a subset of those k bits. One key of the same block leaves all of T untouched with probability
+//
+//     g(T) = mean over the 16 rotations r of (31/32)^|T and rot_r(P)|
+//
+// A block's load is Binomial(n, 1/B), so all n keys leave T untouched with probability
+// (1 - (1 - g(T))/B)^n, and inclusion-exclusion over T gives the probability that every bit is set.
+// Subsets with the same g are summed beforehand: 32,768 subsets at k = 15 are a few hundred groups.
+//
+// With all 16 lanes in use the rotation does nothing and the lanes are independent given the load, so
+// k = 16 has a direct form with positive terms only; that is the k of the lowest targets, where an
+// alternating sum would have lost its digits.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <map>
+#include <mutex>
+#include <vector>
+
+#include "bloomery/core/block_geometry.hpp"
+#include "bloomery/core/sizing.hpp"
+#include "checks.hpp"
+
+namespace bloomery::sizing {
+
+namespace {
+
+using block_geometry::lane_bits;
+using block_geometry::lane_pattern;
+using block_geometry::lanes;
+
+struct term {
+  long double one_minus_g;
+  long double weight;  // number of even subsets minus number of odd ones
+};
+
+std::vector<term> make_terms(std::uint32_t probes) {
+  std::array<std::uint16_t, lanes> rotated{};
+  for (std::uint32_t r = 0; r < lanes; ++r) {
+    rotated[r] = std::rotr(lane_pattern[probes], static_cast<int>(r));
+  }
+  // 1 - (31/32)^i, from i = 0 upwards, as the key's chance to touch at least one of i bits.
+  std::array<long double, lanes + 1> touched{};
+  for (std::uint32_t i = 0; i <= lanes; ++i) {
+    touched[i] = -std::expm1(static_cast<long double>(i) * std::log1p(-1.0L / lane_bits));
+  }
+  using histogram = std::array<std::uint8_t, lanes + 1>;
+  std::map<histogram, std::int64_t> groups;
+  const std::uint32_t pattern = lane_pattern[probes];
+  for (std::uint32_t subset = pattern;; subset = (subset - 1) & pattern) {
+    histogram shared{};
+    for (const std::uint16_t lanes_of_key : rotated) {
+      ++shared[static_cast<std::size_t>(std::popcount(subset & lanes_of_key))];
+    }
+    groups[shared] += std::popcount(subset) % 2 == 0 ? 1 : -1;
+    if (subset == 0) break;
+  }
+  std::vector<term> terms;
+  terms.reserve(groups.size());
+  for (const auto& [shared, weight] : groups) {
+    if (weight == 0) continue;
+    long double sum = 0;
+    for (std::uint32_t i = 0; i <= lanes; ++i) sum += shared[i] * touched[i];
+    terms.push_back({sum / lanes, static_cast<long double>(weight)});
+  }
+  return terms;
+}
+
+const std::vector<term>& terms_of(std::uint32_t probes) {
+  static std::array<std::once_flag, lanes + 1> made;
+  static std::array<std::vector<term>, lanes + 1> terms;
+  std::call_once(made[probes], [probes] { terms[probes] = make_terms(probes); });
+  return terms[probes];
+}
+
+// The mean of f(load) over load ~ Binomial(n, 1/blocks), for an f that grows from 0 to 1. The window of
+// 12 standard deviations below the mean loses less than 1e-30; above it the sum runs until the rest is
+// negligible against what it has.
+template <class Function>
+double mean_over_loads(double n, double blocks, Function f) {
+  if (blocks == 1) return static_cast<double>(f(n));
+  const long double p = 1.0L / blocks;
+  const long double mean = n * p;
+  const long double first = std::floor(std::max(0.0L, mean - 12 * std::sqrt(mean) - 12));
+  long double chance =
+      std::exp(std::lgamma(n + 1.0L) - std::lgamma(first + 1.0L) - std::lgamma(n - first + 1.0L) +
+               first * std::log(p) + (n - first) * std::log1p(-p));
+  long double sum = 0;
+  for (long double load = first; load <= n; ++load) {
+    sum += chance * f(load);
+    chance *= (n - load) / (load + 1) * p / (1 - p);
+    if (load > mean && chance < 1e-12L * sum) break;
+  }
+  return static_cast<double>(std::min(1.0L, sum));
+}
+
+void check_blocked(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probes) {
+  check_keys(keys);
+  check_probes(probes, max_blocked_probes);
+  if (blocks == 0 || blocks > max_bits / bits_per_block) {
+    detail::throw_bad_argument("the number of blocks", blocks, "from 1 to 2^39");
+  }
+}
+
+}  // namespace
+
+double blocked_fpr(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probes) {
+  check_blocked(keys, blocks, probes);
+  const auto n = static_cast<long double>(keys);
+  const auto b = static_cast<long double>(blocks);
+  // Two keys with the same 32 bits inside a block are one key to it.
+  const double same_key = static_cast<double>(n / b) * 0x1p-32;
+  if (probes == lanes) {
+    const long double log_stays = std::log1p(-1.0L / lane_bits);
+    const double all_set = mean_over_loads(
+        static_cast<double>(keys), static_cast<double>(blocks),
+        [&](long double load) { return std::pow(-std::expm1(load * log_stays), lanes); });
+    return std::min(1.0, all_set + same_key);
+  }
+  long double sum = 0;
+  for (const term& t : terms_of(probes)) {
+    sum += t.weight * std::exp(n * std::log1p(-t.one_minus_g / b));
+  }
+  // What rounding may have left of 2^k terms; never report less than that.
+  const long double noise = static_cast<long double>(1U << probes) * 1e-19L;
+  return static_cast<double>(std::clamp(sum, noise, 1.0L)) + same_key;
+}
+
+double blocked_fpr_simple(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probes) {
+  check_blocked(keys, blocks, probes);
+  const long double log_stays = std::log1p(-static_cast<long double>(probes) / bits_per_block);
+  return mean_over_loads(static_cast<double>(keys), static_cast<double>(blocks),
+                         [&](long double load) {
+                           return std::pow(-std::expm1(load * log_stays),
+                                           static_cast<long double>(probes));
+                         });
+}
+
+}  // namespace bloomery::sizing

@@ -1,0 +1,39 @@
+// Argument checks that the sizing functions share.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/core/shape.hpp"
+
+namespace bloomery::sizing {
+
+inline void check_keys(std::uint64_t keys) {
+  if (keys == 0) detail::throw_bad_argument("the number of keys", keys, "at least 1");
+}
+
+inline void check_bits(std::uint64_t bits) {
+  if (bits == 0 || bits > max_bits) {
+    detail::throw_bad_argument("the number of bits", bits, "from 1 to 2^48");
+  }
+}
+
+inline void check_probes(std::uint32_t probes, std::uint32_t most) {
+  if (probes == 0 || probes > most) {
+    detail::throw_bad_argument("the number of probes", std::uint64_t{probes},
+                               "from 1 to " + detail::to_text(std::uint64_t{most}));
+  }
+}
+
+inline void check_fpr(double fpr) {
+  if (!(fpr > 0.0 && fpr < 1.0)) detail::throw_bad_argument("fpr", fpr, "above 0 and below 1");
+}
+
+inline void check_positive(const char* name, double value) {
+  if (!(value > 0.0 && std::isfinite(value))) {
+    detail::throw_bad_argument(name, value, "above 0 and finite");
+  }
+}
+
+}  // namespace bloomery::sizing

@@ -1,0 +1,243 @@
+// From what the caller knows to a shape: the smallest filter that keeps its promise.
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <string>
+
+#include "bloomery/core/sizing.hpp"
+#include "checks.hpp"
+
+namespace bloomery::sizing {
+
+namespace {
+
+constexpr std::uint64_t word_bits = 64;
+
+// Where one more probe begins to pay in a large blocked filter: the bits per key, and the fpr there.
+// Solved from blocked_fpr(k) = blocked_fpr(k + 1); a test solves it again.
+struct probe_step {
+  double bits_per_key;
+  double fpr;
+};
+constexpr std::array<probe_step, 15> blocked_steps = {{{2.1081, 0.377713},
+                                                       {3.5530, 0.188152},
+                                                       {4.9822, 0.0951417},
+                                                       {6.6764, 0.0430201},
+                                                       {8.3324, 0.0202925},
+                                                       {10.0330, 0.00958619},
+                                                       {12.0777, 0.00402639},
+                                                       {14.1334, 0.00175362},
+                                                       {16.5778, 0.000687564},
+                                                       {19.0200, 0.000284861},
+                                                       {21.9187, 0.000106794},
+                                                       {25.3949, 3.59716e-05},
+                                                       {28.8846, 1.31454e-05},
+                                                       {33.2343, 4.16139e-06},
+                                                       {38.4743, 1.19247e-06}}};
+
+template <class Enough>
+std::uint32_t blocked_probes(Enough enough) {
+  const auto step = std::find_if(blocked_steps.begin(), blocked_steps.end(), enough);
+  return static_cast<std::uint32_t>(step - blocked_steps.begin()) + 1;
+}
+
+// What a kind counts in: the array is a whole number of units in each of its parts, and folding ORs
+// neighbouring parts of it.
+struct unit {
+  std::uint64_t bits;   // of one unit
+  std::uint64_t parts;  // equal parts of the array: the slices of a partitioned filter, else 1
+};
+
+unit unit_of(filter_kind kind, std::uint32_t probes) {
+  switch (kind) {
+    case filter_kind::blocked:
+      return {.bits = bits_per_block, .parts = 1};
+    case filter_kind::partitioned:
+      return {.bits = 8, .parts = probes};
+    case filter_kind::classic:
+      break;
+  }
+  return {.bits = word_bits, .parts = 1};
+}
+
+// A power of two of at most 1/1024 of the units. A blocked filter of several blocks has an even number
+// of them even when that costs more: without it there would be nothing to fold.
+std::uint64_t fold_quantum(filter_kind kind, std::uint64_t units) {
+  const std::uint64_t quantum = std::bit_floor(std::max<std::uint64_t>(1, units / 1024));
+  return kind == filter_kind::blocked && units > 1 ? std::max<std::uint64_t>(2, quantum) : quantum;
+}
+
+[[noreturn]] void throw_too_large(const request& r, double bits) {
+  throw error(errc::bad_argument,
+              detail::to_text(r.keys) + " keys would need " + detail::to_text(bits) +
+                  " bits, more than the limit of 2^48; use fewer keys or a higher fpr");
+}
+
+shape shape_of(const request& r, std::uint32_t probes, std::uint64_t units_per_part) {
+  const unit u = unit_of(r.kind, probes);
+  return {.kind = r.kind,
+          .scheme = probe_scheme::multiply,
+          .probes = probes,
+          .block_bits = r.kind == filter_kind::blocked ? bits_per_block : 0,
+          .bits = units_per_part * u.parts * u.bits};
+}
+
+shape round_up(const request& r, std::uint32_t probes, std::uint64_t units) {
+  const std::uint64_t quantum = fold_quantum(r.kind, units);
+  return shape_of(r, probes, (units + quantum - 1) / quantum * quantum);
+}
+
+shape round_down(const request& r, std::uint32_t probes, std::uint64_t units) {
+  return shape_of(r, probes, units - units % fold_quantum(r.kind, units));
+}
+
+// The fewest units with which the exact model meets the target. The model falls with the size, so a
+// secant in log(fpr) finds the place in a few steps and a bracket keeps it honest.
+std::uint64_t least_units(const request& r, std::uint32_t probes) {
+  const unit u = unit_of(r.kind, probes);
+  const std::uint64_t most = max_bits / (u.parts * u.bits);
+  const auto excess = [&](std::uint64_t units) {
+    return std::log(fpr(shape_of(r, probes, units), r.keys)) - std::log(*r.fpr);
+  };
+  const double guess = static_cast<double>(r.keys) * bits_per_key(probes, *r.fpr) /
+                       static_cast<double>(u.parts * u.bits);
+  if (guess >= static_cast<double>(most)) {
+    throw_too_large(r, guess * static_cast<double>(u.parts * u.bits));
+  }
+  std::uint64_t low = 0;  // too few
+  double low_excess = -std::log(*r.fpr);
+  auto high = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(guess));
+  double high_excess = excess(high);
+  while (high_excess > 0) {
+    if (high == most) {
+      throw_too_large(r, static_cast<double>(most) * static_cast<double>(u.parts * u.bits));
+    }
+    low = high;
+    low_excess = high_excess;
+    high = std::min(most, high + high / 16 + 1);
+    high_excess = excess(high);
+  }
+  for (bool halve = false; high - low > 1; halve = !halve) {
+    const auto width = static_cast<double>(high - low);
+    const double step = halve ? width / 2 : width * low_excess / (low_excess - high_excess);
+    const std::uint64_t middle =
+        std::clamp(low + static_cast<std::uint64_t>(step), low + 1, high - 1);
+    const double middle_excess = excess(middle);
+    (middle_excess > 0 ? low : high) = middle;
+    (middle_excess > 0 ? low_excess : high_excess) = middle_excess;
+  }
+  return high;
+}
+
+// The probes for a target: near log2(1/fpr) for classic and partitioned, by the table for blocked.
+std::uint32_t probes_for_target(const request& r) {
+  if (r.kind == filter_kind::blocked) {
+    return blocked_probes([&](const probe_step& step) { return step.fpr <= *r.fpr; });
+  }
+  const double ideal = -std::log2(*r.fpr);
+  const auto low = static_cast<std::uint32_t>(std::clamp(std::floor(ideal), 1.0, 64.0));
+  const std::uint32_t high = std::min(low + 1, max_probes);
+  return bits_per_key(high, *r.fpr) < bits_per_key(low, *r.fpr) ? high : low;
+}
+
+shape shape_for_target(const request& r) {
+  check_fpr(*r.fpr);
+  if (*r.fpr < static_cast<double>(r.keys) * 0x1p-60) {
+    throw error(errc::unreachable,
+                "a 64-bit hash cannot honour an fpr of " + detail::to_text(*r.fpr) + " for " +
+                    detail::to_text(r.keys) + " keys; the limit is keys/2^60, here " +
+                    detail::to_text(static_cast<double>(r.keys) * 0x1p-60));
+  }
+  if (r.kind == filter_kind::blocked && *r.fpr < blocked_fpr_limit) {
+    throw error(errc::unreachable, "a blocked filter cannot honour an fpr of " +
+                                       detail::to_text(*r.fpr) +
+                                       "; its limit is 1e-9, use a classic filter below it");
+  }
+  const std::uint32_t probes = r.probes ? *r.probes : probes_for_target(r);
+  return round_up(r, probes, least_units(r, probes));
+}
+
+shape shape_for_bits_per_key(const request& r) {
+  check_positive("bits per key", *r.bits_per_key);
+  const double bits = std::ceil(static_cast<double>(r.keys) * *r.bits_per_key);
+  if (bits > static_cast<double>(max_bits)) throw_too_large(r, bits);
+  const std::uint32_t probes = r.probes ? *r.probes : best_probes(r.kind, *r.bits_per_key);
+  const unit u = unit_of(r.kind, probes);
+  const auto wanted = static_cast<std::uint64_t>(bits);
+  const std::uint64_t step = u.parts * u.bits;
+  return round_up(r, probes, (wanted + step - 1) / step);
+}
+
+shape shape_for_bytes(const request& r) {
+  if (*r.bytes > max_bits / 8) {
+    detail::throw_bad_argument("the number of bytes", *r.bytes, "at most 2^45");
+  }
+  // The array is stored in whole words, and a blocked one in whole blocks.
+  const std::uint64_t bits = *r.bytes / 8 * word_bits;
+  const double per_key = static_cast<double>(bits) / static_cast<double>(r.keys);
+  const std::uint32_t probes =
+      r.probes ? *r.probes : (bits == 0 ? 1 : best_probes(r.kind, per_key));
+  const unit u = unit_of(r.kind, probes);
+  const std::uint64_t units = bits / (u.parts * u.bits);
+  if (units == 0) {
+    const std::uint64_t least = (u.parts * u.bits + word_bits - 1) / word_bits * 8;
+    detail::throw_bad_argument(
+        "the number of bytes", *r.bytes,
+        "at least " + detail::to_text(least) + " for a " + std::string(kind_name(r.kind)) +
+            " filter with " + detail::to_text(std::uint64_t{probes}) + " probes");
+  }
+  return round_down(r, probes, units);
+}
+
+}  // namespace
+
+double fpr(const shape& s, std::uint64_t keys) {
+  check_shape(s);
+  if (keys == 0) return 0.0;
+  switch (s.kind) {
+    case filter_kind::classic:
+      return classic_fpr_expected(keys, s.bits, s.probes);
+    case filter_kind::partitioned:
+      return partitioned_fpr(keys, s.bits, s.probes);
+    case filter_kind::blocked:
+      return blocked_fpr(keys, s.bits / s.block_bits, s.probes);
+  }
+  throw error(errc::bad_argument, "unknown kind of filter");
+}
+
+std::uint32_t best_probes(filter_kind kind, double bits_per_key) {
+  check_positive("bits per key", bits_per_key);
+  if (kind == filter_kind::blocked) {
+    return blocked_probes(
+        [&](const probe_step& step) { return step.bits_per_key >= bits_per_key; });
+  }
+  const auto log_fpr = [&](double k) { return k * std::log(-std::expm1(-k / bits_per_key)); };
+  const double low = std::clamp(std::floor(ideal_probes(bits_per_key)), 1.0, 64.0);
+  const double high = std::min(low + 1, 64.0);
+  return static_cast<std::uint32_t>(log_fpr(high) < log_fpr(low) ? high : low);
+}
+
+plan make_plan(const request& r) {
+  check_keys(r.keys);
+  const int given = int{r.fpr.has_value()} + int{r.bits_per_key.has_value()} + int{r.bytes.has_value()};
+  if (given != 1) {
+    throw error(errc::bad_argument,
+                "a plan needs exactly one of fpr, bits per key and bytes; " +
+                    detail::to_text(static_cast<std::uint64_t>(given)) + " were given");
+  }
+  if (r.probes) {
+    check_probes(*r.probes, r.kind == filter_kind::blocked ? max_blocked_probes : max_probes);
+  }
+  plan p;
+  p.shape = r.fpr            ? shape_for_target(r)
+            : r.bits_per_key ? shape_for_bits_per_key(r)
+                             : shape_for_bytes(r);
+  check_shape(p.shape);
+  p.keys = r.keys;
+  p.fpr_target = r.fpr.value_or(0.0);
+  p.fpr = fpr(p.shape, r.keys);
+  return p;
+}
+
+}  // namespace bloomery::sizing
