@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <limits>
 #include <string>
 
 #include "bloomery/core/sizing.hpp"
@@ -204,6 +205,21 @@ double fpr(const shape& s, std::uint64_t keys) {
       return blocked_fpr(keys, s.bits / s.block_bits, s.probes);
   }
   throw error(errc::bad_argument, "unknown kind of filter");
+}
+
+double estimate_keys(const shape& s, std::uint64_t bits_set) {
+  check_shape(s);
+  if (bits_set > s.bits) {
+    detail::throw_bad_argument("the number of set bits", bits_set, "at most the number of bits");
+  }
+  if (bits_set == 0) return 0.0;
+  if (bits_set == s.bits) return std::numeric_limits<double>::infinity();
+  const auto bits = static_cast<double>(s.bits);
+  const double k = s.probes;
+  const double log_zero = std::log1p(-static_cast<double>(bits_set) / bits);
+  const double log_stays =
+      s.kind == filter_kind::classic ? k * std::log1p(-1.0 / bits) : std::log1p(-k / bits);
+  return log_zero / log_stays;
 }
 
 std::uint32_t best_probes(filter_kind kind, double bits_per_key) {

@@ -36,8 +36,16 @@ void check_shape(const shape& s) {
     detail::throw_bad_argument("the number of bits", s.bits,
                                "a multiple of the number of probes in a partitioned filter");
   }
-  if (s.scheme == probe_scheme::modulo && s.kind != filter_kind::classic) {
-    throw error(errc::bad_argument, "digests modulo the size are positions of classic filters only");
+  if (s.scheme == probe_scheme::modulo) {
+    if (s.kind != filter_kind::classic) {
+      throw error(errc::bad_argument,
+                  "digests modulo the size are positions of classic filters only");
+    }
+    // A word of a digest has 32 bits; it would never reach the rest of a longer array.
+    if (s.bits > std::uint64_t{1} << 32U) {
+      detail::throw_bad_argument("the number of bits", s.bits,
+                                 "at most 2^32 in a filter of foreign digests");
+    }
   }
 }
 

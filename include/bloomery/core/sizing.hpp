@@ -52,6 +52,11 @@ inline constexpr double blocked_fpr_limit = 1e-9;
 // The expected rate of a filter of this shape that holds `keys` keys.
 [[nodiscard]] double fpr(const shape& s, std::uint64_t keys);
 
+// The number of different keys that most likely set this many bits of a filter of this shape; infinite
+// when all are set. A bit stays 0 with probability (1 - 1/m)^(kn) in a classic filter and with
+// (1 - k/m)^n in the others.
+[[nodiscard]] double estimate_keys(const shape& s, std::uint64_t bits_set);
+
 // The probes with the least fpr for this many bits a key, and the real-valued optimum m/n ln 2.
 [[nodiscard]] std::uint32_t best_probes(filter_kind kind, double bits_per_key);
 [[nodiscard]] double ideal_probes(double bits_per_key);

@@ -106,7 +106,7 @@ class bit_filter : public bit_view<Probes> {
 
   // The smallest filter that holds o.keys keys at o.fpr.
   explicit bit_filter(const options& o)
-      : bit_filter(sizing::make_plan({.kind = Probes::kind, .keys = o.keys, .fpr = o.fpr})) {}
+      : bit_filter(plan_for({.kind = Probes::kind, .keys = o.keys, .fpr = o.fpr})) {}
   explicit bit_filter(const plan& p) : bit_filter(p, bit_array(checked_bits(p)), 0) {}
   // A copy that owns its words: what opening a file to change it needs.
   explicit bit_filter(const view& other) : bit_filter(other.planned(), copy_of(other), other.keys()) {}
@@ -185,6 +185,11 @@ class bit_filter : public bit_view<Probes> {
   bit_filter(const plan& p, bit_array array, std::uint64_t keys)
       : view(p, array.words(), keys), array_(std::move(array)) {}
 
+  static plan plan_for(const sizing::request& r) {
+    plan p = sizing::make_plan(r);
+    p.shape.scheme = Probes::scheme;
+    return p;
+  }
   static std::uint64_t checked_bits(const plan& p) {
     check_shape(p.shape);
     return p.shape.bits;

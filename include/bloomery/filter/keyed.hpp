@@ -19,6 +19,7 @@
 #include <span>
 #include <utility>
 
+#include "bloomery/core/error.hpp"
 #include "bloomery/filter/batch.hpp"
 #include "bloomery/filter/bit_filter.hpp"
 #include "bloomery/filter/blocked.hpp"
@@ -36,8 +37,18 @@ class keyed {
 
   explicit keyed(const options& o) requires std::constructible_from<Hasher, std::uint64_t>
       : filter_(o), hasher_(o.seed) {}
-  explicit keyed(Filter filter, Hasher hasher = Hasher{})
-      : filter_(std::move(filter)), hasher_(std::move(hasher)) {}
+  // Throws errc::mismatch when the hash has fewer words than the filter has probes.
+  explicit keyed(Filter inner, Hasher h = Hasher{})
+      : filter_(std::move(inner)), hasher_(std::move(h)) {
+    if constexpr (requires { hasher_.probes(); }) {
+      if (hasher_.probes() < filter_.shape().probes) {
+        throw error(errc::mismatch,
+                    "the hash makes " + detail::to_text(std::uint64_t{hasher_.probes()}) +
+                        " words, but the filter has " +
+                        detail::to_text(std::uint64_t{filter_.shape().probes}) + " probes");
+      }
+    }
+  }
 
   // ---- one key -----------------------------------------------------------------------------------
 

@@ -59,6 +59,15 @@ enum class hash_id : std::uint16_t {
   return "unknown";
 }
 
+// Which function of a family: what a file stores of its hash.
+struct hash_spec {
+  hash_id id = hash_id::none;
+  std::uint64_t seed = 0;
+  std::uint64_t key_id = 0;  // names the secret key of a keyed hash without telling it
+
+  friend bool operator==(const hash_spec&, const hash_spec&) = default;
+};
+
 // What a foreign scheme has instead of a 64-bit hash: a word for each probe. A fixed array, so that
 // hashing never allocates; only the first `probes` words mean anything.
 struct digest {
@@ -95,9 +104,7 @@ class xxh3_hasher {
   [[nodiscard]] constexpr std::uint64_t integer(std::uint64_t key) const noexcept {
     return mix64(key, spread_seed_);
   }
-  [[nodiscard]] constexpr std::uint64_t seed() const noexcept { return seed_; }
-  // Says which secret key a file was made with; there is none here.
-  [[nodiscard]] constexpr std::uint64_t key_id() const noexcept { return 0; }
+  [[nodiscard]] constexpr hash_spec spec() const noexcept { return {.id = id, .seed = seed_}; }
 
  private:
   std::uint64_t seed_;
@@ -108,8 +115,7 @@ template <class T>
 concept hasher = requires(const T& h, const void* data, std::size_t size, std::uint64_t key) {
   { h.bytes(data, size) } -> std::same_as<typename T::result_type>;
   { h.integer(key) } -> std::same_as<typename T::result_type>;
-  { h.seed() } -> std::same_as<std::uint64_t>;
-  { h.key_id() } -> std::same_as<std::uint64_t>;
+  { h.spec() } -> std::same_as<hash_spec>;
   { T::id } -> std::convertible_to<hash_id>;
 };
 

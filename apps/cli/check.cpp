@@ -1,0 +1,107 @@
+// bloomery check: which lines the filter may contain. Output keeps the order of the input.
+#include <fmt/format.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+
+#include "cli/common.hpp"
+#include "cli/lines.hpp"
+#include "cli/verbs.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+struct check_options {
+  input_options input;
+  std::string path;
+  std::string key_file;
+  bool invert = false;
+  bool count = false;
+  bool json = false;
+};
+
+// Lets the threads write one after the other, in the order of their chunks.
+class ordered_output {
+ public:
+  void write(std::uint64_t sequence, std::string_view text) {
+    std::unique_lock lock(mutex_);
+    turn_.wait(lock, [&] { return next_ == sequence || cancelled_; });
+    if (cancelled_) return;
+    write_output(text);
+    ++next_;
+    turn_.notify_all();
+  }
+  void cancel() {
+    const std::lock_guard lock(mutex_);
+    cancelled_ = true;
+    turn_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable turn_;
+  std::uint64_t next_ = 0;
+  bool cancelled_ = false;
+};
+
+// The lines whose answer is `wanted`, appended to `out`; returns how many.
+std::uint64_t select(const any_filter& f, const chunk& c, bool wanted, bool print, std::string& out) {
+  std::vector<std::uint64_t> bitmap((c.keys.size() + 63) / 64);
+  f.contains_bits(c.keys, bitmap);
+  std::uint64_t selected = 0;
+  out.clear();
+  for (std::size_t i = 0; i < c.keys.size(); ++i) {
+    const bool contained = ((bitmap[i / 64] >> (i % 64)) & 1U) != 0;
+    if (contained != wanted) continue;
+    ++selected;
+    if (print) out.append(c.keys[i]).push_back('\n');
+  }
+  return selected;
+}
+
+int run_check(const check_options& o) {
+  const any_filter f = open_filter(o.path, o.key_file);
+  progress meter("checking", o.input.quiet || (!o.count && !o.json));
+  line_source source(o.input.paths, o.input.keep_empty, meter);
+  const bool print = !o.count && !o.json;
+  std::atomic<std::uint64_t> asked{0};
+  std::atomic<std::uint64_t> selected{0};
+  ordered_output output;
+  for_each_chunk(
+      source, o.input.threads,
+      [&](const chunk& c) {
+        thread_local std::string text;
+        asked += c.keys.size();
+        selected += select(f, c, !o.invert, print, text);
+        output.write(c.sequence, text);
+      },
+      [&] { output.cancel(); });
+  meter.clear();
+  if (o.json) {
+    print_json({{"keys", asked.load()}, {"matched", selected.load()}});
+  } else if (o.count) {
+    write_output(fmt::format("{}\n", selected.load()));
+  }
+  return selected > 0 ? exit_success : exit_no_match;
+}
+
+}  // namespace
+
+void add_check(CLI::App& app, int& status) {
+  auto o = std::make_shared<check_options>();
+  CLI::App* verb = app.add_subcommand("check", "Print the lines that a filter probably contains");
+  verb->add_option("F", o->path, "The filter file to ask")->required()->type_name("");
+  verb->add_flag("-v,--invert", o->invert, "Print the lines that are surely not in it instead");
+  verb->add_flag("-c,--count", o->count, "Print only how many");
+  add_key_file(*verb, o->key_file);
+  verb->add_flag("--json", o->json, "Print how many keys and matches as JSON");
+  add_input_options(*verb, o->input);
+  verb->footer("Exit status: 0 when a line was selected, 1 when none was, 2 after an error.\n\n"
+               "Example:\n  tr -cs A-Za-z '\\n' < letter.txt | bloomery check -v words.bloom\n"
+               "  tail -f access.log | bloomery check blocked-lines.bloom");
+  verb->callback([o, &status] { status = run_check(*o); });
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,176 @@
+#include "cli/common.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <thread>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/core/sizing.hpp"
+#include "cli/text.hpp"
+#ifdef BLOOMERY_HAS_CRYPTO
+#include "bloomery/crypto/digest.hpp"
+#include "bloomery/crypto/siphash.hpp"
+#endif
+
+namespace bloomery::cli {
+
+void add_quiet(CLI::App& verb, bool& quiet) {
+  verb.add_flag("-q,--quiet", quiet, "No progress, no summary, no warnings");
+}
+
+void add_threads(CLI::App& verb, unsigned& threads) {
+  threads = std::max(1U, std::thread::hardware_concurrency());
+  verb.add_option("--threads", threads, "Threads to work with (default: all cores)")
+      ->check(CLI::Range(1U, 1024U))
+      ->type_name("N");
+}
+
+void add_input_options(CLI::App& verb, input_options& o) {
+  verb.add_option("INPUT", o.paths, "Files with a key on each line; none, or -, is standard input")
+      ->type_name("");
+  verb.add_flag("--keep-empty", o.keep_empty, "An empty line is a key too");
+  add_threads(verb, o.threads);
+  add_quiet(verb, o.quiet);
+}
+
+void add_key_file(CLI::App& verb, std::string& path) {
+  verb.add_option("--key-file", path,
+                  "The secret key of a siphash filter: 32 hexadecimal digits or 16 raw bytes")
+      ->type_name("FILE");
+}
+
+namespace {
+
+#ifdef BLOOMERY_HAS_CRYPTO
+std::shared_ptr<const any_hasher> keyed_hasher(const std::string& key_file) {
+  if (key_file.empty()) {
+    throw error(errc::bad_argument,
+                "siphash needs a secret key; make one with 'openssl rand -hex 16 > KEY' and give it "
+                "with --key-file KEY");
+  }
+  return erase(siphash_hasher(read_key_file(key_file)));
+}
+#endif
+
+}  // namespace
+
+bool makes_digests(std::string_view name) {
+  return name == hash_name(hash_id::salted_sha1) || name == hash_name(hash_id::md5);
+}
+
+std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64_t seed,
+                                              const std::string& key_file, std::uint32_t probes) {
+  if (name != hash_name(hash_id::xxh3) && seed != 0) {
+    throw error(errc::bad_argument, fmt::format("the hash {} takes no --seed", name));
+  }
+  if (name != hash_name(hash_id::siphash) && !key_file.empty()) {
+    throw error(errc::bad_argument,
+                fmt::format("the hash {} takes no --key-file; did you mean --hash siphash?", name));
+  }
+  if (name == hash_name(hash_id::xxh3)) return erase(xxh3_hasher(seed));
+#ifdef BLOOMERY_HAS_CRYPTO
+  if (name == hash_name(hash_id::siphash)) return keyed_hasher(key_file);
+  if (name == hash_name(hash_id::salted_sha1)) return erase(salted_sha1_hasher(probes));
+  if (name == hash_name(hash_id::md5)) return erase(md5_hasher());
+#endif
+  static_cast<void>(probes);
+  throw error(errc::unsupported, fmt::format("this program was built without the hash {}", name));
+}
+
+std::shared_ptr<const any_hasher> hasher_of(const image_header& header, const std::string& key_file) {
+  if (header.hash.id == hash_id::none) return nullptr;
+  // Without its key a filter can still be looked at.
+  if (header.hash.id == hash_id::siphash && key_file.empty()) return nullptr;
+  return make_hasher(hash_name(header.hash.id), header.hash.seed, key_file,
+                     header.planned.shape.probes);
+}
+
+namespace {
+
+template <class Open>
+any_filter with_hasher(const std::string& path, const std::string& key_file, Open open) {
+  const image_header header = image_file(path).image().header();
+  try {
+    return open(path, hasher_of(header, key_file));
+  } catch (const error& e) {
+    if (e.code() != errc::mismatch) throw;
+    throw error(e.code(), fmt::format("{}: {}", path, e.what()));
+  }
+}
+
+}  // namespace
+
+any_filter open_filter(const std::string& path, const std::string& key_file) {
+  return with_hasher(path, key_file, any_filter::open);
+}
+
+any_filter load_filter(const std::string& path, const std::string& key_file) {
+  return with_hasher(path, key_file, any_filter::load);
+}
+
+std::string summary(const std::string& path, const image_header& header) {
+  const shape& s = header.planned.shape;
+  const double bytes = std::ceil(static_cast<double>(s.bits) / 64) * 8;
+  const auto keys = static_cast<double>(header.keys);
+  std::string text = fmt::format("{}: {} filter of {} keys, {}", path, kind_name(s.kind),
+                                 with_commas(header.keys), as_bytes(bytes));
+  if (header.keys != 0) {
+    text += fmt::format(", {:.2f} bits a key, fpr {}", static_cast<double>(s.bits) / keys,
+                        as_rate(sizing::fpr(s, header.keys)));
+  }
+  return text;
+}
+
+std::string overfull_warning(const std::string& path, const image_header& header) {
+  const plan& p = header.planned;
+  if (p.keys == 0 || header.keys <= p.keys) return {};
+  return fmt::format(
+      "bloomery: warning: {} holds {} keys but was planned for {}; its fpr is about {} now, not {}", path,
+      with_commas(header.keys), with_commas(p.keys), as_rate(sizing::fpr(p.shape, header.keys)),
+      as_rate(p.fpr_target > 0 ? p.fpr_target : sizing::fpr(p.shape, p.keys)));
+}
+
+nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes) {
+  const shape& s = f.shape();
+  const std::uint64_t bits_set = count_bits(f.words());
+  const double estimated = sizing::estimate_keys(s, bits_set);
+  nlohmann::json object = {
+      {"kind", kind_name(s.kind)},
+      {"keys", f.keys()},
+      {"keys_planned", f.planned().keys},
+      {"keys_estimated", nullptr},
+      {"bits", std::uint64_t{f.words().size()} * 64},
+      {"bytes", file_bytes},
+      {"probes", s.probes},
+      {"fpr_target", nullptr},
+      {"fpr_now", f.fpr()},
+      {"fill", static_cast<double>(bits_set) / static_cast<double>(s.bits)},
+      {"hash", hash_name(f.hash().id)},
+      {"seed", f.hash().seed},
+      {"format_version", format_version},
+  };
+  if (f.planned().fpr_target > 0) object["fpr_target"] = f.planned().fpr_target;
+  // With every bit set any number of keys is possible: then there is no estimate.
+  if (std::isfinite(estimated)) object["keys_estimated"] = static_cast<std::uint64_t>(std::llround(estimated));
+  if (f.hash().id == hash_id::siphash) object["key_id"] = fmt::format("{:016x}", f.hash().key_id);
+  return object;
+}
+
+void print_json(const nlohmann::json& object) { write_output(object.dump(2) + "\n"); }
+
+void write_output(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      throw error(errc::io, fmt::format("standard output: writing failed: {}", std::strerror(errno)));
+    }
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+}  // namespace bloomery::cli

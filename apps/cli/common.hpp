@@ -1,0 +1,54 @@
+// Options, hash functions and texts that several verbs share.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bloomery/format/any_filter.hpp"
+
+namespace bloomery::cli {
+
+// Where keys come from and how they are read.
+struct input_options {
+  std::vector<std::string> paths;
+  bool keep_empty = false;
+  unsigned threads = 0;
+  bool quiet = false;
+};
+void add_input_options(CLI::App& verb, input_options& o);
+void add_quiet(CLI::App& verb, bool& quiet);
+void add_threads(CLI::App& verb, unsigned& threads);
+
+// A keyed filter's key comes from a file: an argument would show in the list of processes.
+void add_key_file(CLI::App& verb, std::string& path);
+
+// The function by name, for a new filter.
+std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64_t seed,
+                                              const std::string& key_file, std::uint32_t probes);
+// Whether the function makes digests for probe_scheme::modulo, and with how many probes at most.
+bool makes_digests(std::string_view hash_name);
+// The function of an existing filter, with the key from the key file where it needs one.
+std::shared_ptr<const any_hasher> hasher_of(const image_header& header, const std::string& key_file);
+
+// Opens or loads a filter with the right hash function.
+any_filter open_filter(const std::string& path, const std::string& key_file);
+any_filter load_filter(const std::string& path, const std::string& key_file);
+
+// "words.bloom: 104,334 keys, 129 kB, 9.94 bits a key, fpr 0.99 %"
+std::string summary(const std::string& path, const image_header& header);
+// A line to print when a filter holds more keys than it was planned for; empty otherwise.
+std::string overfull_warning(const std::string& path, const image_header& header);
+// The object of `info --json`; `build --json` and `add --json` print the same.
+nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes);
+
+void print_json(const nlohmann::json& object);
+// Writes to standard output past stdio; throws errc::io with the reason when it cannot.
+void write_output(std::string_view text);
+
+}  // namespace bloomery::cli

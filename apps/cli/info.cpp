@@ -1,0 +1,78 @@
+// bloomery info: what a filter file is. Reads all of it, so it verifies all of it too.
+#include <fmt/format.h>
+
+#include "cli/common.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+struct info_options {
+  std::string path;
+  unsigned threads = 0;
+  bool json = false;
+};
+
+void print_text(const std::string& path, const nlohmann::json& info) {
+  const auto keys = info["keys"].get<std::uint64_t>();
+  const auto planned = info["keys_planned"].get<std::uint64_t>();
+  std::string text = fmt::format("{}: {} filter\n", path, info["kind"].get<std::string>());
+  const auto row = [&](std::string_view name, const std::string& value) {
+    text += fmt::format("  {:<9} {}\n", name, value);
+  };
+  row("keys", fmt::format("{} added{}", with_commas(keys),
+                          planned != 0 ? ", planned for " + with_commas(planned) : ""));
+  row("", info["keys_estimated"].is_null()
+              ? "every bit is set: no estimate"
+              : "about " + with_commas(info["keys_estimated"].get<std::uint64_t>()) +
+                    " different ones by the bits set");
+  std::string size = fmt::format("{} bytes", with_commas(info["bytes"].get<std::uint64_t>()));
+  if (keys != 0) {
+    size += fmt::format(", {:.2f} bits a key",
+                        static_cast<double>(info["bits"].get<std::uint64_t>()) / static_cast<double>(keys));
+  }
+  row("size", size);
+  row("probes", fmt::format("{}", info["probes"].get<std::uint32_t>()));
+  row("fill", fmt::format("{:.2f} %", info["fill"].get<double>() * 100));
+  row("fpr", fmt::format("{} now{}", as_rate(info["fpr_now"].get<double>()),
+                         info["fpr_target"].is_null()
+                             ? ""
+                             : ", at most " + as_rate(info["fpr_target"].get<double>()) + " asked for"));
+  row("hash", info.contains("key_id")
+                  ? fmt::format("{}, key id {}", info["hash"].get<std::string>(),
+                                info["key_id"].get<std::string>())
+                  : fmt::format("{}, seed {}", info["hash"].get<std::string>(),
+                                info["seed"].get<std::uint64_t>()));
+  row("format", fmt::format("version {}", info["format_version"].get<int>()));
+  write_output(text);
+}
+
+void run_info(const info_options& o) {
+  const image_file file(o.path);
+  file.verify(o.threads);
+  const nlohmann::json info = info_json(any_filter::open(o.path), file.file_bytes());
+  if (o.json) {
+    print_json(info);
+  } else {
+    print_text(o.path, info);
+  }
+}
+
+}  // namespace
+
+void add_info(CLI::App& app, int& status) {
+  auto o = std::make_shared<info_options>();
+  CLI::App* verb = app.add_subcommand("info", "Say what a filter file is");
+  verb->add_option("F", o->path, "The filter file")->required()->type_name("");
+  verb->add_flag("--json", o->json, "Print it as JSON");
+  add_threads(*verb, o->threads);
+  verb->footer("Example:\n  bloomery info words.bloom\n  bloomery info --json words.bloom | jq .fpr_now");
+  verb->callback([o, &status] {
+    run_info(*o);
+    status = exit_success;
+  });
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,60 @@
+// The command-line tool: argument parsing, wiring and printing. What it does is in the library.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/core/version.hpp"
+#include "cli/verbs.hpp"
+
+namespace {
+
+using bloomery::cli::exit_error;
+
+// One line, also when what went wrong brought several.
+int complain(std::string what) {
+  for (char& c : what) {
+    if (c == '\n') c = ' ';
+  }
+  fmt::print(stderr, "bloomery: {}\n", what);
+  return exit_error;
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Approximate sets: build, ask and plan Bloom filters of keys, one a line.");
+  app.set_version_flag("--version", fmt::format("bloomery {}.{}.{}", BLOOMERY_VERSION_MAJOR,
+                                                BLOOMERY_VERSION_MINOR, BLOOMERY_VERSION_PATCH));
+  app.require_subcommand(1);
+  app.footer("'bloomery VERB --help' shows a verb's options and an example.");
+  int status = exit_error;
+  bloomery::cli::add_build(app, status);
+  bloomery::cli::add_add(app, status);
+  bloomery::cli::add_check(app, status);
+  bloomery::cli::add_info(app, status);
+  bloomery::cli::add_verify(app, status);
+  bloomery::cli::add_plan(app, status);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    if (e.get_exit_code() == 0) return app.exit(e);
+    const auto verbs = app.get_subcommands();
+    const std::string verb = verbs.empty() ? "" : " " + verbs.front()->get_name();
+    return complain(fmt::format("{}; see 'bloomery{} --help'", e.what(), verb));
+  }
+  return status;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const std::bad_alloc&) {
+    return complain("out of memory; use --memory to build in slices on disk");
+  } catch (const std::exception& e) {
+    return complain(e.what());
+  }
+}

@@ -1,0 +1,144 @@
+// bloomery plan: how large a filter of each kind would be, and what else there is.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/core/sizing.hpp"
+#include "cli/common.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+struct plan_options {
+  std::string keys;
+  std::string fpr;
+  std::string bytes;
+  bool json = false;
+};
+
+struct alternative {
+  std::string name;
+  double bytes;
+  double fpr;
+};
+
+// What people use when they do not use a filter, for n keys and the same or a lower fpr.
+std::vector<alternative> alternatives(double n, double fpr) {
+  // A list of hashes of b bits answers an absent key wrongly with probability n/2^b.
+  const double cut = std::ceil(std::log2(n / fpr));
+  return {{fmt::format("sorted list of {:.0f}-bit hashes", cut), n * cut / 8, n * std::exp2(-cut)},
+          {"sorted list of 64-bit hashes", n * 8, n * 0x1p-64},
+          // Open addressing, 7/8 full, a byte of metadata for each slot.
+          {"hash table of 64-bit hashes", n / 0.875 * 9, n * 0x1p-64}};
+}
+
+nlohmann::json make_rows(const sizing::request& asked) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const filter_kind kind : all_kinds()) {
+    sizing::request r = asked;
+    r.kind = kind;
+    try {
+      const plan p = sizing::make_plan(r);
+      const std::uint64_t bytes = (p.shape.bits + 63) / 64 * 8;
+      rows.push_back({{"kind", kind_name(kind)},
+                      {"bits_per_key", p.bits_per_key()},
+                      {"bytes", bytes},
+                      {"probes", p.shape.probes},
+                      {"fpr", p.fpr},
+                      {"times_lower_bound", static_cast<double>(p.shape.bits) /
+                                                sizing::lower_bound_bits(r.keys, p.fpr)}});
+    } catch (const error& e) {
+      // One kind that cannot do it is worth a line; if none can, the first reason is the answer.
+      if (e.code() != errc::unreachable || kind == all_kinds().back()) throw;
+    }
+  }
+  return rows;
+}
+
+nlohmann::json make_json(const sizing::request& r) {
+  nlohmann::json rows = make_rows(r);
+  // With a size given there is no common rate; the bound is then for the best kind's.
+  double fpr = 1;
+  for (const auto& row : rows) fpr = std::min(fpr, row["fpr"].get<double>());
+  if (r.fpr) fpr = *r.fpr;
+  const double bound = sizing::lower_bound_bits(r.keys, fpr);
+  nlohmann::json others = nlohmann::json::array();
+  for (const alternative& a : alternatives(static_cast<double>(r.keys), fpr)) {
+    others.push_back({{"name", a.name},
+                      {"bytes", static_cast<std::uint64_t>(std::ceil(a.bytes))},
+                      {"bits_per_key", a.bytes * 8 / static_cast<double>(r.keys)},
+                      {"fpr", a.fpr}});
+  }
+  return {{"keys", r.keys},
+          {"fpr", fpr},
+          {"rows", rows},
+          {"lower_bound",
+           {{"bits_per_key", bound / static_cast<double>(r.keys)},
+            {"bytes", static_cast<std::uint64_t>(std::ceil(bound / 8))}}},
+          {"alternatives", others}};
+}
+
+void print_text(const nlohmann::json& plan, bool by_size) {
+  std::string text = fmt::format("{} keys at an fpr of {}{}\n\n", with_commas(plan["keys"].get<std::uint64_t>()),
+                                 as_rate(plan["fpr"].get<double>()), by_size ? " (the best kind's)" : "");
+  text += fmt::format("  {:<30} {:>10} {:>13} {:>7} {:>10} {:>13}\n", "", "size", "bits per key", "probes",
+                      "fpr", "times bound");
+  const auto line = [&](const std::string& name, const nlohmann::json& row) {
+    text += fmt::format("  {:<30} {:>10} {:>13.2f}", name, as_bytes(row["bytes"].get<double>()),
+                        row["bits_per_key"].get<double>());
+    if (row.contains("probes")) {
+      text += fmt::format(" {:>7} {:>10} {:>13.2f}", row["probes"].get<int>(),
+                          as_rate(row["fpr"].get<double>()), row["times_lower_bound"].get<double>());
+    } else if (row.contains("fpr")) {
+      text += fmt::format(" {:>7} {:>10}", "", as_rate(row["fpr"].get<double>()));
+    }
+    text += '\n';
+  };
+  for (const auto& row : plan["rows"]) line(row["kind"].get<std::string>(), row);
+  line("lower bound of any filter", plan["lower_bound"]);
+  text += '\n';
+  for (const auto& row : plan["alternatives"]) line(row["name"].get<std::string>(), row);
+  write_output(text);
+}
+
+void run_plan(const plan_options& o) {
+  sizing::request r;
+  r.keys = parse_count(o.keys);
+  if (!o.bytes.empty()) {
+    r.bytes = parse_bytes(o.bytes);
+  } else {
+    r.fpr = o.fpr.empty() ? 0.01 : parse_rate(o.fpr);
+  }
+  const nlohmann::json plan = make_json(r);
+  if (o.json) {
+    print_json(plan);
+  } else {
+    print_text(plan, r.bytes.has_value());
+  }
+}
+
+}  // namespace
+
+void add_plan(CLI::App& app, int& status) {
+  auto o = std::make_shared<plan_options>();
+  CLI::App* verb = app.add_subcommand("plan", "Compare the sizes of every kind before building one");
+  verb->add_option("--keys", o->keys, "Number of keys: 1000, 1e9, 64k, 2.5M, 10G")->required()->type_name("N");
+  CLI::Option* fpr =
+      verb->add_option("--fpr", o->fpr, "Highest false-positive rate: 0.01, 1% or 1e-2 (default 1%)")
+          ->type_name("P");
+  verb->add_option("--bytes", o->bytes, "The memory that there is, instead of a rate: 64K, 10M, 2G")
+      ->excludes(fpr)
+      ->type_name("M");
+  verb->add_flag("--json", o->json, "Print it as JSON");
+  verb->footer("Example:\n  bloomery plan --keys 1e9 --fpr 0.1%\n  bloomery plan --keys 7M --bytes 8M");
+  verb->callback([o, &status] {
+    run_plan(*o);
+    status = exit_success;
+  });
+}
+
+}  // namespace bloomery::cli

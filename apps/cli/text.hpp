@@ -1,0 +1,21 @@
+// Numbers as people write and read them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace bloomery::cli {
+
+// 0.01, 1% or 1e-2. Throws errc::bad_argument.
+double parse_rate(std::string_view text);
+// 1000, 1e9, 64k, 2.5M, 10G, 1T: decimal multiples for keys ...
+std::uint64_t parse_count(std::string_view text);
+// ... and 64K, 10M, 2G, 1T as powers of 1024 for bytes, as dd and sort have it; 10MB is decimal.
+std::uint64_t parse_bytes(std::string_view text);
+
+std::string with_commas(std::uint64_t value);  // 1,234,567
+std::string as_bytes(double bytes);            // 8.70 MB
+std::string as_rate(double fpr);               // 1.00 %, or 1.00e-06 when that would be all zeros
+
+}  // namespace bloomery::cli

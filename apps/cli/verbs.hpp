@@ -1,0 +1,21 @@
+// The verbs of the tool, each in a source of its own. A verb adds its options and help to the app and sets
+// the exit status when it runs.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace bloomery::cli {
+
+// What scripts rely on, as with grep.
+inline constexpr int exit_success = 0;
+inline constexpr int exit_no_match = 1;
+inline constexpr int exit_error = 2;
+
+void add_build(CLI::App& app, int& status);
+void add_add(CLI::App& app, int& status);
+void add_check(CLI::App& app, int& status);
+void add_info(CLI::App& app, int& status);
+void add_verify(CLI::App& app, int& status);
+void add_plan(CLI::App& app, int& status);
+
+}  // namespace bloomery::cli

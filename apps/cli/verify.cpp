@@ -1,0 +1,46 @@
+// bloomery verify: every checksum of a filter file.
+#include <fmt/format.h>
+
+#include "bloomery/format/file.hpp"
+#include "cli/common.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+struct verify_options {
+  std::string path;
+  unsigned threads = 0;
+  bool quiet = false;
+  bool json = false;
+};
+
+void run_verify(const verify_options& o) {
+  const image_file file(o.path);
+  file.verify(o.threads);
+  if (o.json) {
+    print_json({{"file", o.path}, {"bytes", file.file_bytes()}, {"sound", true}});
+  } else if (!o.quiet) {
+    write_output(fmt::format("{}: sound, {} bytes\n", o.path, with_commas(file.file_bytes())));
+  }
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, int& status) {
+  auto o = std::make_shared<verify_options>();
+  CLI::App* verb = app.add_subcommand("verify", "Check every checksum of a filter file");
+  verb->add_option("F", o->path, "The filter file")->required()->type_name("");
+  verb->add_flag("--json", o->json, "Print the outcome as JSON");
+  add_threads(*verb, o->threads);
+  add_quiet(*verb, o->quiet);
+  verb->footer("Example:\n  bloomery verify words.bloom");
+  verb->callback([o, &status] {
+    run_verify(*o);
+    status = exit_success;
+  });
+}
+
+}  // namespace bloomery::cli

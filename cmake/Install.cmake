@@ -1,0 +1,61 @@
+# Installs headers, libraries, tool, CMake package and pkg-config file.
+include(CMakePackageConfigHelpers)
+set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/bloomery")
+
+set(libraries bloomery_core)
+if(BLOOMERY_HAVE_CRYPTO)
+  list(PREPEND libraries bloomery_crypto) # before core: the order that static linking needs
+endif()
+
+install(TARGETS ${libraries} bloomery_all EXPORT bloomeryTargets FILE_SET HEADERS)
+install(EXPORT bloomeryTargets NAMESPACE bloomery:: DESTINATION "${package_dir}")
+configure_package_config_file(cmake/bloomeryConfig.cmake.in
+  "${PROJECT_BINARY_DIR}/cmake/bloomeryConfig.cmake" INSTALL_DESTINATION "${package_dir}")
+# The same promise as the soname: 0.y releases replace only themselves.
+if(PROJECT_VERSION_MAJOR EQUAL 0)
+  set(compatibility SameMinorVersion)
+else()
+  set(compatibility SameMajorVersion)
+endif()
+write_basic_package_version_file("${PROJECT_BINARY_DIR}/cmake/bloomeryConfigVersion.cmake"
+  COMPATIBILITY ${compatibility})
+install(FILES
+  "${PROJECT_BINARY_DIR}/cmake/bloomeryConfig.cmake"
+  "${PROJECT_BINARY_DIR}/cmake/bloomeryConfigVersion.cmake"
+  cmake/FindXXHashHeader.cmake
+  DESTINATION "${package_dir}")
+
+# pkg-config. A static library needs its dependencies on every link line, a shared one only says
+# that it has them. Paths are relative to the file, so the prefix can be moved or chosen at install.
+set(pc_cflags)
+if(NOT XXHASH_INCLUDE_DIR IN_LIST CMAKE_CXX_IMPLICIT_INCLUDE_DIRECTORIES)
+  string(APPEND pc_cflags " -I${XXHASH_INCLUDE_DIR}")
+endif()
+set(pc_requires)
+if(BLOOMERY_HAVE_CRYPTO)
+  string(APPEND pc_cflags " -DBLOOMERY_HAS_CRYPTO=1")
+  set(pc_requires "libsodium libcrypto")
+endif()
+list(TRANSFORM libraries PREPEND -l OUTPUT_VARIABLE pc_libs)
+if(BUILD_SHARED_LIBS)
+  set(pc_private .private)
+else()
+  list(APPEND pc_libs -pthread)
+endif()
+list(JOIN pc_libs " " pc_libs)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR
+           BASE_DIRECTORY "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" OUTPUT_VARIABLE pc_includedir)
+configure_file(cmake/bloomery.pc.in "${PROJECT_BINARY_DIR}/cmake/bloomery.pc" @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/cmake/bloomery.pc"
+        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+
+if(BLOOMERY_TOOL)
+  cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR
+             BASE_DIRECTORY "${CMAKE_INSTALL_FULL_BINDIR}" OUTPUT_VARIABLE rpath)
+  set_target_properties(bloomery_tool PROPERTIES INSTALL_RPATH "$ORIGIN/${rpath}")
+  install(TARGETS bloomery_tool)
+  if(EXISTS "${PROJECT_SOURCE_DIR}/man/bloomery.1")
+    install(FILES man/bloomery.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+  endif()
+endif()
+install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")

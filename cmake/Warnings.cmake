@@ -1,0 +1,12 @@
+# Warnings for our own targets only: they never reach the programs that link us.
+add_library(bloomery_warnings INTERFACE)
+target_compile_options(bloomery_warnings INTERFACE
+  -Wall -Wextra -Wpedantic
+  -Wshadow -Wconversion -Wsign-conversion
+  -Wold-style-cast -Wcast-align -Wcast-qual
+  -Wnon-virtual-dtor -Woverloaded-virtual -Wextra-semi
+  -Wundef -Wformat=2 -Wimplicit-fallthrough
+  $<$<CXX_COMPILER_ID:GNU>:-Wduplicated-cond -Wduplicated-branches -Wlogical-op>
+  # g++ 12 warns of overlap in every "text" + std::string (GCC bug 105651).
+  $<$<AND:$<CXX_COMPILER_ID:GNU>,$<VERSION_LESS:$<CXX_COMPILER_VERSION>,13>>:-Wno-restrict>
+  $<$<BOOL:${BLOOMERY_WERROR}>:-Werror>)

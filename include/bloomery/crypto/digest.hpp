@@ -1,0 +1,47 @@
+// The hash schemes of the literature and of other programs, as digests of 32-bit words, one for each probe.
+// For digest_filter (filter/classic.hpp). They cost tens of times what XXH3 does; use them to
+// exchange filters with programs that use them, and for nothing else. From OpenSSL.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "bloomery/hash/hash.hpp"
+
+namespace bloomery {
+
+// Word j is the first four bytes, big-endian, of SHA-1(decimal text of j + 1, key): the scheme of
+// Ceglowski's article of 2004, which salts one function to get k.
+class salted_sha1_hasher {
+ public:
+  using result_type = digest;
+  static constexpr hash_id id = hash_id::salted_sha1;
+
+  explicit salted_sha1_hasher(std::uint32_t probes);
+  [[nodiscard]] std::uint32_t probes() const noexcept { return probes_; }
+
+  [[nodiscard]] digest bytes(const void* data, std::size_t size) const noexcept;
+  [[nodiscard]] digest integer(std::uint64_t key) const noexcept;
+  [[nodiscard]] hash_spec spec() const noexcept { return {.id = id}; }
+
+ private:
+  std::uint32_t probes_;
+};
+
+// The four words of MD5(key), big-endian: what Fan et al. 1998 and Squid's cache digests use. Squid's own
+// key is already an MD5 digest of method and URL; md5_words makes positions from such a digest.
+class md5_hasher {
+ public:
+  using result_type = digest;
+  static constexpr hash_id id = hash_id::md5;
+
+  [[nodiscard]] static constexpr std::uint32_t probes() noexcept { return 4; }
+
+  [[nodiscard]] digest bytes(const void* data, std::size_t size) const noexcept;
+  [[nodiscard]] digest integer(std::uint64_t key) const noexcept;
+  [[nodiscard]] hash_spec spec() const noexcept { return {.id = id}; }
+};
+
+[[nodiscard]] digest md5_words(const std::byte* md5) noexcept;
+
+}  // namespace bloomery

@@ -1,0 +1,199 @@
+// Filters in files.
+//
+//     bloomery::save(f, "words.bloom");                            // atomic: the old file or the new one
+//     auto f = bloomery::load<bloomery::filter>("words.bloom");    // a copy in memory, to add to
+//     auto m = bloomery::map<bloomery::filter>("words.bloom");     // mapped: opens at once, any size
+//     m->contains("apples");
+//
+// Saving writes beside the target, syncs and renames, so a crash at any moment leaves the old file or the
+// new one and never a part. The classes at the top are the only ones in the library that call the file
+// system.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/filter/keyed.hpp"
+#include "bloomery/format/image.hpp"
+
+namespace bloomery {
+
+// A file, mapped for reading. What it shows must not be shortened by others while it is mapped; files
+// that Bloomery replaces never are, because they are replaced by renaming.
+class mapped_file {
+ public:
+  explicit mapped_file(const std::filesystem::path& path);
+  mapped_file(mapped_file&& other) noexcept
+      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+  mapped_file& operator=(mapped_file&& other) noexcept {
+    std::swap(data_, other.data_);
+    std::swap(size_, other.size_);
+    return *this;
+  }
+  mapped_file(const mapped_file&) = delete;
+  mapped_file& operator=(const mapped_file&) = delete;
+  ~mapped_file();
+
+  [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
+
+ private:
+  const std::byte* data_ = nullptr;
+  std::size_t size_ = 0;
+};
+
+// A new file that appears under its name, complete, when commit() returns. Without commit() nothing
+// appears. Something that is no regular file (a pipe, a terminal, /dev/null) is written to directly.
+class atomic_file {
+ public:
+  explicit atomic_file(const std::filesystem::path& path);
+  atomic_file(const atomic_file&) = delete;
+  atomic_file& operator=(const atomic_file&) = delete;
+  ~atomic_file();
+
+  void append(std::span<const std::byte> bytes);
+  // For the header of a file that was written piece by piece; throws on what cannot be rewound.
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  void commit();
+
+ private:
+  [[nodiscard]] std::filesystem::path temporary_path() const;
+  void keep_owner_and_mode() const;
+
+  std::filesystem::path target_;
+  std::filesystem::path temporary_;  // empty while the file has no name
+  int fd_ = -1;
+  bool direct_ = false;
+};
+
+// Space on disk without a name, gone with the object or the process. For data larger than memory.
+class scratch_file {
+ public:
+  explicit scratch_file(const std::filesystem::path& directory);
+  scratch_file(scratch_file&& other) noexcept
+      : fd_(std::exchange(other.fd_, -1)), size_(std::exchange(other.size_, 0)) {}
+  scratch_file& operator=(scratch_file&&) = delete;
+  scratch_file(const scratch_file&) = delete;
+  scratch_file& operator=(const scratch_file&) = delete;
+  ~scratch_file();
+
+  void append(std::span<const std::byte> bytes);
+  void read_at(std::uint64_t offset, std::span<std::byte> bytes) const;
+  [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
+
+ private:
+  int fd_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+// Keeps others who take the same lock from changing the file between our reading and our replacing it.
+// The file may be replaced while we wait; then the lock moves on to its successor.
+class file_lock {
+ public:
+  explicit file_lock(const std::filesystem::path& path);
+  file_lock(const file_lock&) = delete;
+  file_lock& operator=(const file_lock&) = delete;
+  ~file_lock();
+
+ private:
+  int fd_ = -1;
+};
+
+// A mapped file that was parsed. Errors name the file.
+class image_file {
+ public:
+  explicit image_file(const std::filesystem::path& path);
+
+  [[nodiscard]] const image_view& image() const noexcept { return image_; }
+  [[nodiscard]] std::uint64_t file_bytes() const noexcept { return file_.bytes().size(); }
+  // Every checksum; see image_view::verify.
+  void verify(unsigned threads = 0) const;
+
+ private:
+  std::filesystem::path path_;
+  mapped_file file_;
+  image_view image_;
+};
+
+// ---- saving and opening ----------------------------------------------------------------------------
+
+// Writes one image: header, words, checksums.
+void write_image(atomic_file& file, const image_header& header,
+                 std::span<const std::uint64_t> words);
+
+// A filter of hashes, with the hash function that they come from; by default one of the caller's own.
+template <storable Filter>
+void save(const Filter& hashes, const std::filesystem::path& path, const hash_spec& hash = {}) {
+  atomic_file file(path);
+  write_image(file, {.planned = hashes.planned(), .hash = hash, .keys = hashes.keys()},
+              hashes.words());
+  file.commit();
+}
+
+template <storable Filter, class Hasher>
+void save(const keyed<Filter, Hasher>& f, const std::filesystem::path& path) {
+  save(f.hashes(), path, f.hash_function().spec());
+}
+
+namespace detail {
+
+// Throws errc::mismatch unless the image holds this kind of filter, made with this hash.
+void check_match(const image_header& header, filter_kind kind, probe_scheme scheme,
+                 const hash_spec& hash);
+
+}  // namespace detail
+
+// A mapped filter: a view together with the mapping that it needs.
+template <class Keyed>
+class mapped {
+ public:
+  using probes_type = typename Keyed::filter_type::probes_type;
+  using hasher_type = typename Keyed::hasher_type;
+  using view_type = keyed<bit_view<probes_type>, hasher_type>;
+
+  // The hash function follows from the seed in the file ...
+  explicit mapped(const std::filesystem::path& path) : mapped(image_file(path)) {}
+  // ... or has a secret key, which the caller brings.
+  mapped(const std::filesystem::path& path, const hasher_type& hasher)
+      : mapped(image_file(path), hasher) {}
+
+  const view_type& operator*() const noexcept { return view_; }
+  const view_type* operator->() const noexcept { return &view_; }
+  [[nodiscard]] const image_file& file() const noexcept { return file_; }
+
+ private:
+  explicit mapped(image_file file)
+      : file_(std::move(file)),
+        view_(view_of(file_.image(), hasher_type(file_.image().header().hash.seed))) {}
+  mapped(image_file file, const hasher_type& hasher)
+      : file_(std::move(file)), view_(view_of(file_.image(), hasher)) {}
+
+  static view_type view_of(const image_view& image, const hasher_type& hasher) {
+    const image_header& h = image.header();
+    detail::check_match(h, probes_type::kind, probes_type::scheme, hasher.spec());
+    return view_type(bit_view<probes_type>(h.planned, image.words(), h.keys), hasher);
+  }
+
+  image_file file_;
+  view_type view_;
+};
+
+template <class Keyed, class... Hasher>
+[[nodiscard]] mapped<Keyed> map(const std::filesystem::path& path, const Hasher&... hasher) {
+  return mapped<Keyed>(path, hasher...);
+}
+
+// Copies everything into memory, and since it reads all of it, verifies every checksum.
+template <class Keyed, class... Hasher>
+[[nodiscard]] Keyed load(const std::filesystem::path& path, const Hasher&... hasher) {
+  const mapped<Keyed> m(path, hasher...);
+  m.file().verify();
+  return Keyed(typename Keyed::filter_type(m->hashes()), m->hash_function());
+}
+
+}  // namespace bloomery

@@ -1,0 +1,59 @@
+// A hash function chosen at run time, called per batch: for files and front ends, which learn from a
+// header or an option what a program that links the library knows at compile time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/hash/hash.hpp"
+
+namespace bloomery {
+
+class any_hasher {
+ public:
+  virtual ~any_hasher() = default;
+  [[nodiscard]] virtual hash_spec spec() const noexcept = 0;
+  // One of the two throws errc::unsupported: a function gives 64-bit hashes or foreign digests.
+  virtual void hash(std::span<const std::string_view> keys, std::span<std::uint64_t> out) const = 0;
+  virtual void hash(std::span<const std::string_view> keys, std::span<digest> out) const = 0;
+};
+
+template <hasher Hasher>
+class erased_hasher final : public any_hasher {
+ public:
+  explicit erased_hasher(Hasher hasher) : hasher_(std::move(hasher)) {}
+
+  [[nodiscard]] hash_spec spec() const noexcept override { return hasher_.spec(); }
+  void hash(std::span<const std::string_view> keys, std::span<std::uint64_t> out) const override {
+    hash_as(keys, out);
+  }
+  void hash(std::span<const std::string_view> keys, std::span<digest> out) const override {
+    hash_as(keys, out);
+  }
+
+ private:
+  template <class Result>
+  void hash_as(std::span<const std::string_view> keys, std::span<Result> out) const {
+    if constexpr (std::is_same_v<Result, typename Hasher::result_type>) {
+      for (std::size_t i = 0; i < keys.size(); ++i) out[i] = hash_key(hasher_, keys[i]);
+    } else {
+      throw error(errc::unsupported, "the hash " + std::string(hash_name(Hasher::id)) +
+                                         " does not fit this filter's probe scheme");
+    }
+  }
+
+  Hasher hasher_;
+};
+
+template <hasher Hasher>
+[[nodiscard]] std::shared_ptr<const any_hasher> erase(Hasher hasher) {
+  return std::make_shared<erased_hasher<Hasher>>(std::move(hasher));
+}
+
+}  // namespace bloomery

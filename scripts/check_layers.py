@@ -1,0 +1,102 @@
+#!/usr/bin/python3
+"""Checks that includes point leftwards only:
+
+    core <- hash <- bits <- kernel <- filter, sketch <- set <- format
+         <- lookup, exchange, route, measure <- apps
+
+and that filters do not include each other and intrinsics stay in src/kernel.
+Usage: check_layers.py [ROOT]
+"""
+
+import re
+import sys
+from pathlib import Path
+
+LEVELS = [
+    ["core"], ["hash"], ["bits"], ["kernel"], ["filter", "sketch"], ["set"], ["format"],
+    ["lookup", "exchange", "route", "measure"],
+]
+# What each layer may include, besides itself.
+ALLOWED = {
+    layer: {left for level in LEVELS[:i] for left in level}
+    for i, level in enumerate(LEVELS) for layer in level
+}
+# crypto is a library of its own beside the chain: nothing in the chain may need it.
+ALLOWED["crypto"] = {"core", "hash", "bits", "filter"}
+# Not layers, but the front of all of them: the umbrella header and the programs.
+ALLOWED["umbrella"] = set(ALLOWED)
+ALLOWED["apps"] = set(ALLOWED) - {"kernel"}
+
+# In filter/: what filters are made from, and what is laid over them. All else there is a filter.
+FILTER_BASE = {"batch", "bit_filter", "concepts"}
+FILTER_FRONT = {"keyed"}
+
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
+INTRINSICS = re.compile(r"(\w*intrin|arm_neon|arm_sve|arm_acle)\.h$")
+
+
+def layer_of(path):
+    """The layer of a file (relative to the root), or None outside the library and the programs."""
+    parts = path.parts
+    if parts[0] == "apps":
+        return "apps"
+    if parts[:2] == ("include", "bloomery"):
+        return parts[2] if len(parts) > 3 else "umbrella"
+    if parts[0] == "src" and len(parts) > 2:
+        return parts[1]
+    return None
+
+
+def resolve(root, file, name, quoted):
+    """The file in the tree (relative to the root) that an include means, or None if it is foreign."""
+    folders = [root / "include", root / "src"]
+    if quoted:
+        folders.insert(0, file.parent)
+    for folder in folders:
+        target = (folder / name).resolve()
+        if target.is_file() and target.is_relative_to(root):
+            return target.relative_to(root)
+    return None
+
+
+def complaint(path, layer, name, target):
+    """Why the file `path` may not include `name`, or None."""
+    if INTRINSICS.search(name) and path.parts[:2] != ("src", "kernel"):
+        return "intrinsics belong in src/kernel"
+    target_layer = layer_of(target) if target else None
+    if target_layer is None:
+        return None
+    if target_layer != layer and target_layer not in ALLOWED[layer]:
+        return f"{layer} may not include {target_layer}"
+    if layer == target_layer == "filter" and target.stem not in FILTER_BASE | {path.stem}:
+        # The source of a base piece may name the filters that it is compiled for.
+        compiled_for = path.suffix == ".cpp" and path.stem in FILTER_BASE
+        if path.stem not in FILTER_FRONT and not compiled_for:
+            return "filters may not include each other"
+    return None
+
+
+def check(root):
+    root = Path(root).resolve()
+    errors = []
+    for folder in ("include/bloomery", "src", "apps"):
+        for file in sorted((root / folder).rglob("*.[ch]pp")):
+            path = file.relative_to(root)
+            layer = layer_of(path)
+            if layer not in ALLOWED:
+                errors.append(f"{path}: unknown layer; add it to scripts/check_layers.py")
+                continue
+            text = file.read_text()
+            for match in INCLUDE.finditer(text):
+                name = match[2]
+                why = complaint(path, layer, name, resolve(root, file, name, match[1] == '"'))
+                if why:
+                    line = text.count("\n", 0, match.start(2)) + 1
+                    errors.append(f"{path}:{line}: includes {name}: {why}")
+    return errors
+
+
+if __name__ == "__main__":
+    found = check(sys.argv[1] if len(sys.argv) > 1 else Path(__file__).parent.parent)
+    print("\n".join(found) if found else "layers: all includes point the right way")
+    sys.exit(bool(found))

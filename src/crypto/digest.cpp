@@ -1,0 +1,90 @@
+#include "bloomery/crypto/digest.hpp"
+
+#include <openssl/evp.h>
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "bloomery/core/error.hpp"
+
+namespace bloomery {
+
+namespace {
+
+std::uint32_t from_big_endian(const unsigned char* bytes) {
+  return std::uint32_t{bytes[0]} << 24U | std::uint32_t{bytes[1]} << 16U |
+         std::uint32_t{bytes[2]} << 8U | std::uint32_t{bytes[3]};
+}
+
+// One context for each thread: making one costs more than hashing a short key.
+class digest_context {
+ public:
+  explicit digest_context(const EVP_MD* algorithm) : context_(EVP_MD_CTX_new()), algorithm_(algorithm) {}
+
+  void start() { EVP_DigestInit_ex(context_.get(), algorithm_, nullptr); }
+  void update(const void* data, std::size_t size) { EVP_DigestUpdate(context_.get(), data, size); }
+  std::array<unsigned char, EVP_MAX_MD_SIZE> finish() {
+    std::array<unsigned char, EVP_MAX_MD_SIZE> out{};
+    EVP_DigestFinal_ex(context_.get(), out.data(), nullptr);
+    return out;
+  }
+
+ private:
+  struct free_context {
+    void operator()(EVP_MD_CTX* c) const noexcept { EVP_MD_CTX_free(c); }
+  };
+  std::unique_ptr<EVP_MD_CTX, free_context> context_;
+  const EVP_MD* algorithm_;
+};
+
+template <class Hasher>
+digest integer_as_bytes(const Hasher& hasher, std::uint64_t key) noexcept {
+  const std::uint64_t in_order = detail::little_endian(key);
+  return hasher.bytes(&in_order, sizeof in_order);
+}
+
+}  // namespace
+
+salted_sha1_hasher::salted_sha1_hasher(std::uint32_t probes) : probes_(probes) {
+  if (probes == 0 || probes > max_probes) {
+    detail::throw_bad_argument("the number of probes", std::uint64_t{probes}, "from 1 to 64");
+  }
+}
+
+digest salted_sha1_hasher::bytes(const void* data, std::size_t size) const noexcept {
+  thread_local digest_context sha1(EVP_sha1());
+  digest d;
+  for (std::uint32_t j = 0; j < probes_; ++j) {
+    const std::string salt = std::to_string(j + 1);
+    sha1.start();
+    sha1.update(salt.data(), salt.size());
+    sha1.update(data, size);
+    d.words[j] = from_big_endian(sha1.finish().data());
+  }
+  return d;
+}
+
+digest salted_sha1_hasher::integer(std::uint64_t key) const noexcept {
+  return integer_as_bytes(*this, key);
+}
+
+digest md5_words(const std::byte* md5) noexcept {
+  digest d;
+  for (std::uint32_t j = 0; j < md5_hasher::probes(); ++j) {
+    d.words[j] = from_big_endian(reinterpret_cast<const unsigned char*>(md5) + std::size_t{4} * j);
+  }
+  return d;
+}
+
+digest md5_hasher::bytes(const void* data, std::size_t size) const noexcept {
+  thread_local digest_context md5(EVP_md5());
+  md5.start();
+  md5.update(data, size);
+  const auto hash = md5.finish();
+  return md5_words(reinterpret_cast<const std::byte*>(hash.data()));
+}
+
+digest md5_hasher::integer(std::uint64_t key) const noexcept { return integer_as_bytes(*this, key); }
+
+}  // namespace bloomery

@@ -1,0 +1,277 @@
+#include "bloomery/format/file.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdlib>
+#include <random>
+#include <system_error>
+#include <vector>
+
+namespace bloomery {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+[[noreturn]] void throw_io(const std::string& doing, const fs::path& path, int reason) {
+  throw error(errc::io, path.string() + ": " + doing + " failed: " +
+                            std::generic_category().message(reason));
+}
+
+int open_or_throw(const fs::path& path, int flags, mode_t mode = 0) {
+  const int fd = ::open(path.c_str(), flags | O_CLOEXEC, mode);
+  if (fd < 0) throw_io("opening", path, errno);
+  return fd;
+}
+
+// The system calls may do less than asked and may be interrupted; `call` gets what is left.
+template <class Call>
+void transfer_all(std::size_t size, const fs::path& path, const char* doing, Call call) {
+  for (std::size_t done = 0; done < size;) {
+    // Linux moves at most 2 GiB at once; smaller pieces also keep signals prompt.
+    const std::size_t piece = std::min<std::size_t>(size - done, std::size_t{1} << 28U);
+    const ssize_t moved = call(done, piece);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved < 0) throw_io(doing, path, errno);
+    if (moved == 0) throw error(errc::io, path.string() + ": " + doing + " ended early");
+    done += static_cast<std::size_t>(moved);
+  }
+}
+
+void append_all(int fd, std::span<const std::byte> bytes, const fs::path& path) {
+  transfer_all(bytes.size(), path, "writing", [&](std::size_t done, std::size_t piece) {
+    return ::write(fd, bytes.data() + done, piece);
+  });
+}
+
+fs::path directory_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+// A file without a name in this directory, or -1 where the file system has no such thing.
+int open_nameless(const fs::path& directory) {
+#ifdef O_TMPFILE
+  // It gets its name through /proc at the end, so without /proc it could not be kept.
+  if (::access("/proc/self/fd", F_OK) == 0) {
+    return ::open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0666);
+  }
+#endif
+  errno = EOPNOTSUPP;
+  return -1;
+}
+
+bool nameless_unsupported(int reason) {
+  return reason == EOPNOTSUPP || reason == EISDIR || reason == EINVAL || reason == ENOENT;
+}
+
+// Adds the path to the error, which comes from code that sees bytes only.
+template <class Work>
+auto naming(const fs::path& path, Work work) {
+  try {
+    return work();
+  } catch (const error& e) {
+    throw error(e.code(), path.string() + ": " + e.what());
+  }
+}
+
+}  // namespace
+
+// ---- mapped_file -----------------------------------------------------------------------------------
+
+mapped_file::mapped_file(const fs::path& path) {
+  const int fd = open_or_throw(path, O_RDONLY);
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) {
+    const int reason = errno;
+    ::close(fd);
+    throw_io("reading", path, reason);
+  }
+  if (!S_ISREG(info.st_mode)) {
+    ::close(fd);
+    throw error(errc::io, path.string() + ": not a regular file; a filter is opened by mapping it");
+  }
+  size_ = static_cast<std::size_t>(info.st_size);
+  void* data = nullptr;
+  if (size_ != 0) data = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd, 0);
+  const int reason = errno;
+  ::close(fd);
+  if (data == MAP_FAILED) throw_io("mapping", path, reason);
+  data_ = static_cast<const std::byte*>(data);
+}
+
+mapped_file::~mapped_file() {
+  if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+// ---- atomic_file -----------------------------------------------------------------------------------
+
+atomic_file::atomic_file(const fs::path& path) : target_(path) {
+  std::error_code ignored;
+  // Replace what a link points to, not the link.
+  if (fs::is_symlink(path, ignored)) target_ = fs::weakly_canonical(path);
+  const fs::file_status status = fs::status(target_, ignored);
+  if (fs::is_directory(status)) throw_io("writing", target_, EISDIR);
+  if (fs::exists(status) && !fs::is_regular_file(status)) {
+    direct_ = true;
+    fd_ = open_or_throw(target_, O_WRONLY);
+    return;
+  }
+  fd_ = open_nameless(directory_of(target_));
+  if (fd_ >= 0) return;
+  if (!nameless_unsupported(errno)) throw_io("creating", target_, errno);
+  const fs::path name = temporary_path();
+  fd_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd_ < 0) throw_io("creating", target_, errno);
+  temporary_ = name;
+}
+
+atomic_file::~atomic_file() {
+  if (fd_ >= 0) ::close(fd_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
+}
+
+fs::path atomic_file::temporary_path() const {
+  std::random_device random;
+  const std::uint64_t unique = (std::uint64_t{random()} << 32U) | random();
+  return directory_of(target_) /
+         ("." + target_.filename().string() + "." + detail::to_text(unique) + ".tmp");
+}
+
+void atomic_file::append(std::span<const std::byte> bytes) { append_all(fd_, bytes, target_); }
+
+void atomic_file::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  transfer_all(bytes.size(), target_, "writing", [&](std::size_t done, std::size_t piece) {
+    return ::pwrite(fd_, bytes.data() + done, piece, static_cast<off_t>(offset + done));
+  });
+}
+
+void atomic_file::keep_owner_and_mode() const {
+  struct stat old {};
+  if (::stat(target_.c_str(), &old) != 0) return;
+  // Only root may give files away; for others the file becomes theirs, as with every editor.
+  if (::fchown(fd_, old.st_uid, old.st_gid) != 0) errno = 0;
+  ::fchmod(fd_, old.st_mode & 07777U);
+}
+
+void atomic_file::commit() {
+  if (!direct_) {
+    keep_owner_and_mode();
+    if (::fsync(fd_) != 0) throw_io("writing", target_, errno);
+    if (temporary_.empty()) {
+      const fs::path name = temporary_path();
+      const std::string self = "/proc/self/fd/" + std::to_string(fd_);
+      if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) {
+        throw_io("naming", target_, errno);
+      }
+      temporary_ = name;
+    }
+    if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw_io("renaming", target_, errno);
+    temporary_.clear();
+    // The rename itself must reach the disk too.
+    const int directory = open_or_throw(directory_of(target_), O_RDONLY | O_DIRECTORY);
+    ::fsync(directory);
+    ::close(directory);
+  }
+  const int fd = std::exchange(fd_, -1);
+  if (::close(fd) != 0) throw_io("writing", target_, errno);
+}
+
+// ---- scratch_file ----------------------------------------------------------------------------------
+
+scratch_file::scratch_file(const fs::path& directory) : fd_(open_nameless(directory)) {
+  if (fd_ >= 0) return;
+  std::string name = (directory / ".bloomery-scratch-XXXXXX").string();
+  fd_ = ::mkostemp(name.data(), O_CLOEXEC);
+  if (fd_ < 0) throw_io("creating a temporary file", directory, errno);
+  ::unlink(name.c_str());
+}
+
+scratch_file::~scratch_file() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+void scratch_file::append(std::span<const std::byte> bytes) {
+  append_all(fd_, bytes, "temporary file");
+  size_ += bytes.size();
+}
+
+void scratch_file::read_at(std::uint64_t offset, std::span<std::byte> bytes) const {
+  transfer_all(bytes.size(), "temporary file", "reading", [&](std::size_t done, std::size_t piece) {
+    return ::pread(fd_, bytes.data() + done, piece, static_cast<off_t>(offset + done));
+  });
+}
+
+// ---- file_lock -------------------------------------------------------------------------------------
+
+file_lock::file_lock(const fs::path& path) {
+  for (;;) {
+    fd_ = open_or_throw(path, O_RDONLY);
+    while (::flock(fd_, LOCK_EX) != 0) {
+      if (errno == EINTR) continue;
+      const int reason = errno;
+      ::close(fd_);
+      throw_io("locking", path, reason);
+    }
+    struct stat locked {};
+    struct stat current {};
+    if (::fstat(fd_, &locked) == 0 && ::stat(path.c_str(), &current) == 0 &&
+        locked.st_ino == current.st_ino && locked.st_dev == current.st_dev) {
+      return;
+    }
+    ::close(fd_);
+  }
+}
+
+file_lock::~file_lock() { ::close(fd_); }
+
+// ---- images ----------------------------------------------------------------------------------------
+
+image_file::image_file(const fs::path& path)
+    : path_(path),
+      file_(path),
+      image_(naming(path, [this] { return image_view::parse(file_.bytes()); })) {}
+
+void image_file::verify(unsigned threads) const {
+  naming(path_, [&] { image_.verify(threads); });
+}
+
+void write_image(atomic_file& file, const image_header& header,
+                 std::span<const std::uint64_t> words) {
+  image_writer writer(header);
+  writer.pass(words);
+  file.append(writer.header());
+  file.append(std::as_bytes(words));
+  file.append(writer.checksums());
+}
+
+namespace detail {
+
+void check_match(const image_header& header, filter_kind kind, probe_scheme scheme,
+                 const hash_spec& hash) {
+  const shape& s = header.planned.shape;
+  if (s.kind != kind || s.scheme != scheme) {
+    throw error(errc::mismatch, "the file holds a filter of kind " + std::string(kind_name(s.kind)) +
+                                    ", not " + std::string(kind_name(kind)));
+  }
+  if (header.hash.id != hash.id) {
+    throw error(errc::mismatch, "the filter was made with the hash " +
+                                    std::string(hash_name(header.hash.id)) + ", not " +
+                                    std::string(hash_name(hash.id)));
+  }
+  if (header.hash.key_id != hash.key_id) {
+    throw error(errc::mismatch, "the filter was made with another secret key");
+  }
+  if (header.hash.seed != hash.seed) {
+    throw error(errc::mismatch, "the filter was made with seed " + to_text(header.hash.seed) +
+                                    ", not " + to_text(hash.seed));
+  }
+}
+
+}  // namespace detail
+}  // namespace bloomery

@@ -1,0 +1,276 @@
+#include "bloomery/format/image.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "bloomery/bits/bit_array.hpp"
+#include "bloomery/core/error.hpp"
+
+namespace bloomery {
+
+namespace {
+
+constexpr std::array<char, 8> magic = {'B', 'L', 'O', 'O', 'M', 'E', 'R', 'Y'};
+
+// Offsets of the header's fields; the table of docs/format.md.
+namespace at {
+constexpr std::size_t version = 8;
+constexpr std::size_t header_bytes = 10;
+constexpr std::size_t kind = 12;
+constexpr std::size_t hash = 14;
+constexpr std::size_t scheme = 16;
+constexpr std::size_t reserved_short = 18;
+constexpr std::size_t probes = 20;
+constexpr std::size_t bits = 24;
+constexpr std::size_t block_bits = 32;
+constexpr std::size_t chunk_bytes = 36;
+constexpr std::size_t seed = 40;
+constexpr std::size_t key_id = 48;
+constexpr std::size_t keys = 56;
+constexpr std::size_t planned_keys = 64;
+constexpr std::size_t target = 72;
+constexpr std::size_t payload_offset = 80;
+constexpr std::size_t payload_bytes = 88;
+constexpr std::size_t checksums_offset = 96;
+constexpr std::size_t file_bytes = 104;
+constexpr std::size_t checksum_of_checksums = 112;
+constexpr std::size_t reserved = 120;
+constexpr std::size_t checksum = 248;
+}  // namespace at
+
+template <class Integer>
+Integer read(std::span<const std::byte> header, std::size_t offset) {
+  Integer value = 0;
+  for (std::size_t i = 0; i < sizeof(Integer); ++i) {
+    const auto byte = std::to_integer<std::uint64_t>(header[offset + i]);
+    value = static_cast<Integer>(value | static_cast<Integer>(byte << (8 * i)));
+  }
+  return value;
+}
+
+template <class Integer>
+void write(image_writer::header_bytes& header, std::size_t offset, Integer value) {
+  for (std::size_t i = 0; i < sizeof(Integer); ++i) {
+    header[offset + i] = static_cast<std::byte>(std::uint64_t{value} >> (8 * i));
+  }
+}
+
+std::uint64_t checksum(std::span<const std::byte> bytes) {
+  return XXH3_64bits(bytes.data(), bytes.size());
+}
+
+std::uint64_t payload_bytes_of(const shape& s) {
+  return bit_array::words_for(s.bits) * sizeof(std::uint64_t);
+}
+
+std::uint64_t chunks_of(std::uint64_t payload_bytes) {
+  return (payload_bytes + image_chunk_bytes - 1) / image_chunk_bytes;
+}
+
+[[noreturn]] void throw_corrupt(const std::string& what) {
+  throw error(errc::corrupt, "the filter is damaged: " + what);
+}
+
+// The fields before the shape: is this a file of ours, of a version that we read, and undamaged?
+void check_envelope(std::span<const std::byte> bytes) {
+  if (bytes.size() < magic.size() ||
+      std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {
+    throw error(errc::not_bloomery, "not a Bloomery filter: it does not start with BLOOMERY");
+  }
+  if (bytes.size() < image_header_bytes) {
+    throw_corrupt("its header is cut off after " + detail::to_text(std::uint64_t{bytes.size()}) +
+                  " of 256 bytes");
+  }
+  const auto version = read<std::uint16_t>(bytes, at::version);
+  if (version != format_version) {
+    throw error(errc::unsupported, "the filter has format version " +
+                                       detail::to_text(std::uint64_t{version}) +
+                                       ", but this program reads version 1 only; it needs a newer one");
+  }
+  if (read<std::uint64_t>(bytes, at::checksum) != checksum(bytes.first(at::checksum))) {
+    throw_corrupt("the checksum of its header is wrong");
+  }
+}
+
+// Throws unless hash and scheme belong together.
+void check_hash(const hash_spec& hash, const shape& s) {
+  const bool digests = hash.id == hash_id::salted_sha1 || hash.id == hash_id::md5;
+  if (hash.id > hash_id::md5) {
+    throw error(errc::unsupported, "the filter uses hash " +
+                                       detail::to_text(std::uint64_t{static_cast<unsigned>(hash.id)}) +
+                                       ", which this program does not know");
+  }
+  if (digests != (s.scheme == probe_scheme::modulo)) {
+    throw_corrupt("its hash and its probe scheme do not belong together");
+  }
+  if (hash.id == hash_id::md5 && s.probes > 4) throw_corrupt("md5 has at most 4 probes");
+  if (hash.seed != 0 && hash.id != hash_id::xxh3 && hash.id != hash_id::none) {
+    throw_corrupt("its hash takes no seed");
+  }
+  if (hash.key_id != 0 && hash.id != hash_id::siphash) throw_corrupt("its hash takes no key");
+}
+
+shape read_shape(std::span<const std::byte> bytes) {
+  const auto kind = read<std::uint16_t>(bytes, at::kind);
+  const auto scheme = read<std::uint16_t>(bytes, at::scheme);
+  if (kind < 1 || kind > 3) {
+    throw error(errc::unsupported, "the filter is of kind " + detail::to_text(std::uint64_t{kind}) +
+                                       ", which this program does not know");
+  }
+  if (scheme < 1 || scheme > 2) {
+    throw error(errc::unsupported, "the filter uses probe scheme " +
+                                       detail::to_text(std::uint64_t{scheme}) +
+                                       ", which this program does not know");
+  }
+  const shape s{.kind = static_cast<filter_kind>(kind),
+                .scheme = static_cast<probe_scheme>(scheme),
+                .probes = read<std::uint32_t>(bytes, at::probes),
+                .block_bits = read<std::uint32_t>(bytes, at::block_bits),
+                .bits = read<std::uint64_t>(bytes, at::bits)};
+  try {
+    check_shape(s);
+  } catch (const error& e) {
+    throw_corrupt(e.what());
+  }
+  return s;
+}
+
+// The fields that say where the parts are: each follows from the shape, so each must be that.
+void check_extent(std::span<const std::byte> bytes, const shape& s) {
+  const std::uint64_t payload = payload_bytes_of(s);
+  const std::uint64_t checksums_at = image_header_bytes + payload;
+  const std::uint64_t end = checksums_at + 8 * chunks_of(payload);
+  const bool sound = read<std::uint16_t>(bytes, at::header_bytes) == image_header_bytes &&
+                     read<std::uint16_t>(bytes, at::reserved_short) == 0 &&
+                     read<std::uint32_t>(bytes, at::chunk_bytes) == image_chunk_bytes &&
+                     read<std::uint64_t>(bytes, at::payload_offset) == image_header_bytes &&
+                     read<std::uint64_t>(bytes, at::payload_bytes) == payload &&
+                     read<std::uint64_t>(bytes, at::checksums_offset) == checksums_at &&
+                     read<std::uint64_t>(bytes, at::file_bytes) == end &&
+                     std::ranges::all_of(bytes.subspan(at::reserved, at::checksum - at::reserved),
+                                         [](std::byte b) { return b == std::byte{0}; });
+  if (!sound) throw_corrupt("its header contradicts itself");
+  if (bytes.size() != end) {
+    throw_corrupt("it has " + detail::to_text(std::uint64_t{bytes.size()}) + " bytes, but its header says " +
+                  detail::to_text(end));
+  }
+}
+
+void check_padding(std::span<const std::byte> payload, const shape& s) {
+  const std::uint64_t used = s.bits % 64;
+  if (used == 0) return;
+  const auto last = read<std::uint64_t>(payload.last(8), 0);
+  if ((last >> used) != 0) throw_corrupt("it has bits behind its last position");
+}
+
+}  // namespace
+
+image_view image_view::parse(std::span<const std::byte> bytes) {
+  check_envelope(bytes);
+  image_view image;
+  image_header& h = image.header_;
+  h.planned.shape = read_shape(bytes);
+  h.planned.keys = read<std::uint64_t>(bytes, at::planned_keys);
+  h.planned.fpr_target = std::bit_cast<double>(read<std::uint64_t>(bytes, at::target));
+  h.hash = {.id = static_cast<hash_id>(read<std::uint16_t>(bytes, at::hash)),
+            .seed = read<std::uint64_t>(bytes, at::seed),
+            .key_id = read<std::uint64_t>(bytes, at::key_id)};
+  h.keys = read<std::uint64_t>(bytes, at::keys);
+  if (!(h.planned.fpr_target >= 0.0 && h.planned.fpr_target < 1.0)) {
+    throw_corrupt("its target is no rate");
+  }
+  check_hash(h.hash, h.planned.shape);
+  check_extent(bytes, h.planned.shape);
+  const auto payload_bytes = static_cast<std::size_t>(payload_bytes_of(h.planned.shape));
+  image.payload_ = bytes.subspan(image_header_bytes, payload_bytes);
+  image.checksums_ = bytes.subspan(image_header_bytes + payload_bytes);
+  image.checksum_of_checksums_ = read<std::uint64_t>(bytes, at::checksum_of_checksums);
+  check_padding(image.payload_, h.planned.shape);
+  if (payload_bytes <= image_chunk_bytes) image.verify(1);
+  return image;
+}
+
+std::span<const std::uint64_t> image_view::words() const {
+  const auto address = reinterpret_cast<std::uintptr_t>(payload_.data());
+  if (address % alignof(std::uint64_t) != 0) {
+    throw error(errc::bad_argument, "the image is not aligned to 8 bytes; copy it first");
+  }
+  return {reinterpret_cast<const std::uint64_t*>(payload_.data()), payload_.size() / 8};
+}
+
+void image_view::verify(unsigned threads) const {
+  if (checksum(checksums_) != checksum_of_checksums_) {
+    throw_corrupt("the checksum of its checksums is wrong");
+  }
+  const std::uint64_t chunks = chunks_of(payload_.size());
+  const std::uint64_t wanted = threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+  std::atomic<std::uint64_t> next{0};
+  std::atomic<std::uint64_t> first_bad{chunks};
+  const auto work = [&] {
+    for (std::uint64_t i = next++; i < first_bad; i = next++) {
+      const auto from = static_cast<std::size_t>(i * image_chunk_bytes);
+      const auto chunk = payload_.subspan(from, std::min(image_chunk_bytes, payload_.size() - from));
+      if (checksum(chunk) == read<std::uint64_t>(checksums_, static_cast<std::size_t>(8 * i))) continue;
+      std::uint64_t seen = first_bad;
+      while (i < seen && !first_bad.compare_exchange_weak(seen, i)) {
+      }
+    }
+  };
+  std::vector<std::jthread> helpers;
+  for (std::uint64_t t = 1; t < std::min(wanted, chunks); ++t) helpers.emplace_back(work);
+  work();
+  helpers.clear();
+  if (first_bad < chunks) {
+    throw_corrupt("the checksum of chunk " + detail::to_text(first_bad.load() + 1) + " of " +
+                  detail::to_text(chunks) + " is wrong");
+  }
+}
+
+image_writer::image_writer(const image_header& header) : header_(header) {
+  check_shape(header.planned.shape);
+  check_hash(header.hash, header.planned.shape);
+  checksums_.reserve(static_cast<std::size_t>(chunks_of(payload_bytes_of(header.planned.shape))));
+}
+
+void image_writer::pass(std::span<const std::uint64_t> words) {
+  constexpr std::size_t chunk_words = image_chunk_bytes / sizeof(std::uint64_t);
+  for (std::size_t from = 0; from < words.size(); from += chunk_words) {
+    const auto chunk = words.subspan(from, std::min(chunk_words, words.size() - from));
+    checksums_.push_back(detail::little_endian(checksum(std::as_bytes(chunk))));
+  }
+}
+
+image_writer::header_bytes image_writer::header() const {
+  const shape& s = header_.planned.shape;
+  const std::uint64_t payload = payload_bytes_of(s);
+  header_bytes out{};
+  std::memcpy(out.data(), magic.data(), magic.size());
+  write(out, at::version, format_version);
+  write(out, at::header_bytes, static_cast<std::uint16_t>(image_header_bytes));
+  write(out, at::kind, static_cast<std::uint16_t>(s.kind));
+  write(out, at::hash, static_cast<std::uint16_t>(header_.hash.id));
+  write(out, at::scheme, static_cast<std::uint16_t>(s.scheme));
+  write(out, at::probes, s.probes);
+  write(out, at::bits, s.bits);
+  write(out, at::block_bits, s.block_bits);
+  write(out, at::chunk_bytes, static_cast<std::uint32_t>(image_chunk_bytes));
+  write(out, at::seed, header_.hash.seed);
+  write(out, at::key_id, header_.hash.key_id);
+  write(out, at::keys, header_.keys);
+  write(out, at::planned_keys, header_.planned.keys);
+  write(out, at::target, std::bit_cast<std::uint64_t>(header_.planned.fpr_target));
+  write(out, at::payload_offset, std::uint64_t{image_header_bytes});
+  write(out, at::payload_bytes, payload);
+  write(out, at::checksums_offset, image_header_bytes + payload);
+  write(out, at::file_bytes, image_header_bytes + payload + checksums().size());
+  write(out, at::checksum_of_checksums, checksum(checksums()));
+  write(out, at::checksum, checksum(std::span<const std::byte>(out).first(at::checksum)));
+  return out;
+}
+
+}  // namespace bloomery

@@ -1,0 +1,140 @@
+#include "bloomery/format/sliced_build.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "bloomery/bits/bit_array.hpp"
+#include "bloomery/core/error.hpp"
+#include "bloomery/hash/probe.hpp"
+
+namespace bloomery {
+
+namespace {
+
+constexpr std::uint64_t word_bits = 64;
+
+std::uint64_t slice_words(std::uint64_t slice_bytes) {
+  return std::max<std::uint64_t>(1, slice_bytes / image_chunk_bytes) *
+         (image_chunk_bytes / sizeof(std::uint64_t));
+}
+
+// The bits [first, last) of the array.
+struct slice {
+  std::uint64_t first;
+  std::uint64_t last;
+};
+
+// Whether hashes of the partition can have bits in the slice.
+template <class Probes>
+bool touches(const Probes& probes, std::uint32_t partition, std::uint32_t partitions, slice part) {
+  if constexpr (Probes::kind == filter_kind::blocked) {
+    // The least hash h with high64(h * partitions) = i is ceil(i 2^64 / partitions).
+    const auto least = [&](std::uint32_t i) {
+      const auto numerator = (static_cast<detail::uint128>(i) << 64U) + (partitions - 1);
+      return static_cast<std::uint64_t>(numerator / partitions);
+    };
+    const std::uint64_t lowest = least(partition);
+    const std::uint64_t highest = partition + 1 == partitions ? UINT64_MAX : least(partition + 1) - 1;
+    return probes.block_of(highest) * bits_per_block + bits_per_block > part.first &&
+           probes.block_of(lowest) * bits_per_block < part.last;
+  } else {
+    return true;
+  }
+}
+
+template <class Probes>
+void fill_slice(std::span<std::uint64_t> words, const Probes& probes, const hash_spool& spool,
+                slice part) {
+  for (std::uint32_t p = 0; p < spool.partitions(); ++p) {
+    if (!touches(probes, p, spool.partitions(), part)) continue;
+    spool.for_each(p, [&](std::span<const std::uint64_t> hashes) {
+      for (const std::uint64_t hash : hashes) {
+        probes.all_of(hash, [&](std::uint64_t position) {
+          if (position >= part.first && position < part.last) {
+            detail::set_bit(words.data(), position - part.first);
+          }
+          return true;
+        });
+      }
+    });
+  }
+}
+
+template <class Probes>
+void write_slices(atomic_file& file, image_writer& writer, const shape& s, const hash_spool& spool,
+                  std::uint64_t slice_bytes) {
+  const Probes probes(s);
+  const std::uint64_t total = bit_array::words_for(s.bits);
+  const std::uint64_t step = slice_words(slice_bytes);
+  for (std::uint64_t from = 0; from < total; from += step) {
+    const std::uint64_t count = std::min(step, total - from);
+    bit_array words(count * word_bits);
+    fill_slice(words.words(), probes, spool,
+               {.first = from * word_bits, .last = (from + count) * word_bits});
+    writer.pass(words.words());
+    file.append(std::as_bytes(words.words()));
+  }
+}
+
+}  // namespace
+
+hash_spool::hash_spool(std::filesystem::path directory, std::uint32_t partitions,
+                       std::size_t memory_bytes)
+    : directory_(std::move(directory)),
+      memory_hashes_(memory_bytes / sizeof(std::uint64_t)),
+      parts_(std::max<std::uint32_t>(1, partitions)) {}
+
+void hash_spool::append(std::span<const std::uint64_t> hashes) {
+  const std::lock_guard lock(mutex_);
+  for (const std::uint64_t hash : hashes) {
+    parts_[detail::multiply_high(hash, parts_.size())].buffer.push_back(hash);
+  }
+  keys_ += hashes.size();
+  buffered_ += hashes.size();
+  if (buffered_ > memory_hashes_) spill();
+}
+
+void hash_spool::spill() {
+  for (part& p : parts_) {
+    if (p.buffer.empty()) continue;
+    if (!p.file) p.file.emplace(directory_);
+    p.file->append(std::as_bytes(std::span(p.buffer)));
+    p.buffer.clear();
+  }
+  buffered_ = 0;
+}
+
+std::uint32_t spool_partitions(const shape& s, std::uint64_t slice_bytes) {
+  if (s.kind != filter_kind::blocked) return 1;
+  // Every partition is an open file, and 256 of them are enough to make the extra reading small.
+  const std::uint64_t slices =
+      (bit_array::words_for(s.bits) + slice_words(slice_bytes) - 1) / slice_words(slice_bytes);
+  return static_cast<std::uint32_t>(std::clamp<std::uint64_t>(slices, 1, 256));
+}
+
+void build_sliced(atomic_file& file, image_header header, const hash_spool& spool,
+                  std::uint64_t slice_bytes) {
+  const shape& s = header.planned.shape;
+  header.keys = spool.keys();
+  if (s.scheme != probe_scheme::multiply) {
+    throw error(errc::unsupported, "a filter of foreign digests is built in memory only");
+  }
+  image_writer writer(header);
+  file.append(image_writer::header_bytes{});
+  switch (s.kind) {
+    case filter_kind::classic:
+      write_slices<classic_probes>(file, writer, s, spool, slice_bytes);
+      break;
+    case filter_kind::partitioned:
+      write_slices<partitioned_probes>(file, writer, s, spool, slice_bytes);
+      break;
+    case filter_kind::blocked:
+      write_slices<blocked_probes>(file, writer, s, spool, slice_bytes);
+      break;
+  }
+  file.append(writer.checksums());
+  file.write_at(0, writer.header());
+}
+
+}  // namespace bloomery

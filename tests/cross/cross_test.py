@@ -1,0 +1,424 @@
+#!/usr/bin/python3
+"""Holds the tool and the golden files against reader.py, the reader written from docs/format.md alone.
+
+The environment variable BLOOMERY is the path of the tool. Everything is derived from a fixed random seed.
+"""
+
+import json
+import os
+import random
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+import xxhash
+
+sys.dont_write_bytecode = True  # the test leaves nothing behind in the source tree
+import reader
+
+READER = Path(reader.__file__)
+GOLDEN = Path(__file__).resolve().parent.parent / "golden"
+SECRET = bytes(range(16))
+
+# A second transcription of the table in docs/format.md, so that one slip cannot hide in both.
+OFFSETS = {
+    "magic": (0, "8s"), "version": (8, "H"), "header bytes": (10, "H"), "kind": (12, "H"), "hash": (14, "H"),
+    "scheme": (16, "H"), "reserved": (18, "H"), "probes": (20, "I"), "bits": (24, "Q"), "block bits": (32, "I"),
+    "chunk bytes": (36, "I"), "seed": (40, "Q"), "key id": (48, "Q"), "keys": (56, "Q"), "planned keys": (64, "Q"),
+    "target": (72, "d"), "payload offset": (80, "Q"), "payload bytes": (88, "Q"), "checksums offset": (96, "Q"),
+    "file bytes": (104, "Q"), "checksum of the checksums": (112, "Q"), "checksum of the header": (248, "Q")}
+CLASSIC, PARTITIONED, BLOCKED = 1, 2, 3
+NONE, XXH3, SIPHASH, SHA1, MD5 = range(5)
+MULTIPLY, MODULO = 1, 2
+
+
+def filter_file(payload=None, **changes):
+    """The bytes of a filter file that obeys every rule, except for the changed fields (a_b stands for `a b`)."""
+    fields = {"magic": b"BLOOMERY", "version": 1, "header bytes": 256, "kind": CLASSIC, "hash": XXH3,
+              "scheme": MULTIPLY, "probes": 3, "bits": 1000, "chunk bytes": 2**20, "seed": 0, "keys": 5,
+              "planned keys": 100, "target": 0.01, "payload offset": 256}
+    changes = {name.replace("_", " "): value for name, value in changes.items()}
+    reserved_tail = changes.pop("reserved tail", {})
+    fields |= changes
+    if fields["kind"] == BLOCKED:
+        fields.setdefault("block bits", 512)
+    size = (fields["bits"] + 63) // 64 * 8
+    if payload is None:
+        # Changed fields may ask for absurd sizes; the file then need not be that long to be refused.
+        payload = bytes(min(size, 2**20))
+    checksums = b"".join(struct.pack("<Q", xxhash.xxh3_64_intdigest(payload[begin:begin + 2**20]))
+                         for begin in range(0, len(payload), 2**20))
+    fields.setdefault("payload bytes", size)
+    fields.setdefault("checksums offset", 256 + size)
+    fields.setdefault("file bytes", 256 + size + 8 * -(-size // 2**20))
+    fields.setdefault("checksum of the checksums", xxhash.xxh3_64_intdigest(checksums))
+    header = bytearray(256)
+    for name, value in fields.items():
+        offset, code = OFFSETS[name]
+        struct.pack_into("<" + code, header, offset, value)
+    for offset, value in reserved_tail.items():
+        header[offset] = value
+    if "checksum of the header" not in fields:
+        struct.pack_into("<Q", header, 248, xxhash.xxh3_64_intdigest(bytes(header[:248])))
+    return bytes(header) + payload + checksums
+
+
+# (the field that the message names, the file)
+UNLAWFUL = (
+    ("magic", filter_file(magic=b"BLOOMERZ")),
+    ("version", filter_file(version=0)),
+    ("version", filter_file(version=2)),
+    ("checksum of the header", filter_file(checksum_of_the_header=1)),
+    ("header bytes", filter_file(header_bytes=255)),
+    ("kind", filter_file(kind=0)),
+    ("kind", filter_file(kind=4)),
+    ("hash", filter_file(hash=5)),
+    ("scheme", filter_file(scheme=0)),
+    ("scheme", filter_file(scheme=3)),
+    ("scheme", filter_file(scheme=MODULO)),
+    ("scheme", filter_file(scheme=MODULO, hash=NONE)),
+    ("scheme", filter_file(scheme=MODULO, hash=SIPHASH)),
+    ("scheme", filter_file(hash=SHA1)),
+    ("scheme", filter_file(hash=MD5)),
+    ("scheme", filter_file(hash=SHA1, scheme=MODULO, kind=PARTITIONED, probes=2)),
+    ("scheme", filter_file(hash=SHA1, scheme=MODULO, kind=BLOCKED, bits=512)),
+    ("reserved", filter_file(reserved=1)),
+    ("probes", filter_file(probes=0)),
+    ("probes", filter_file(probes=65)),
+    ("probes", filter_file(kind=BLOCKED, bits=512, probes=0)),
+    ("probes", filter_file(kind=BLOCKED, bits=512, probes=17)),
+    ("probes", filter_file(kind=PARTITIONED, bits=1040, probes=0)),
+    ("probes", filter_file(kind=PARTITIONED, bits=1040, probes=65)),
+    ("probes", filter_file(hash=MD5, scheme=MODULO, probes=5)),
+    ("bits", filter_file(bits=0)),
+    ("bits", filter_file(bits=2**48 + 1)),
+    ("bits", filter_file(bits=2**64 - 1, payload_bytes=0, checksums_offset=256, file_bytes=256)),
+    ("bits", filter_file(kind=BLOCKED, bits=1000)),
+    ("bits", filter_file(kind=BLOCKED, bits=0)),
+    ("bits", filter_file(kind=PARTITIONED, bits=1000, probes=3)),
+    ("block bits", filter_file(block_bits=512)),
+    ("block bits", filter_file(kind=PARTITIONED, bits=999, block_bits=512)),
+    ("block bits", filter_file(kind=BLOCKED, bits=512, block_bits=0)),
+    ("block bits", filter_file(kind=BLOCKED, bits=1024, block_bits=256)),
+    ("chunk bytes", filter_file(chunk_bytes=2**19)),
+    ("seed", filter_file(hash=SIPHASH, seed=1)),
+    ("seed", filter_file(hash=SHA1, scheme=MODULO, seed=1)),
+    ("seed", filter_file(hash=MD5, scheme=MODULO, seed=1)),
+    ("key id", filter_file(key_id=1)),
+    ("key id", filter_file(hash=SHA1, scheme=MODULO, key_id=1)),
+    ("key id", filter_file(hash=MD5, scheme=MODULO, key_id=1)),
+    ("target", filter_file(target=1.0)),
+    ("target", filter_file(target=-0.25)),
+    ("target", filter_file(target=float("inf"))),
+    ("target", filter_file(target=float("nan"))),
+    ("payload offset", filter_file(payload_offset=320)),
+    ("payload bytes", filter_file(payload_bytes=136)),
+    ("payload bytes", filter_file(payload_bytes=120)),
+    ("checksums offset", filter_file(checksums_offset=376)),
+    ("file bytes", filter_file(file_bytes=400)),
+    ("file bytes", filter_file(bits=2**48)),  # lawful, but the file is not that long
+    ("reserved tail", filter_file(reserved_tail={120: 1})),
+    ("reserved tail", filter_file(reserved_tail={247: 128})),
+    ("payload", filter_file(payload=bytes(125) + b"\x01\0\0")),  # bit 1000 of 1000
+    ("payload", filter_file(payload=bytes(127) + b"\x80")),
+    ("payload", filter_file(bits=1, payload=b"\x02" + bytes(7))),
+    ("checksum of the checksums", filter_file(checksum_of_the_checksums=1)),
+)
+
+LAWFUL = (
+    filter_file(),
+    filter_file(bits=1, probes=64, keys=2**64 - 1, planned_keys=0, target=0.0, seed=2**64 - 1),
+    filter_file(bits=1, payload=b"\x01" + bytes(7)),
+    filter_file(payload=b"\xff" * 125 + bytes(3)),
+    filter_file(bits=64, payload=b"\xff" * 8),
+    filter_file(kind=PARTITIONED, bits=64 * 3, probes=64),
+    filter_file(kind=BLOCKED, bits=512, probes=16),
+    filter_file(kind=BLOCKED, bits=1024, probes=1, hash=SIPHASH, key_id=2**64 - 1),
+    filter_file(hash=NONE),
+    filter_file(hash=SHA1, scheme=MODULO, probes=64),
+    filter_file(hash=MD5, scheme=MODULO, probes=4),
+)
+
+
+def make_keys(rng, count, without=frozenset()):
+    """Different keys of 1 to 300 bytes: all bytes but the newline, which would end a line."""
+    keys = {}
+    while len(keys) < count:
+        key = rng.randbytes(rng.randint(1, 300)).replace(b"\n", b"\r")
+        if key not in without:
+            keys[key] = None
+    return list(keys)
+
+
+def write_lines(path, keys):
+    path.write_bytes(b"".join(key + b"\n" for key in keys))
+
+
+class WithDirectory(unittest.TestCase):
+    def setUp(self):
+        temporary = tempfile.TemporaryDirectory()
+        self.addCleanup(temporary.cleanup)
+        self.directory = Path(temporary.name)
+
+    def written(self, data):
+        path = self.directory / "written.bloom"
+        path.write_bytes(data)
+        return path
+
+
+class KnownAnswers(unittest.TestCase):
+    """Values that were computed apart from the reader: published ones, and others with pencil or bc."""
+
+    def test_splitmix64(self):
+        for x, expected in ((0, 0xE220A8397B1DCDAF), (1, 0x910A2DEC89025CC1), (1234567, 6457827717110365317),
+                            (2**64 - 1, 0xE4D971771B652C20)):
+            self.assertEqual(reader.splitmix64(x), expected)
+
+    def test_mix64(self):
+        for key, seed, expected in (
+                (0, 0, 0x678A4A22B673CD48), (1, 0, 0x69E4230A4DDBC71C), (1, 7, 0xE9263DF5B48E3044),
+                (2**64 - 1, 2**64 - 1, 0x466762E17CAB4A1A),
+                (0x0123456789ABCDEF, 0xFEDCBA9876543210, 0xD7AEE8A9B478CF18)):
+            self.assertEqual(reader.mix64(key, seed), expected)
+        # The key that meets its seed multiplies 0.
+        self.assertEqual(reader.mix64(0xE220A8397B1DCDAF, 0), 0)
+
+    def test_siphash(self):
+        # The reference vectors of SipHash-2-4: key 00 01 ... 0f, message 00 01 ... of each length.
+        vectors = (
+            0x726FDB47DD0E0E31, 0x74F839C593DC67FD, 0x0D6C8009D9A94F5A, 0x85676696D7FB7E2D, 0xCF2794E0277187B7,
+            0x18765564CD99A68D, 0xCBC9466E58FEE3CE, 0xAB0200F58B01D137, 0x93F5F5799A932462, 0x9E0082DF0BA9E4B0,
+            0x7A5DBBC594DDB9F3, 0xF4B32F46226BADA7, 0x751E8FBC860EE5FB, 0x14EA5627C0843D90, 0xF723CA908E7AF2EE,
+            0xA129CA6149BE45E5, 0x3F2ACC7F57C29BDB)
+        for length, expected in (*enumerate(vectors), (63, 0x958A324CEB064572)):
+            self.assertEqual(reader.siphash24(bytes(range(length)), SECRET), expected, length)
+
+    def test_key_id(self):
+        # b2sum -l 256 of the 35 bytes starts with dc8a85e207b007bc.
+        self.assertEqual(reader.siphash_key_id(SECRET), 0xBC07B007E2858ADC)
+
+    def test_digest_words(self):
+        self.assertEqual(reader.md5_words(b"abc", 4), (0x90015098, 0x3CD24FB0, 0xD6963F7D, 0x28E17F72))
+        # The SHA-1 of "123", "223", ... and of "1023".
+        words = list(reader.sha1_words(b"23", 10))
+        self.assertEqual((words[0], words[1], words[9]), (0x40BD0015, 0xAF06318C, 0x138825ED))
+
+    def test_positions(self):
+        # 1, c, c^2 and c^3 are 0, 0.817, 0.694 and 0.451 of 2^64; an odd multiple of 2^63 is always one half.
+        self.assertEqual(list(reader.classic_positions(1, 4, 1000)), [0, 817, 694, 451])
+        self.assertEqual(list(reader.classic_positions(2**63, 3, 2**48)), [2**47] * 3)
+        self.assertEqual(list(reader.partitioned_positions(1, 4, 4000)), [0, 1817, 2694, 3451])
+
+    def test_blocked_positions(self):
+        self.assertEqual(list(reader.blocked_positions(1, 2, 512)), [8, 32 + 8])
+        self.assertEqual(list(reader.blocked_positions(2**63, 3, 2048)), [1024, 1024 + 32, 1024 + 96])
+        # r = 1 moves the single bit of the pattern to lane 15, where 0xb1750000 >> 27 is 22; r = 15 to lane 1.
+        self.assertEqual(list(reader.blocked_positions(0x10000, 1, 512)), [480 + 22])
+        self.assertEqual(list(reader.blocked_positions(0xC0000000000F0001, 1, 2048)), [1536 + 32 + 26])
+
+    def test_patterns_have_as_many_bits_as_probes(self):
+        self.assertEqual([pattern.bit_count() for pattern in reader.BLOCK_PATTERNS], list(range(1, 17)))
+
+
+class Files(WithDirectory):
+    """What the reader takes and refuses, on files that the test writes itself."""
+
+    def refused(self, path):
+        try:
+            reader.Filter(path).close()
+        except reader.FormatError as error:
+            return str(error)
+        return None
+
+    def test_lawful_files_are_taken(self):
+        for data in LAWFUL:
+            with reader.Filter(self.written(data)) as bloom:
+                bloom.verify()
+
+    def test_unlawful_fields_are_refused_by_name(self):
+        for field, data in UNLAWFUL:
+            self.assertEqual(str(self.refused(self.written(data))).split(":")[0], field)
+        self.assertIn("7", self.refused(self.written(filter_file(version=7))))
+
+    def test_every_flipped_bit_is_refused(self):
+        rng = random.Random(1)
+        data = filter_file(kind=BLOCKED, bits=1024, probes=8, seed=7, payload=rng.randbytes(128))
+        path = self.written(data)
+        self.assertIsNone(self.refused(path))
+        with open(path, "r+b", buffering=0) as file:
+            for offset, byte in enumerate(data):
+                for bit in range(8):
+                    os.pwrite(file.fileno(), bytes([byte ^ 1 << bit]), offset)
+                    self.assertIsNotNone(self.refused(path), f"byte {offset}, bit {bit}")
+                os.pwrite(file.fileno(), bytes([byte]), offset)
+        self.assertIsNone(self.refused(path))
+
+    def test_every_other_length_is_refused(self):
+        data = filter_file()
+        for length in range(len(data)):
+            self.assertIsNotNone(self.refused(self.written(data[:length])), length)
+        self.assertIsNotNone(self.refused(self.written(data + b"\0")))
+
+    def test_large_files_are_verified_on_demand(self):
+        size = 2 * 2**20 + 8
+        data = bytearray(filter_file(bits=8 * size, payload=bytes(size)))
+        reader.Filter(self.written(data)).verify()
+        for offset in (256, 256 + 2**20 - 1, 256 + 2**20, 256 + size - 1, 256 + size, len(data) - 1):
+            data[offset] ^= 1
+            with reader.Filter(self.written(data)) as bloom, self.assertRaises(reader.FormatError):
+                bloom.verify()
+            data[offset] ^= 1
+
+    def test_hashes_that_cannot_be_computed(self):
+        key_id = reader.siphash_key_id(SECRET)
+        for data, secret in ((filter_file(hash=NONE), None), (filter_file(hash=SIPHASH, key_id=key_id), None),
+                             (filter_file(hash=SIPHASH, key_id=key_id ^ 1), SECRET)):
+            with self.assertRaises(ValueError):
+                reader.Filter(self.written(data), secret).contains(b"key")
+
+    def test_integers_are_extended_to_64_bits(self):
+        # mix64 sends 1 to position 0x69e4 >> 6 = 423 of 1024, and 0 to 0x678a >> 6 = 414.
+        path = self.written(filter_file(bits=1024, probes=1, payload=bytes(52) + b"\x80" + bytes(75)))
+        with reader.Filter(path) as bloom:
+            self.assertTrue(bloom.contains(1))
+            self.assertFalse(bloom.contains(0))
+            self.assertEqual(list(bloom.positions(-1)), list(bloom.positions(2**64 - 1)))
+            for integer in (2**64, -2**63 - 1):
+                with self.assertRaises(ValueError):
+                    bloom.contains(integer)
+
+
+class Tool(WithDirectory):
+    """The tool builds, and both answer."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.tool = os.path.abspath(os.environ["BLOOMERY"])
+        rng = random.Random(20_231)
+        cls.added = make_keys(rng, 2000)
+        cls.others = make_keys(rng, 20_000, without=set(cls.added))
+
+    def setUp(self):
+        super().setUp()
+        write_lines(self.directory / "added", self.added)
+        write_lines(self.directory / "others", self.others)
+        (self.directory / "key").write_text(SECRET.hex() + "\n", encoding="ascii")
+
+    def run_tool(self, *arguments, statuses=(0,)):
+        result = subprocess.run([self.tool, *map(str, arguments)], cwd=self.directory, capture_output=True)
+        self.assertIn(result.returncode, statuses, (arguments, result.stderr))
+        return result.stdout
+
+    def build(self, *options):
+        self.run_tool("build", "-o", "f.bloom", "--keys", len(self.added), *options, "added")
+        return self.directory / "f.bloom"
+
+    def assert_agrees(self, *options, secret=None, others=None):
+        """Builds with the options; returns the other keys that both say are contained."""
+        key_file = ("--key-file", "key") if secret else ()
+        others = self.others if others is None else others
+        with reader.Filter(self.build(*options, *key_file), secret) as bloom:
+            bloom.verify()
+            info = json.loads(self.run_tool("info", "--json", "f.bloom"))
+            fields = bloom.fields
+            self.assertEqual(
+                {name: info[name] for name in ("kind", "keys", "bits", "bytes", "probes", "fpr_target", "hash", "seed",
+                                               "format_version")},
+                {"kind": bloom.kind, "keys": bloom.keys, "bits": fields["bits"], "bytes": fields["file bytes"],
+                 "probes": fields["probes"], "fpr_target": fields["target"], "hash": bloom.hash, "seed": bloom.seed,
+                 "format_version": fields["version"]})
+            self.assertEqual(bloom.keys, len(self.added))
+            self.assertEqual([key for key in self.added if not bloom.contains(key)], [])
+            write_lines(self.directory / "asked", others)
+            found = [key for key in others if bloom.contains(key)]
+            printed = self.run_tool("check", *key_file, "f.bloom", "asked", statuses=(0, 1))
+            self.assertEqual(printed.split(b"\n"), found + [b""])
+            return found
+
+    def test_every_kind(self):
+        for kind in ("classic", "partitioned", "blocked"):
+            for fpr, seed in ((0.3, 0), (0.01, 7), (0.001, 2**64 - 1), (1e-6, 0x0123456789ABCDEF)):
+                with self.subTest(kind=kind, fpr=fpr, seed=seed):
+                    found = self.assert_agrees("--kind", kind, "--fpr", fpr, "--seed", seed)
+                    # Agreement means little unless wrong positives occur, and about as often as asked for.
+                    self.assertLess(len(found), 2 * fpr * len(self.others) + 3)
+                    if fpr >= 0.01:
+                        self.assertGreater(len(found), fpr * len(self.others) / 2)
+
+    def test_every_number_of_probes(self):
+        for kind, most in (("classic", 12), ("partitioned", 12), ("blocked", 16)):
+            for probes in range(1, most + 1):
+                with self.subTest(kind=kind, probes=probes):
+                    self.assert_agrees("--kind", kind, "--probes", probes, "--bits-per-key", 10,
+                                       others=self.others[:2000])
+
+    def test_siphash(self):
+        for kind in ("classic", "partitioned", "blocked"):
+            with self.subTest(kind=kind):
+                self.assert_agrees("--kind", kind, "--fpr", 0.02, "--hash", "siphash", secret=SECRET,
+                                   others=self.others[:3000])
+
+    def test_sha1(self):
+        self.assert_agrees("--kind", "classic", "--hash", "sha1", "--fpr", 0.05)
+
+    def test_md5(self):
+        self.assert_agrees("--kind", "classic", "--hash", "md5", "--probes", 4)
+
+    def test_several_chunks(self):
+        self.run_tool("build", "-o", "f.bloom", "--keys", 2_000_000, "added")
+        with reader.Filter(self.directory / "f.bloom") as bloom:
+            self.assertGreater(bloom.fields["payload bytes"], 2**20)
+            bloom.verify()
+            self.assertTrue(all(map(bloom.contains, self.added)))
+
+    def test_flipped_bytes_are_refused(self):
+        write_lines(self.directory / "few", self.added[:20])
+        self.run_tool("build", "-o", "f.bloom", "--keys", 20, "few")
+        path = self.directory / "f.bloom"
+        data = path.read_bytes()
+        for offset, byte in enumerate(data):
+            path.write_bytes(data[:offset] + bytes([byte ^ 0xFF]) + data[offset + 1:])
+            with self.assertRaises(reader.FormatError, msg=f"byte {offset}"):
+                reader.Filter(path)
+
+    def test_tool_takes_and_refuses_the_same_files(self):
+        for data in LAWFUL:
+            self.run_tool("info", self.written(data))
+        for field, data in UNLAWFUL:
+            with self.subTest(field=field):
+                self.run_tool("info", self.written(data), statuses=(2,))
+
+    def test_command_line_of_the_reader(self):
+        path = self.build("--fpr", 0.05)
+        lines = b"\n\n".join(self.added[:50] + self.others[:500])  # empty lines are no keys; the last has no newline
+        (self.directory / "asked").write_bytes(lines)
+        printed = subprocess.run([sys.executable, READER, path], input=lines, stdout=subprocess.PIPE, check=True).stdout
+        self.assertEqual(printed, self.run_tool("check", "f.bloom", "asked"))
+        shown = subprocess.run([sys.executable, READER, "--info", path], stdout=subprocess.PIPE, check=True).stdout
+        self.assertEqual(json.loads(shown)["keys"], len(self.added))
+
+
+class Golden(unittest.TestCase):
+    """Files that were written once and must be read for ever."""
+
+    def test_golden_files(self):
+        paths = sorted(GOLDEN.glob("*.bloom"))
+        self.assertTrue(paths, f"no .bloom file in {GOLDEN}")
+        for path in paths:
+            with self.subTest(path=path.name):
+                stated = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
+                secret = bytes.fromhex(stated["key_hex"]) if "key_hex" in stated else None
+                as_key = int if stated.get("integers") else str.encode
+                with reader.Filter(path, secret) as bloom:
+                    bloom.verify()
+                    self.assertTrue(stated["present"] + stated["absent"], "no answers are stated")
+                    for name, expected in (("present", True), ("absent", False)):
+                        wrong = [key for key in stated[name] if bloom.contains(as_key(key)) != expected]
+                        self.assertEqual(wrong, [], name)
+
+
+if __name__ == "__main__":
+    unittest.main()

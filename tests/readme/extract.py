@@ -1,0 +1,73 @@
+#!/usr/bin/python3
+"""Turns the snippets of a Markdown file into tests: extract.py README.md OUT
+
+The rule: every ```cpp and ```sh block is run, unless the line before it is <!-- not run -->.
+
+  cpp  becomes OUT/cpp_N.cpp. A block without `int main` is put into one, below its #include lines.
+  sh   All blocks become OUT/shell.sh and run in order, in one shell that stops at the first error
+       and one empty folder, like a reader who types them. The built tool is first on PATH.
+"""
+
+import re
+import sys
+from pathlib import Path
+
+BLOCK = re.compile(r"^```(cpp|sh)[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+NOT_RUN = re.compile(r"^<!-- not run -->[ \t]*\n\Z", re.MULTILINE)
+
+SHELL_START = """\
+set -euo pipefail
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+"""
+
+
+def program(code, line, source):
+    """A complete program whose compile errors point into the Markdown file."""
+    lines = list(enumerate(code.splitlines(), line))
+
+    def located(part):
+        return "".join(f'#line {number} "{source}"\n{text}\n' for number, text in part)
+
+    if re.search(r"\bint main\b", code):
+        return located(lines)
+    includes = [item for item in lines if item[1].lstrip().startswith("#include")]
+    body = [item for item in lines if item not in includes]
+    return located(includes) + "int main() {\n" + located(body) + "}\n"
+
+
+def extract(source):
+    """The files to write: name -> text."""
+    text = Path(source).read_text()
+    files = {}
+    shell = ""
+    for match in BLOCK.finditer(text):
+        if NOT_RUN.search(text, 0, match.start()):
+            continue
+        language, code = match.groups()
+        line = text.count("\n", 0, match.start(2)) + 1
+        if language == "cpp":
+            files[f"cpp_{len(files) + 1}.cpp"] = program(code, line, source)
+        else:
+            shell += f"echo '--- {source}:{line}'\n{code}"
+    if shell:
+        files["shell.sh"] = SHELL_START + shell
+    return files
+
+
+def main(source, out):
+    files = extract(source)
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    for old in out.iterdir():
+        if old.name not in files:
+            old.unlink()
+    for name, text in files.items():
+        path = out / name
+        if not path.exists() or path.read_text() != text:  # an equal file need not be built again
+            path.write_text(text)
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
