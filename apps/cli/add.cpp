@@ -46,7 +46,8 @@ void add_add(CLI::App& app, int& status) {
   add_key_file(*verb, o->key_file);
   verb->add_flag("--json", o->json, "Print what the filter is now as JSON");
   add_input_options(*verb, o->input);
-  verb->footer("Example:\n  bloomery add words.bloom names.txt\n  echo bloomery | bloomery add words.bloom");
+  verb->footer(
+      "Example:\n  bloomery add words.bloom names.txt\n  echo bloomery | bloomery add words.bloom");
   verb->callback([o, &status] {
     run_add(*o);
     status = exit_success;

@@ -73,7 +73,9 @@ sizing::request make_request(const build_options& o, std::uint64_t keys) {
 class builder {
  public:
   explicit builder(const build_options& o)
-      : o_(o), meter_("reading", o.input.quiet), source_(o.input.paths, o.input.keep_empty, meter_) {}
+      : o_(o),
+        meter_("reading", o.input.quiet),
+        source_(o.input.paths, o.input.keep_empty, meter_) {}
 
   image_header run();
 
@@ -102,9 +104,10 @@ image_header builder::run() {
   } else if (source_.rereadable()) {
     plan_for(count_keys());
   } else if (digests) {
-    throw error(errc::bad_argument, fmt::format("with --hash {} and keys from a pipe, say how many there "
-                                                "are with --keys",
-                                                o_.hash));
+    throw error(errc::bad_argument,
+                fmt::format("with --hash {} and keys from a pipe, say how many there "
+                            "are with --keys",
+                            o_.hash));
   } else {
     // The hash does not depend on the shape, so it can start before the number of keys is known.
     make_request(o_, 1);
@@ -197,16 +200,19 @@ void run_build(const build_options& o) {
 void add_build(CLI::App& app, int& status) {
   auto o = std::make_shared<build_options>();
   CLI::App* verb = app.add_subcommand("build", "Build a filter from keys, one a line");
-  verb->add_option("-o,--output", o->output, "The filter file to write")->required()->type_name("F");
+  verb->add_option("-o,--output", o->output, "The filter file to write")
+      ->required()
+      ->type_name("F");
   std::vector<std::string> kinds;
   for (const filter_kind kind : all_kinds()) kinds.emplace_back(kind_name(kind));
   verb->add_option("--kind", o->kind, "blocked (default), classic or partitioned")
       ->check(CLI::IsMember(kinds))
       ->type_name("K");
-  CLI::Option* fpr =
-      verb->add_option("--fpr", o->fpr, "Highest false-positive rate: 0.01, 1% or 1e-2 (default 1%)")
-          ->type_name("P");
-  verb->add_option("--keys", o->keys, "Plan for this many keys instead of counting them")->type_name("N");
+  CLI::Option* fpr = verb->add_option("--fpr", o->fpr,
+                                      "Highest false-positive rate: 0.01, 1% or 1e-2 (default 1%)")
+                         ->type_name("P");
+  verb->add_option("--keys", o->keys, "Plan for this many keys instead of counting them")
+      ->type_name("N");
   CLI::Option* bits =
       verb->add_option("--bits-per-key", o->bits_per_key, "Size by bits a key instead of by fpr")
           ->type_name("B");
@@ -217,17 +223,20 @@ void add_build(CLI::App& app, int& status) {
   bytes->excludes(fpr);
   verb->add_option("--probes", o->probes, "Bits for each key (default: the best)")->type_name("K");
   verb->add_option("--seed", o->seed, "Chooses the hash function (default 0)")->type_name("S");
-  verb->add_option("--hash", o->hash, "xxh3 (default), siphash (keyed), sha1 or md5 (foreign formats)")
+  verb->add_option("--hash", o->hash,
+                   "xxh3 (default), siphash (keyed), sha1 or md5 (foreign formats)")
       ->check(CLI::IsMember({"xxh3", "siphash", "sha1", "md5"}))
       ->type_name("H");
   add_key_file(*verb, o->key_file);
-  verb->add_option("--memory", o->memory,
-                   "Build in slices on disk when the filter is larger (default: 3/4 of what is free)")
+  verb->add_option(
+          "--memory", o->memory,
+          "Build in slices on disk when the filter is larger (default: 3/4 of what is free)")
       ->type_name("M");
   verb->add_flag("--json", o->json, "Print what was built as JSON");
   add_input_options(*verb, o->input);
-  verb->footer("Example:\n  bloomery build -o words.bloom /usr/share/dict/words\n"
-               "  zcat urls.gz | bloomery build -o urls.bloom --fpr 0.1%");
+  verb->footer(
+      "Example:\n  bloomery build -o words.bloom /usr/share/dict/words\n"
+      "  zcat urls.gz | bloomery build -o urls.bloom --fpr 0.1%");
   verb->callback([o, &status] {
     if (makes_digests(o->hash) && o->kind != "classic") {
       throw error(errc::bad_argument, fmt::format("--hash {} needs --kind classic", o->hash));

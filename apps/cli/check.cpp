@@ -47,7 +47,8 @@ class ordered_output {
 };
 
 // The lines whose answer is `wanted`, appended to `out`; returns how many.
-std::uint64_t select(const any_filter& f, const chunk& c, bool wanted, bool print, std::string& out) {
+std::uint64_t select(const any_filter& f, const chunk& c, bool wanted, bool print,
+                     std::string& out) {
   std::vector<std::uint64_t> bitmap((c.keys.size() + 63) / 64);
   f.contains_bits(c.keys, bitmap);
   std::uint64_t selected = 0;
@@ -98,9 +99,10 @@ void add_check(CLI::App& app, int& status) {
   add_key_file(*verb, o->key_file);
   verb->add_flag("--json", o->json, "Print how many keys and matches as JSON");
   add_input_options(*verb, o->input);
-  verb->footer("Exit status: 0 when a line was selected, 1 when none was, 2 after an error.\n\n"
-               "Example:\n  tr -cs A-Za-z '\\n' < letter.txt | bloomery check -v words.bloom\n"
-               "  tail -f access.log | bloomery check blocked-lines.bloom");
+  verb->footer(
+      "Exit status: 0 when a line was selected, 1 when none was, 2 after an error.\n\n"
+      "Example:\n  tr -cs A-Za-z '\\n' < letter.txt | bloomery check -v words.bloom\n"
+      "  tail -f access.log | bloomery check blocked-lines.bloom");
   verb->callback([o, &status] { status = run_check(*o); });
 }
 

@@ -48,9 +48,10 @@ namespace {
 #ifdef BLOOMERY_HAS_CRYPTO
 std::shared_ptr<const any_hasher> keyed_hasher(const std::string& key_file) {
   if (key_file.empty()) {
-    throw error(errc::bad_argument,
-                "siphash needs a secret key; make one with 'openssl rand -hex 16 > KEY' and give it "
-                "with --key-file KEY");
+    throw error(
+        errc::bad_argument,
+        "siphash needs a secret key; make one with 'openssl rand -hex 16 > KEY' and give it "
+        "with --key-file KEY");
   }
   return erase(siphash_hasher(read_key_file(key_file)));
 }
@@ -81,7 +82,8 @@ std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64
   throw error(errc::unsupported, fmt::format("this program was built without the hash {}", name));
 }
 
-std::shared_ptr<const any_hasher> hasher_of(const image_header& header, const std::string& key_file) {
+std::shared_ptr<const any_hasher> hasher_of(const image_header& header,
+                                            const std::string& key_file) {
   if (header.hash.id == hash_id::none) return nullptr;
   // Without its key a filter can still be looked at.
   if (header.hash.id == hash_id::siphash && key_file.empty()) return nullptr;
@@ -129,8 +131,9 @@ std::string overfull_warning(const std::string& path, const image_header& header
   const plan& p = header.planned;
   if (p.keys == 0 || header.keys <= p.keys) return {};
   return fmt::format(
-      "bloomery: warning: {} holds {} keys but was planned for {}; its fpr is about {} now, not {}", path,
-      with_commas(header.keys), with_commas(p.keys), as_rate(sizing::fpr(p.shape, header.keys)),
+      "bloomery: warning: {} holds {} keys but was planned for {}; its fpr is about {} now, not {}",
+      path, with_commas(header.keys), with_commas(p.keys),
+      as_rate(sizing::fpr(p.shape, header.keys)),
       as_rate(p.fpr_target > 0 ? p.fpr_target : sizing::fpr(p.shape, p.keys)));
 }
 
@@ -155,7 +158,8 @@ nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes) {
   };
   if (f.planned().fpr_target > 0) object["fpr_target"] = f.planned().fpr_target;
   // With every bit set any number of keys is possible: then there is no estimate.
-  if (std::isfinite(estimated)) object["keys_estimated"] = static_cast<std::uint64_t>(std::llround(estimated));
+  if (std::isfinite(estimated))
+    object["keys_estimated"] = static_cast<std::uint64_t>(std::llround(estimated));
   if (f.hash().id == hash_id::siphash) object["key_id"] = fmt::format("{:016x}", f.hash().key_id);
   return object;
 }
@@ -167,7 +171,8 @@ void write_output(std::string_view text) {
     const ssize_t written = ::write(STDOUT_FILENO, text.data(), text.size());
     if (written < 0 && errno == EINTR) continue;
     if (written < 0) {
-      throw error(errc::io, fmt::format("standard output: writing failed: {}", std::strerror(errno)));
+      throw error(errc::io,
+                  fmt::format("standard output: writing failed: {}", std::strerror(errno)));
     }
     text.remove_prefix(static_cast<std::size_t>(written));
   }

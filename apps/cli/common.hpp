@@ -34,7 +34,8 @@ std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64
 // Whether the function makes digests for probe_scheme::modulo, and with how many probes at most.
 bool makes_digests(std::string_view hash_name);
 // The function of an existing filter, with the key from the key file where it needs one.
-std::shared_ptr<const any_hasher> hasher_of(const image_header& header, const std::string& key_file);
+std::shared_ptr<const any_hasher> hasher_of(const image_header& header,
+                                            const std::string& key_file);
 
 // Opens or loads a filter with the right hash function.
 any_filter open_filter(const std::string& path, const std::string& key_file);

@@ -30,16 +30,18 @@ void print_text(const std::string& path, const nlohmann::json& info) {
                     " different ones by the bits set");
   std::string size = fmt::format("{} bytes", with_commas(info["bytes"].get<std::uint64_t>()));
   if (keys != 0) {
-    size += fmt::format(", {:.2f} bits a key",
-                        static_cast<double>(info["bits"].get<std::uint64_t>()) / static_cast<double>(keys));
+    size +=
+        fmt::format(", {:.2f} bits a key", static_cast<double>(info["bits"].get<std::uint64_t>()) /
+                                               static_cast<double>(keys));
   }
   row("size", size);
   row("probes", fmt::format("{}", info["probes"].get<std::uint32_t>()));
   row("fill", fmt::format("{:.2f} %", info["fill"].get<double>() * 100));
-  row("fpr", fmt::format("{} now{}", as_rate(info["fpr_now"].get<double>()),
-                         info["fpr_target"].is_null()
-                             ? ""
-                             : ", at most " + as_rate(info["fpr_target"].get<double>()) + " asked for"));
+  row("fpr",
+      fmt::format("{} now{}", as_rate(info["fpr_now"].get<double>()),
+                  info["fpr_target"].is_null()
+                      ? ""
+                      : ", at most " + as_rate(info["fpr_target"].get<double>()) + " asked for"));
   row("hash", info.contains("key_id")
                   ? fmt::format("{}, key id {}", info["hash"].get<std::string>(),
                                 info["key_id"].get<std::string>())
@@ -68,7 +70,8 @@ void add_info(CLI::App& app, int& status) {
   verb->add_option("F", o->path, "The filter file")->required()->type_name("");
   verb->add_flag("--json", o->json, "Print it as JSON");
   add_threads(*verb, o->threads);
-  verb->footer("Example:\n  bloomery info words.bloom\n  bloomery info --json words.bloom | jq .fpr_now");
+  verb->footer(
+      "Example:\n  bloomery info words.bloom\n  bloomery info --json words.bloom | jq .fpr_now");
   verb->callback([o, &status] {
     run_info(*o);
     status = exit_success;

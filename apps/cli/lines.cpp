@@ -18,8 +18,8 @@ namespace bloomery::cli {
 namespace {
 
 [[noreturn]] void fail(const std::string& name, const char* doing, int reason) {
-  throw error(errc::io, fmt::format("{}: {} failed: {}", name == "-" ? "standard input" : name, doing,
-                                    std::strerror(reason)));
+  throw error(errc::io, fmt::format("{}: {} failed: {}", name == "-" ? "standard input" : name,
+                                    doing, std::strerror(reason)));
 }
 
 }  // namespace
@@ -114,7 +114,8 @@ bool line_source::fill(std::string& text) {
     const std::size_t end = std::string_view(text).substr(searched).rfind('\n');
     if (end == std::string_view::npos) {
       if (text.size() >= longest_line) {
-        throw error(errc::io, fmt::format("{}: a line is longer than 1 GiB; are these lines?", name()));
+        throw error(errc::io,
+                    fmt::format("{}: a line is longer than 1 GiB; are these lines?", name()));
       }
       searched = text.size();
       continue;

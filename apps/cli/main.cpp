@@ -24,7 +24,8 @@ int complain(std::string what) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app("Approximate sets: build, ask and plan Bloom filters of keys, one a line.");
+  CLI::App app("Approximate sets: build, ask and plan Bloom filters of keys, one a line.",
+               "bloomery");
   app.set_version_flag("--version", fmt::format("bloomery {}.{}.{}", BLOOMERY_VERSION_MAJOR,
                                                 BLOOMERY_VERSION_MINOR, BLOOMERY_VERSION_PATCH));
   app.require_subcommand(1);

@@ -83,16 +83,18 @@ nlohmann::json make_json(const sizing::request& r) {
 }
 
 void print_text(const nlohmann::json& plan, bool by_size) {
-  std::string text = fmt::format("{} keys at an fpr of {}{}\n\n", with_commas(plan["keys"].get<std::uint64_t>()),
-                                 as_rate(plan["fpr"].get<double>()), by_size ? " (the best kind's)" : "");
-  text += fmt::format("  {:<30} {:>10} {:>13} {:>7} {:>10} {:>13}\n", "", "size", "bits per key", "probes",
-                      "fpr", "times bound");
+  std::string text =
+      fmt::format("{} keys at an fpr of {}{}\n\n", with_commas(plan["keys"].get<std::uint64_t>()),
+                  as_rate(plan["fpr"].get<double>()), by_size ? " (the best kind's)" : "");
+  text += fmt::format("  {:<30} {:>10} {:>13} {:>7} {:>10} {:>13}\n", "", "size", "bits per key",
+                      "probes", "fpr", "times bound");
   const auto line = [&](const std::string& name, const nlohmann::json& row) {
     text += fmt::format("  {:<30} {:>10} {:>13.2f}", name, as_bytes(row["bytes"].get<double>()),
                         row["bits_per_key"].get<double>());
     if (row.contains("probes")) {
-      text += fmt::format(" {:>7} {:>10} {:>13.2f}", row["probes"].get<int>(),
-                          as_rate(row["fpr"].get<double>()), row["times_lower_bound"].get<double>());
+      text +=
+          fmt::format(" {:>7} {:>10} {:>13.2f}", row["probes"].get<int>(),
+                      as_rate(row["fpr"].get<double>()), row["times_lower_bound"].get<double>());
     } else if (row.contains("fpr")) {
       text += fmt::format(" {:>7} {:>10}", "", as_rate(row["fpr"].get<double>()));
     }
@@ -125,16 +127,20 @@ void run_plan(const plan_options& o) {
 
 void add_plan(CLI::App& app, int& status) {
   auto o = std::make_shared<plan_options>();
-  CLI::App* verb = app.add_subcommand("plan", "Compare the sizes of every kind before building one");
-  verb->add_option("--keys", o->keys, "Number of keys: 1000, 1e9, 64k, 2.5M, 10G")->required()->type_name("N");
-  CLI::Option* fpr =
-      verb->add_option("--fpr", o->fpr, "Highest false-positive rate: 0.01, 1% or 1e-2 (default 1%)")
-          ->type_name("P");
+  CLI::App* verb =
+      app.add_subcommand("plan", "Compare the sizes of every kind before building one");
+  verb->add_option("--keys", o->keys, "Number of keys: 1000, 1e9, 64k, 2.5M, 10G")
+      ->required()
+      ->type_name("N");
+  CLI::Option* fpr = verb->add_option("--fpr", o->fpr,
+                                      "Highest false-positive rate: 0.01, 1% or 1e-2 (default 1%)")
+                         ->type_name("P");
   verb->add_option("--bytes", o->bytes, "The memory that there is, instead of a rate: 64K, 10M, 2G")
       ->excludes(fpr)
       ->type_name("M");
   verb->add_flag("--json", o->json, "Print it as JSON");
-  verb->footer("Example:\n  bloomery plan --keys 1e9 --fpr 0.1%\n  bloomery plan --keys 7M --bytes 8M");
+  verb->footer(
+      "Example:\n  bloomery plan --keys 1e9 --fpr 0.1%\n  bloomery plan --keys 7M --bytes 8M");
   verb->callback([o, &status] {
     run_plan(*o);
     status = exit_success;

@@ -18,7 +18,8 @@ constexpr std::chrono::milliseconds then_every{200};
 
 std::string as_clock(double seconds) {
   const auto whole = static_cast<std::uint64_t>(seconds);
-  if (whole >= 3600) return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
+  if (whole >= 3600)
+    return fmt::format("{}:{:02}:{:02}", whole / 3600, whole / 60 % 60, whole % 60);
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
 }
 

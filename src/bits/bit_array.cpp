@@ -28,8 +28,7 @@ bool is_large(std::size_t words) { return words * sizeof(std::uint64_t) >= bit_a
 void* map_aligned(std::size_t bytes) {
   const std::size_t reserved = bytes + bit_array::huge_page;
   if (reserved < bytes) return nullptr;
-  void* start =
-      mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* start = mmap(nullptr, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (start == MAP_FAILED) return nullptr;
   const auto address = reinterpret_cast<std::uintptr_t>(start);
   const std::size_t before = -address & (bit_array::huge_page - 1);

@@ -132,11 +132,10 @@ double blocked_fpr(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probe
 double blocked_fpr_simple(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probes) {
   check_blocked(keys, blocks, probes);
   const long double log_stays = std::log1p(-static_cast<long double>(probes) / bits_per_block);
-  return mean_over_loads(static_cast<double>(keys), static_cast<double>(blocks),
-                         [&](long double load) {
-                           return std::pow(-std::expm1(load * log_stays),
-                                           static_cast<long double>(probes));
-                         });
+  return mean_over_loads(
+      static_cast<double>(keys), static_cast<double>(blocks), [&](long double load) {
+        return std::pow(-std::expm1(load * log_stays), static_cast<long double>(probes));
+      });
 }
 
 }  // namespace bloomery::sizing

@@ -76,7 +76,8 @@ std::optional<std::uint32_t> cheapest_probes(std::uint64_t keys, std::uint64_t b
 
 double bits_per_key(std::uint32_t probes, double fpr) {
   check_fpr(fpr);
-  if (probes == 0) detail::throw_bad_argument("the number of probes", std::uint64_t{0}, "at least 1");
+  if (probes == 0)
+    detail::throw_bad_argument("the number of probes", std::uint64_t{0}, "at least 1");
   const double k = probes;
   return -k / std::log1p(-std::pow(fpr, 1.0 / k));
 }

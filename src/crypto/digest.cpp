@@ -20,7 +20,8 @@ std::uint32_t from_big_endian(const unsigned char* bytes) {
 // One context for each thread: making one costs more than hashing a short key.
 class digest_context {
  public:
-  explicit digest_context(const EVP_MD* algorithm) : context_(EVP_MD_CTX_new()), algorithm_(algorithm) {}
+  explicit digest_context(const EVP_MD* algorithm)
+      : context_(EVP_MD_CTX_new()), algorithm_(algorithm) {}
 
   void start() { EVP_DigestInit_ex(context_.get(), algorithm_, nullptr); }
   void update(const void* data, std::size_t size) { EVP_DigestUpdate(context_.get(), data, size); }
@@ -85,6 +86,8 @@ digest md5_hasher::bytes(const void* data, std::size_t size) const noexcept {
   return md5_words(reinterpret_cast<const std::byte*>(hash.data()));
 }
 
-digest md5_hasher::integer(std::uint64_t key) const noexcept { return integer_as_bytes(*this, key); }
+digest md5_hasher::integer(std::uint64_t key) const noexcept {
+  return integer_as_bytes(*this, key);
+}
 
 }  // namespace bloomery

@@ -45,7 +45,8 @@ siphash_hasher::siphash_hasher(const key_type& key) : key_(key), key_id_(id_of(k
 
 std::uint64_t siphash_hasher::bytes(const void* data, std::size_t size) const noexcept {
   std::array<unsigned char, crypto_shorthash_BYTES> out{};
-  crypto_shorthash(out.data(), static_cast<const unsigned char*>(data), size, as_chars(key_.data()));
+  crypto_shorthash(out.data(), static_cast<const unsigned char*>(data), size,
+                   as_chars(key_.data()));
   return from_little_endian(out.data());
 }
 
@@ -66,15 +67,17 @@ siphash_hasher::key_type read_key_file(const std::filesystem::path& path) {
     content.remove_suffix(1);
   }
   std::size_t written = 0;
-  const bool sound = content.size() == 2 * key.size() &&
-                     sodium_hex2bin(reinterpret_cast<unsigned char*>(key.data()), key.size(),
-                                    content.data(), content.size(), nullptr, &written, nullptr) == 0 &&
-                     written == key.size();
+  const bool sound =
+      content.size() == 2 * key.size() &&
+      sodium_hex2bin(reinterpret_cast<unsigned char*>(key.data()), key.size(), content.data(),
+                     content.size(), nullptr, &written, nullptr) == 0 &&
+      written == key.size();
   sodium_memzero(text.data(), text.size());
   if (!sound) {
     throw error(errc::bad_argument,
-                path.string() + ": a key file holds 32 hexadecimal digits or 16 raw bytes; make one "
-                                "with: openssl rand -hex 16");
+                path.string() +
+                    ": a key file holds 32 hexadecimal digits or 16 raw bytes; make one "
+                    "with: openssl rand -hex 16");
   }
   return key;
 }

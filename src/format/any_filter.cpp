@@ -66,9 +66,10 @@ class reading_model : public any_filter::model {
 
   void contains_bits(std::span<const std::string_view> keys, const any_hasher& hash,
                      std::span<std::uint64_t> bitmap) const override {
-    for_each_hashed<hash_type>(keys, hash, [&](std::size_t first, std::span<const hash_type> hashes) {
-      filter_.contains_bits(hashes, bitmap.subspan(first / 64));
-    });
+    for_each_hashed<hash_type>(keys, hash,
+                               [&](std::size_t first, std::span<const hash_type> hashes) {
+                                 filter_.contains_bits(hashes, bitmap.subspan(first / 64));
+                               });
   }
   void add(std::span<const std::string_view>, const any_hasher&) override { throw_read_only(); }
   void add_concurrent(std::span<const std::string_view>, const any_hasher&) override {
@@ -156,8 +157,9 @@ void check_hash(const hash_spec& in_file, const any_hasher& brought) {
   if (in_file.id == brought.spec().id) {
     throw error(errc::mismatch, "the filter was made with another seed or secret key");
   }
-  throw error(errc::mismatch, "the filter was made with the hash " + std::string(hash_name(in_file.id)) +
-                                  ", not " + std::string(hash_name(brought.spec().id)));
+  throw error(errc::mismatch, "the filter was made with the hash " +
+                                  std::string(hash_name(in_file.id)) + ", not " +
+                                  std::string(hash_name(brought.spec().id)));
 }
 
 std::shared_ptr<const any_hasher> hasher_for(const hash_spec& spec,
@@ -236,7 +238,9 @@ const any_hasher& any_filter::hash_or_throw() const {
                                      std::string(hash_name(hash_spec_.id)));
 }
 
-void any_filter::add(std::span<const std::string_view> keys) { filter_->add(keys, hash_or_throw()); }
+void any_filter::add(std::span<const std::string_view> keys) {
+  filter_->add(keys, hash_or_throw());
+}
 
 void any_filter::add_concurrent(std::span<const std::string_view> keys) {
   filter_->add_concurrent(keys, hash_or_throw());

@@ -20,8 +20,8 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void throw_io(const std::string& doing, const fs::path& path, int reason) {
-  throw error(errc::io, path.string() + ": " + doing + " failed: " +
-                            std::generic_category().message(reason));
+  throw error(errc::io,
+              path.string() + ": " + doing + " failed: " + std::generic_category().message(reason));
 }
 
 int open_or_throw(const fs::path& path, int flags, mode_t mode = 0) {
@@ -256,8 +256,9 @@ void check_match(const image_header& header, filter_kind kind, probe_scheme sche
                  const hash_spec& hash) {
   const shape& s = header.planned.shape;
   if (s.kind != kind || s.scheme != scheme) {
-    throw error(errc::mismatch, "the file holds a filter of kind " + std::string(kind_name(s.kind)) +
-                                    ", not " + std::string(kind_name(kind)));
+    throw error(errc::mismatch, "the file holds a filter of kind " +
+                                    std::string(kind_name(s.kind)) + ", not " +
+                                    std::string(kind_name(kind)));
   }
   if (header.hash.id != hash.id) {
     throw error(errc::mismatch, "the filter was made with the hash " +

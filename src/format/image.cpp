@@ -78,8 +78,7 @@ std::uint64_t chunks_of(std::uint64_t payload_bytes) {
 
 // The fields before the shape: is this a file of ours, of a version that we read, and undamaged?
 void check_envelope(std::span<const std::byte> bytes) {
-  if (bytes.size() < magic.size() ||
-      std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {
+  if (bytes.size() < magic.size() || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {
     throw error(errc::not_bloomery, "not a Bloomery filter: it does not start with BLOOMERY");
   }
   if (bytes.size() < image_header_bytes) {
@@ -88,9 +87,9 @@ void check_envelope(std::span<const std::byte> bytes) {
   }
   const auto version = read<std::uint16_t>(bytes, at::version);
   if (version != format_version) {
-    throw error(errc::unsupported, "the filter has format version " +
-                                       detail::to_text(std::uint64_t{version}) +
-                                       ", but this program reads version 1 only; it needs a newer one");
+    throw error(errc::unsupported,
+                "the filter has format version " + detail::to_text(std::uint64_t{version}) +
+                    ", but this program reads version 1 only; it needs a newer one");
   }
   if (read<std::uint64_t>(bytes, at::checksum) != checksum(bytes.first(at::checksum))) {
     throw_corrupt("the checksum of its header is wrong");
@@ -101,9 +100,10 @@ void check_envelope(std::span<const std::byte> bytes) {
 void check_hash(const hash_spec& hash, const shape& s) {
   const bool digests = hash.id == hash_id::salted_sha1 || hash.id == hash_id::md5;
   if (hash.id > hash_id::md5) {
-    throw error(errc::unsupported, "the filter uses hash " +
-                                       detail::to_text(std::uint64_t{static_cast<unsigned>(hash.id)}) +
-                                       ", which this program does not know");
+    throw error(errc::unsupported,
+                "the filter uses hash " +
+                    detail::to_text(std::uint64_t{static_cast<unsigned>(hash.id)}) +
+                    ", which this program does not know");
   }
   if (digests != (s.scheme == probe_scheme::modulo)) {
     throw_corrupt("its hash and its probe scheme do not belong together");
@@ -156,8 +156,8 @@ void check_extent(std::span<const std::byte> bytes, const shape& s) {
                                          [](std::byte b) { return b == std::byte{0}; });
   if (!sound) throw_corrupt("its header contradicts itself");
   if (bytes.size() != end) {
-    throw_corrupt("it has " + detail::to_text(std::uint64_t{bytes.size()}) + " bytes, but its header says " +
-                  detail::to_text(end));
+    throw_corrupt("it has " + detail::to_text(std::uint64_t{bytes.size()}) +
+                  " bytes, but its header says " + detail::to_text(end));
   }
 }
 
@@ -208,14 +208,17 @@ void image_view::verify(unsigned threads) const {
     throw_corrupt("the checksum of its checksums is wrong");
   }
   const std::uint64_t chunks = chunks_of(payload_.size());
-  const std::uint64_t wanted = threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+  const std::uint64_t wanted =
+      threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
   std::atomic<std::uint64_t> next{0};
   std::atomic<std::uint64_t> first_bad{chunks};
   const auto work = [&] {
     for (std::uint64_t i = next++; i < first_bad; i = next++) {
       const auto from = static_cast<std::size_t>(i * image_chunk_bytes);
-      const auto chunk = payload_.subspan(from, std::min(image_chunk_bytes, payload_.size() - from));
-      if (checksum(chunk) == read<std::uint64_t>(checksums_, static_cast<std::size_t>(8 * i))) continue;
+      const auto chunk =
+          payload_.subspan(from, std::min(image_chunk_bytes, payload_.size() - from));
+      if (checksum(chunk) == read<std::uint64_t>(checksums_, static_cast<std::size_t>(8 * i)))
+        continue;
       std::uint64_t seen = first_bad;
       while (i < seen && !first_bad.compare_exchange_weak(seen, i)) {
       }

@@ -35,7 +35,8 @@ bool touches(const Probes& probes, std::uint32_t partition, std::uint32_t partit
       return static_cast<std::uint64_t>(numerator / partitions);
     };
     const std::uint64_t lowest = least(partition);
-    const std::uint64_t highest = partition + 1 == partitions ? UINT64_MAX : least(partition + 1) - 1;
+    const std::uint64_t highest =
+        partition + 1 == partitions ? UINT64_MAX : least(partition + 1) - 1;
     return probes.block_of(highest) * bits_per_block + bits_per_block > part.first &&
            probes.block_of(lowest) * bits_per_block < part.last;
   } else {

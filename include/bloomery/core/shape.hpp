@@ -18,7 +18,7 @@ enum class filter_kind : std::uint16_t {
 // How a hash becomes positions (hash/probe.hpp has the arithmetic). Frozen like the kinds.
 enum class probe_scheme : std::uint16_t {
   multiply = 1,  // from one 64-bit hash by multiply-high: every filter of our own
-  modulo = 2,    // from one 32-bit word of a digest for each probe, modulo the size: foreign formats
+  modulo = 2,  // from one 32-bit word of a digest for each probe, modulo the size: foreign formats
 };
 
 // Everything that decides which bits a hash sets. Two filters with equal shapes, hash and seed can be

@@ -109,7 +109,8 @@ class bit_filter : public bit_view<Probes> {
       : bit_filter(plan_for({.kind = Probes::kind, .keys = o.keys, .fpr = o.fpr})) {}
   explicit bit_filter(const plan& p) : bit_filter(p, bit_array(checked_bits(p)), 0) {}
   // A copy that owns its words: what opening a file to change it needs.
-  explicit bit_filter(const view& other) : bit_filter(other.planned(), copy_of(other), other.keys()) {}
+  explicit bit_filter(const view& other)
+      : bit_filter(other.planned(), copy_of(other), other.keys()) {}
 
   bit_filter(const bit_filter& other) : view(other), array_(other.array_) { rebind(); }
   bit_filter(bit_filter&& other) noexcept : view(other), array_(std::move(other.array_)) {

@@ -12,12 +12,12 @@ namespace bloomery {
 
 // Answers for hashes. `contains` never says no to a hash that was added.
 template <class T>
-concept queryable = requires(const T& f, const typename T::hash_type& hash,
-                             std::span<const typename T::hash_type> hashes,
-                             std::span<std::uint64_t> bitmap) {
-  { f.contains(hash) } noexcept -> std::same_as<bool>;
-  { f.contains_bits(hashes, bitmap) } noexcept;
-};
+concept queryable =
+    requires(const T& f, const typename T::hash_type& hash,
+             std::span<const typename T::hash_type> hashes, std::span<std::uint64_t> bitmap) {
+      { f.contains(hash) } noexcept -> std::same_as<bool>;
+      { f.contains_bits(hashes, bitmap) } noexcept;
+    };
 
 template <class T>
 concept updatable = queryable<T> && requires(T& f, const typename T::hash_type& hash,

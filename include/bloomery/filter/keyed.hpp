@@ -35,7 +35,8 @@ class keyed {
   using hasher_type = Hasher;
   using hash_type = typename Filter::hash_type;
 
-  explicit keyed(const options& o) requires std::constructible_from<Hasher, std::uint64_t>
+  explicit keyed(const options& o)
+    requires std::constructible_from<Hasher, std::uint64_t>
       : filter_(o), hasher_(o.seed) {}
   // Throws errc::mismatch when the hash has fewer words than the filter has probes.
   explicit keyed(Filter inner, Hasher h = Hasher{})
@@ -64,7 +65,7 @@ class keyed {
   // ---- many keys: any range of keys, hashed a piece at a time ---------------------------------------
 
   template <std::ranges::forward_range Keys>
-  requires key_for<std::ranges::range_value_t<Keys>, Hasher>
+    requires key_for<std::ranges::range_value_t<Keys>, Hasher>
   void add_batch(const Keys& keys) noexcept {
     auto next = std::ranges::begin(keys);
     std::array<hash_type, detail::batch_keys> hashed;
@@ -76,7 +77,7 @@ class keyed {
   }
   // The forms of answer are those of filter/bit_filter.hpp.
   template <std::ranges::forward_range Keys>
-  requires key_for<std::ranges::range_value_t<Keys>, Hasher>
+    requires key_for<std::ranges::range_value_t<Keys>, Hasher>
   void contains_bits(const Keys& keys, std::span<std::uint64_t> bitmap) const noexcept {
     detail::for_each_piece(
         size_of(keys), pieces(keys),
@@ -85,17 +86,17 @@ class keyed {
         });
   }
   template <std::ranges::forward_range Keys>
-  requires key_for<std::ranges::range_value_t<Keys>, Hasher>
+    requires key_for<std::ranges::range_value_t<Keys>, Hasher>
   void contains_bytes(const Keys& keys, std::span<std::uint8_t> out) const noexcept {
     detail::answer_bytes(size_of(keys), out, pieces(keys));
   }
   template <std::ranges::forward_range Keys>
-  requires key_for<std::ranges::range_value_t<Keys>, Hasher>
+    requires key_for<std::ranges::range_value_t<Keys>, Hasher>
   [[nodiscard]] std::size_t contains_count(const Keys& keys) const noexcept {
     return detail::answer_count(size_of(keys), pieces(keys));
   }
   template <std::ranges::forward_range Keys>
-  requires key_for<std::ranges::range_value_t<Keys>, Hasher>
+    requires key_for<std::ranges::range_value_t<Keys>, Hasher>
   std::size_t contains_indexes(const Keys& keys, std::span<std::uint32_t> out) const noexcept {
     return detail::answer_indexes(size_of(keys), out, pieces(keys));
   }
@@ -121,8 +122,9 @@ class keyed {
 
   // Hashes the next `count` keys and moves the iterator past them.
   template <class Iterator>
-  std::span<const hash_type> hash_piece(Iterator& next, std::size_t count,
-                                        std::array<hash_type, detail::batch_keys>& out) const noexcept {
+  std::span<const hash_type> hash_piece(
+      Iterator& next, std::size_t count,
+      std::array<hash_type, detail::batch_keys>& out) const noexcept {
     for (std::size_t i = 0; i < count; ++i, ++next) out[i] = hash_key(hasher_, *next);
     return {out.data(), count};
   }

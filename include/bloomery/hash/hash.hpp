@@ -122,19 +122,20 @@ concept hasher = requires(const T& h, const void* data, std::size_t size, std::u
 namespace detail {
 
 template <class T>
-concept character = std::same_as<T, char> || std::same_as<T, wchar_t> ||
-    std::same_as<T, char8_t> || std::same_as<T, char16_t> || std::same_as<T, char32_t>;
+concept character = std::same_as<T, char> || std::same_as<T, wchar_t> || std::same_as<T, char8_t> ||
+                    std::same_as<T, char16_t> || std::same_as<T, char32_t>;
 
 template <class T>
-concept byte_like = std::same_as<T, std::byte> || std::same_as<T, unsigned char> ||
-    std::same_as<T, char> || std::same_as<T, signed char> || std::same_as<T, char8_t>;
+concept byte_like =
+    std::same_as<T, std::byte> || std::same_as<T, unsigned char> || std::same_as<T, char> ||
+    std::same_as<T, signed char> || std::same_as<T, char8_t>;
 
 template <class T>
 concept text_key = std::convertible_to<const T&, std::string_view>;
 
 template <class T>
-concept bytes_key = !text_key<T> && std::ranges::contiguous_range<const T> &&
-    std::ranges::sized_range<const T> &&
+concept bytes_key =
+    !text_key<T> && std::ranges::contiguous_range<const T> && std::ranges::sized_range<const T> &&
     byte_like<std::remove_cv_t<std::ranges::range_value_t<const T>>>;
 
 // Neither bool nor characters: f.add('a') is far more often a slip than a wish.
@@ -150,7 +151,7 @@ concept custom_key = requires(const T& key, const Hasher& h) {
 
 template <class T, class Hasher = xxh3_hasher>
 concept key_for = detail::text_key<T> || detail::bytes_key<T> || detail::integer_key<T> ||
-    detail::custom_key<T, Hasher>;
+                  detail::custom_key<T, Hasher>;
 
 // The one place where a key becomes a hash. Strings, views and ranges of bytes with the same bytes
 // have the same hash; so have integers of the same value, whatever their type (a negative number is
@@ -171,7 +172,7 @@ template <hasher Hasher, key_for<Hasher> Key>
 
 // For keys of two fields: the hash of both hashes, in this order. Nest it for more fields.
 template <hasher Hasher, key_for<Hasher> First, key_for<Hasher> Second>
-requires std::same_as<typename Hasher::result_type, std::uint64_t>
+  requires std::same_as<typename Hasher::result_type, std::uint64_t>
 [[nodiscard]] std::uint64_t hash_both(const Hasher& h, const First& first,
                                       const Second& second) noexcept {
   const std::array<std::uint64_t, 2> both = {detail::little_endian(hash_key(h, first)),
