@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
 #include <new>
 #include <string>
@@ -37,12 +38,18 @@ int run(int argc, char** argv) {
   bloomery::cli::add_info(app, status);
   bloomery::cli::add_verify(app, status);
   bloomery::cli::add_plan(app, status);
+  // CLI11 would only say that a verb is missing.
+  const auto verbs = app.get_subcommands({});
+  const auto named = [&](const CLI::App* verb) { return verb->get_name() == argv[1]; };
+  if (argc > 1 && argv[1][0] != '-' && std::none_of(verbs.begin(), verbs.end(), named)) {
+    return complain(fmt::format("there is no verb '{}'; see 'bloomery --help'", argv[1]));
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);
-    const auto verbs = app.get_subcommands();
-    const std::string verb = verbs.empty() ? "" : " " + verbs.front()->get_name();
+    const auto parsed = app.get_subcommands();
+    const std::string verb = parsed.empty() ? "" : " " + parsed.front()->get_name();
     return complain(fmt::format("{}; see 'bloomery{} --help'", e.what(), verb));
   }
   return status;

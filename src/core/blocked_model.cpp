@@ -111,8 +111,9 @@ double blocked_fpr(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probe
   check_blocked(keys, blocks, probes);
   const auto n = static_cast<long double>(keys);
   const auto b = static_cast<long double>(blocks);
-  // Two keys with the same 32 bits inside a block are one key to it.
-  const double same_key = static_cast<double>(n / b) * 0x1p-32;
+  // Two keys with the same 32 bits inside a block are one key to it. (Beyond 2^32 blocks those bits
+  // also help to choose the block, and the whole hash decides.)
+  const double same_key = static_cast<double>(n * std::max(0x1p-32L / b, 0x1p-64L));
   if (probes == lanes) {
     const long double log_stays = std::log1p(-1.0L / lane_bits);
     const double all_set = mean_over_loads(

@@ -104,28 +104,32 @@ long double log_falling(long double x, long double n) {
   return n * std::log(x) - (rest + 0.5L) * std::log1p(-n / x) - n + 1 / (12 * x) - 1 / (12 * rest);
 }
 
-// ln P(X >= value) for X ~ Binomial(trials, 1/cells): the first term times a geometric-like series.
-double log_binomial_tail(double trials, double cells, double value) {
-  if (value > trials) return -INFINITY;
+// P(X >= value) for X ~ Binomial(trials, 1/cells), cells > 1. Summed outwards from `value`, on the side
+// away from the mean, where the terms fall from the first one on.
+double binomial_tail(long double trials, long double cells, long double value) {
+  if (value > trials) return 0.0;
   const long double p = 1.0L / cells;
-  const long double log_first = log_falling(trials, value) - std::lgamma(value + 1.0L) +
-                                value * std::log(p) + (trials - value) * std::log1p(-p);
+  const long double odds = p / (1 - p);
+  const bool above_mean = value > trials * p;
+  const long double first = above_mean ? value : value - 1;
+  long double term = std::exp(log_falling(trials, first) - std::lgamma(first + 1) +
+                              first * std::log(p) + (trials - first) * std::log1p(-p));
   long double sum = 0;
-  long double term = 1;
-  for (long double j = value; j <= trials; ++j) {
+  for (long double j = first; j >= 0 && j <= trials; j += above_mean ? 1 : -1) {
     sum += term;
-    const long double ratio = (trials - j) / (j + 1) * p / (1 - p);
-    term *= ratio;
-    if (ratio < 1 && term < 1e-18L * sum) break;
+    term *= above_mean ? (trials - j) / (j + 1) * odds : j / (trials - j + 1) / odds;
+    if (term < 1e-18L * sum) break;
   }
-  return static_cast<double>(log_first + std::log(sum));
+  return static_cast<double>(above_mean ? sum : 1 - sum);
 }
 
 double counter_tail(std::uint64_t keys, std::uint64_t counters, std::uint32_t probes,
                     std::uint32_t value) {
   check_classic(keys, counters, probes);
-  if (value == 0 || counters == 1) return 1.0;
-  return std::exp(log_binomial_tail(as_double(keys) * probes, as_double(counters), value));
+  if (value == 0) return 1.0;
+  const double increments = as_double(keys) * probes;
+  if (counters == 1) return value <= increments ? 1.0 : 0.0;
+  return binomial_tail(increments, as_double(counters), value);
 }
 
 }  // namespace

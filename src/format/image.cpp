@@ -89,7 +89,7 @@ void check_envelope(std::span<const std::byte> bytes) {
   if (version != format_version) {
     throw error(errc::unsupported,
                 "the filter has format version " + detail::to_text(std::uint64_t{version}) +
-                    ", but this program reads version 1 only; it needs a newer one");
+                    ", but this program reads version 1 only");
   }
   if (read<std::uint64_t>(bytes, at::checksum) != checksum(bytes.first(at::checksum))) {
     throw_corrupt("the checksum of its header is wrong");
@@ -181,7 +181,8 @@ image_view image_view::parse(std::span<const std::byte> bytes) {
             .seed = read<std::uint64_t>(bytes, at::seed),
             .key_id = read<std::uint64_t>(bytes, at::key_id)};
   h.keys = read<std::uint64_t>(bytes, at::keys);
-  if (!(h.planned.fpr_target >= 0.0 && h.planned.fpr_target < 1.0)) {
+  if (!(h.planned.fpr_target >= 0.0 && h.planned.fpr_target < 1.0) ||
+      std::signbit(h.planned.fpr_target)) {
     throw_corrupt("its target is no rate");
   }
   check_hash(h.hash, h.planned.shape);

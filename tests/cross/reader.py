@@ -5,6 +5,8 @@ It shares no code with the library, so that the two agree only where the page sa
 
     reader.py FILE < keys      prints the lines that FILE may contain
     reader.py --info FILE      prints what FILE is, as JSON
+
+With --key-file K for a siphash filter, as in the tool.
 """
 
 import argparse
@@ -228,7 +230,7 @@ class Filter:
         for index, (checksum,) in enumerate(struct.iter_unpack("<Q", checksums)):
             begin = HEADER_BYTES + index * CHUNK_BYTES
             chunk = self._data[begin:min(begin + CHUNK_BYTES, start)]
-            require(xxhash.xxh3_64_intdigest(chunk) == checksum, "payload", f"chunk {index} does not match its checksum")
+            require(xxhash.xxh3_64_intdigest(chunk) == checksum, "payload", f"checksum of chunk {index} is wrong")
 
     def positions(self, key):
         """The positions of a key: a string of bytes, or an integer of at most 64 bits."""

@@ -8,7 +8,7 @@
 // A key with k probes uses k of the lanes: the pattern P[k], rotated by four bits of the hash. The
 // patterns come from an exhaustive search over the exact false-positive rate: two keys of one block
 // should share as few lanes as possible at every relative rotation. A contiguous window of k lanes
-// gives up to 9 % more false positives. In core, because both the positions (hash/probe.hpp) and the
+// gives up to 11 % more false positives. In core, because both the positions (hash/probe.hpp) and the
 // exact model (core/sizing.hpp) follow from it. Frozen: files depend on every number here.
 #pragma once
 

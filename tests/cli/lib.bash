@@ -1,0 +1,38 @@
+# What the tests of the tool share: a clean folder, and checks that say what they expected.
+# Each test is a script that sources this file; $BLOOMERY is the tool.
+set -euo pipefail
+: "${BLOOMERY:?the path of the tool}"
+words=/usr/share/dict/words
+
+folder=$(mktemp -d)
+trap 'rm -rf "$folder"' EXIT
+cd "$folder"
+
+bloomery() { "$BLOOMERY" "$@"; }
+
+fail() {
+  echo "FAILED at line ${BASH_LINENO[1]}: $*" >&2
+  exit 1
+}
+
+expect_equal() { [[ $1 == "$2" ]] || fail "expected '$2', got '$1'"; }
+
+# expect_status N COMMAND...: the command's output goes to files out and err.
+expect_status() {
+  local expected=$1 status=0
+  shift
+  "$@" >out 2>err || status=$?
+  [[ $status == "$expected" ]] || fail "status $status, not $expected, from: $* ($(head -c 300 err))"
+}
+
+# expect_error TEXT COMMAND...: exit status 2 and one line on standard error that contains the text.
+expect_error() {
+  local text=$1
+  shift
+  expect_status 2 "$@"
+  [[ $(wc -l <err) == 1 ]] || fail "not one line: $(cat err)"
+  grep -qF -- "$text" err || fail "'$text' is not in: $(cat err)"
+}
+
+# json FILE EXPRESSION: evaluates a Python expression over the object d.
+json() { /usr/bin/python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$@"; }

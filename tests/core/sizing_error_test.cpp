@@ -1,0 +1,95 @@
+// What the formulas say to values that they cannot take.
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/core/sizing.hpp"
+
+namespace bloomery::sizing {
+namespace {
+
+constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+struct bad_call {
+  const char* name;
+  double (*call)();
+  std::string_view value;  // must be in the text, and so must the limit
+  std::string_view limit;
+};
+
+class BadSizing : public testing::TestWithParam<bad_call> {};
+
+TEST_P(BadSizing, IsRefusedWithTheValueAndTheLimit) {
+  try {
+    const double result = GetParam().call();
+    FAIL() << "returned " << result;
+  } catch (const error& e) {
+    const std::string text = e.what();
+    EXPECT_EQ(e.code(), errc::bad_argument);
+    EXPECT_NE(text.find(GetParam().value), std::string::npos) << text;
+    EXPECT_NE(text.find(GetParam().limit), std::string::npos) << text;
+  }
+}
+
+const bad_call bad_calls[] = {
+    {"classic_without_keys", [] { return classic_fpr(0, 8, 1); }, "keys is 0", "at least 1"},
+    {"classic_without_bits", [] { return classic_fpr(1, 0, 1); }, "bits is 0", "from 1 to 2^48"},
+    {"classic_too_long", [] { return classic_fpr(1, max_bits + 1, 1); }, "281474976710657", "2^48"},
+    {"classic_without_probes", [] { return classic_fpr(1, 8, 0); }, "probes is 0", "from 1 to 64"},
+    {"classic_many_probes", [] { return classic_fpr(1, 8, 65); }, "probes is 65", "from 1 to 64"},
+    {"approx_without_keys", [] { return classic_fpr_approx(0, 8, 1); }, "keys is 0", "at least 1"},
+    {"expected_without_bits", [] { return classic_fpr_expected(1, 0, 1); }, "bits is 0", "2^48"},
+    {"partitioned_many_probes", [] { return partitioned_fpr(1, 800, 65); }, "65", "from 1 to 64"},
+    {"partitioned_too_short", [] { return partitioned_fpr(1, 6, 7); }, "bits is 6", "probes"},
+    {"blocked_without_keys", [] { return blocked_fpr(0, 1, 1); }, "keys is 0", "at least 1"},
+    {"blocked_without_blocks", [] { return blocked_fpr(1, 0, 1); }, "blocks is 0",
+     "from 1 to 2^39"},
+    {"blocked_too_many_blocks", [] { return blocked_fpr(1, (1ULL << 39U) + 1, 1); }, "549755813889",
+     "2^39"},
+    {"blocked_without_probes", [] { return blocked_fpr(1, 1, 0); }, "probes is 0", "from 1 to 16"},
+    {"blocked_many_probes", [] { return blocked_fpr(1, 1, 17); }, "probes is 17", "from 1 to 16"},
+    {"simple_many_probes", [] { return blocked_fpr_simple(1, 1, 17); }, "17", "from 1 to 16"},
+    {"ideal_probes_zero", [] { return ideal_probes(0); }, "bits per key is 0", "above 0"},
+    {"ideal_probes_nan", [] { return ideal_probes(nan_value); }, "nan", "above 0"},
+    {"best_probes_negative", [] { return 1.0 * best_probes(filter_kind::blocked, -1); }, "-1",
+     "above 0"},
+    {"best_probes_infinite", [] { return 1.0 * best_probes(filter_kind::classic, infinity); },
+     "inf", "finite"},
+    {"cheapest_probes_fpr", [] { return 1.0 * cheapest_probes(1, 8, 1.0).value_or(0); }, "fpr is 1",
+     "below 1"},
+    {"bits_per_key_probes", [] { return bits_per_key(0, 0.1); }, "probes is 0", "at least 1"},
+    {"bits_per_key_fpr_0", [] { return bits_per_key(1, 0.0); }, "fpr is 0", "above 0"},
+    {"bits_per_key_fpr_nan", [] { return bits_per_key(1, nan_value); }, "fpr is nan", "below 1"},
+    {"shortest_without_keys", [] { return shortest_length(0, 0.1).bits; }, "keys is 0", "at least"},
+    {"shortest_fpr", [] { return shortest_length(1, -0.5).bits; }, "fpr is -0.5", "above 0"},
+    {"lower_bound_keys", [] { return lower_bound_bits(0, 0.1); }, "keys is 0", "at least 1"},
+    {"lower_bound_fpr", [] { return lower_bound_bits(1, 2.0); }, "fpr is 2", "below 1"},
+    {"universe_too_small", [] { return lower_bound_bits(10, 0.1, 9); }, "universe is 9",
+     "at least the number of keys"},
+    {"universe_infinite", [] { return lower_bound_bits(10, 0.1, infinity); }, "inf", "finite"},
+    {"universe_nan", [] { return lower_bound_bits(10, 0.1, nan_value); }, "nan", "finite"},
+    {"deviation_zero", [] { return concentration_bound(1, 8, 1, 0); }, "deviation is 0", "above 0"},
+    {"overflow_without_keys", [] { return overflow_bound(0, 8, 1, 16); }, "keys is 0",
+     "at least 1"},
+    {"overflow_without_counters", [] { return overflow_bound_loose(0, 16); }, "0", "2^48"},
+    {"lookup_fpr", [] { return mean_time({.present = 1, .fpr = 1.5}); }, "fpr is 1.5", "to 1"},
+    {"lookup_without_queries", [] { return mean_time({.fpr = 0.5}); }, "queries is 0", "above 0"},
+    {"lookup_negative_time", [] { return mean_time({.present = 1, .lookup_time = -1}); }, "-1",
+     "at least 0"},
+    {"lookup_nan", [] { return mean_time({.present = nan_value}); }, "nan", "at least 0"},
+    {"too_many_bits_set",
+     [] { return estimate_keys({.kind = filter_kind::classic, .probes = 1, .bits = 64}, 65); },
+     "65", "at most"},
+    {"fpr_of_no_shape", [] { return fpr(shape{}, 1); }, "bits is 0", "2^48"},
+};
+
+INSTANTIATE_TEST_SUITE_P(Everywhere, BadSizing, testing::ValuesIn(bad_calls),
+                         [](const auto& tested) { return std::string(tested.param.name); });
+
+}  // namespace
+}  // namespace bloomery::sizing
