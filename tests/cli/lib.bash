@@ -3,6 +3,7 @@
 set -euo pipefail
 : "${BLOOMERY:?the path of the tool}"
 words=/usr/share/dict/words
+project=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
