@@ -82,26 +82,35 @@ std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64
   throw error(errc::unsupported, fmt::format("this program was built without the hash {}", name));
 }
 
+namespace {
+
 std::shared_ptr<const any_hasher> hasher_of(const image_header& header,
                                             const std::string& key_file) {
-  if (header.hash.id == hash_id::none) return nullptr;
-  // Without its key a filter can still be looked at.
-  if (header.hash.id == hash_id::siphash && key_file.empty()) return nullptr;
+  if (header.hash.id == hash_id::none) {
+    throw error(errc::unsupported,
+                "its hashes come from a program that hashes by rules of its own; ask it there");
+  }
+  if (header.hash.id == hash_id::siphash && key_file.empty()) {
+    throw error(errc::mismatch, "it was made with a secret key; give the key with --key-file");
+  }
   return make_hasher(hash_name(header.hash.id), header.hash.seed, key_file,
                      header.planned.shape.probes);
 }
 
-namespace {
-
+// Errors of the library name the file; those about its hash come from here and do not yet.
 template <class Open>
 any_filter with_hasher(const std::string& path, const std::string& key_file, Open open) {
   const image_header header = image_file(path).image().header();
+  std::shared_ptr<const any_hasher> hasher;
   try {
-    return open(path, hasher_of(header, key_file));
+    hasher = hasher_of(header, key_file);
+    if (hasher->spec() != header.hash) {
+      throw error(errc::mismatch, "it was made with another secret key");
+    }
   } catch (const error& e) {
-    if (e.code() != errc::mismatch) throw;
     throw error(e.code(), fmt::format("{}: {}", path, e.what()));
   }
+  return open(path, std::move(hasher));
 }
 
 }  // namespace

@@ -31,13 +31,9 @@ void add_key_file(CLI::App& verb, std::string& path);
 // The function by name, for a new filter.
 std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64_t seed,
                                               const std::string& key_file, std::uint32_t probes);
-// Whether the function makes digests for probe_scheme::modulo, and with how many probes at most.
+// Whether the function makes digests, for probe_scheme::modulo.
 bool makes_digests(std::string_view hash_name);
-// The function of an existing filter, with the key from the key file where it needs one.
-std::shared_ptr<const any_hasher> hasher_of(const image_header& header,
-                                            const std::string& key_file);
-
-// Opens or loads a filter with the right hash function.
+// Opens or loads a filter, ready to be asked: with its hash function, and the key where it needs one.
 any_filter open_filter(const std::string& path, const std::string& key_file);
 any_filter load_filter(const std::string& path, const std::string& key_file);
 
