@@ -113,15 +113,15 @@ mapped_file::~mapped_file() {
 
 atomic_file::atomic_file(const fs::path& path) : target_(path) {
   std::error_code ignored;
-  // Replace what a link points to, not the link.
-  if (fs::is_symlink(path, ignored)) target_ = fs::weakly_canonical(path);
-  const fs::file_status status = fs::status(target_, ignored);
-  if (fs::is_directory(status)) throw_io("writing", target_, EISDIR);
+  const fs::file_status status = fs::status(path, ignored);
+  if (fs::is_directory(status)) throw_io("writing", path, EISDIR);
   if (fs::exists(status) && !fs::is_regular_file(status)) {
     direct_ = true;
-    fd_ = open_or_throw(target_, O_WRONLY);
+    fd_ = open_or_throw(path, O_WRONLY);
     return;
   }
+  // Replace what a link points to, not the link.
+  if (fs::is_symlink(path, ignored)) target_ = fs::weakly_canonical(path);
   fd_ = open_nameless(directory_of(target_));
   if (fd_ >= 0) return;
   if (!nameless_unsupported(errno)) throw_io("creating", target_, errno);
@@ -184,7 +184,8 @@ void atomic_file::commit() {
 
 // ---- scratch_file ----------------------------------------------------------------------------------
 
-scratch_file::scratch_file(const fs::path& directory) : fd_(open_nameless(directory)) {
+scratch_file::scratch_file(const fs::path& directory)
+    : directory_(directory), fd_(open_nameless(directory)) {
   if (fd_ >= 0) return;
   std::string name = (directory / ".bloomery-scratch-XXXXXX").string();
   fd_ = ::mkostemp(name.data(), O_CLOEXEC);
@@ -197,14 +198,15 @@ scratch_file::~scratch_file() {
 }
 
 void scratch_file::append(std::span<const std::byte> bytes) {
-  append_all(fd_, bytes, "temporary file");
+  append_all(fd_, bytes, directory_ / "(temporary file)");
   size_ += bytes.size();
 }
 
 void scratch_file::read_at(std::uint64_t offset, std::span<std::byte> bytes) const {
-  transfer_all(bytes.size(), "temporary file", "reading", [&](std::size_t done, std::size_t piece) {
-    return ::pread(fd_, bytes.data() + done, piece, static_cast<off_t>(offset + done));
-  });
+  transfer_all(bytes.size(), directory_ / "(temporary file)", "reading",
+               [&](std::size_t done, std::size_t piece) {
+                 return ::pread(fd_, bytes.data() + done, piece, static_cast<off_t>(offset + done));
+               });
 }
 
 // ---- file_lock -------------------------------------------------------------------------------------

@@ -80,3 +80,6 @@ for kind in blocked classic partitioned; do
 done
 bloomery build -q -o kind.bloom --bytes 64K $words
 (($(stat -c %s kind.bloom) <= 65536 + 264)) || fail "--bytes was exceeded"
+
+# A pipe as the output gets the same bytes as a file.
+bloomery build -q -o /dev/stdout $words | cmp - words.bloom

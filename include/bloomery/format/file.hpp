@@ -76,7 +76,9 @@ class scratch_file {
  public:
   explicit scratch_file(const std::filesystem::path& directory);
   scratch_file(scratch_file&& other) noexcept
-      : fd_(std::exchange(other.fd_, -1)), size_(std::exchange(other.size_, 0)) {}
+      : directory_(std::move(other.directory_)),
+        fd_(std::exchange(other.fd_, -1)),
+        size_(std::exchange(other.size_, 0)) {}
   scratch_file& operator=(scratch_file&&) = delete;
   scratch_file(const scratch_file&) = delete;
   scratch_file& operator=(const scratch_file&) = delete;
@@ -87,6 +89,7 @@ class scratch_file {
   [[nodiscard]] std::uint64_t size() const noexcept { return size_; }
 
  private:
+  std::filesystem::path directory_;  // for messages
   int fd_ = -1;
   std::uint64_t size_ = 0;
 };
