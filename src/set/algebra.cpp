@@ -1,0 +1,156 @@
+#include "bloomery/set/algebra.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <string>
+#include <string_view>
+
+#include "bloomery/bits/bit_array.hpp"
+
+namespace bloomery {
+
+namespace {
+
+[[noreturn]] void throw_difference(std::string_view what, const std::string& a,
+                                   const std::string& b) {
+  throw error(errc::mismatch, "the filters cannot be combined: their " + std::string(what) +
+                                  " differ, " + a + " and " + b);
+}
+
+std::string to_string(std::uint64_t value) { return detail::to_text(value); }
+
+constexpr std::size_t words_per_block = bits_per_block / 64;
+
+// Bits 0, 2, 4, ... of a word, moved together into its lower half.
+constexpr std::uint64_t even_bits(std::uint64_t x) noexcept {
+  x &= 0x5555555555555555U;
+  x = (x | (x >> 1U)) & 0x3333333333333333U;
+  x = (x | (x >> 2U)) & 0x0f0f0f0f0f0f0f0fU;
+  x = (x | (x >> 4U)) & 0x00ff00ff00ff00ffU;
+  x = (x | (x >> 8U)) & 0x0000ffff0000ffffU;
+  return (x | (x >> 16U)) & 0x00000000ffffffffU;
+}
+
+// Two words to one: each bit the OR of two neighbours.
+constexpr std::uint64_t halve(std::uint64_t low, std::uint64_t high) noexcept {
+  return even_bits(low | (low >> 1U)) | (even_bits(high | (high >> 1U)) << 32U);
+}
+
+// The word at `at` after folding by the power of two; words behind the end are 0.
+std::uint64_t folded_word(std::span<const std::uint64_t> from, std::size_t at,
+                          std::uint64_t divisor) noexcept {
+  if (divisor == 1) return at < from.size() ? detail::little_endian(from[at]) : 0;
+  return halve(folded_word(from, 2 * at, divisor / 2), folded_word(from, 2 * at + 1, divisor / 2));
+}
+
+template <class Target>
+void for_each_set_bit(std::span<const std::uint64_t> words, Target target) noexcept {
+  for (std::size_t w = 0; w < words.size(); ++w) {
+    for (std::uint64_t word = detail::little_endian(words[w]); word != 0; word &= word - 1) {
+      target(std::uint64_t{w} * 64 + static_cast<std::uint64_t>(std::countr_zero(word)));
+    }
+  }
+}
+
+void fold_blocks(std::span<std::uint64_t> into, std::span<const std::uint64_t> from,
+                 std::uint64_t divisor) noexcept {
+  for (std::size_t to = 0; to < into.size(); to += words_per_block) {
+    const std::size_t first = to * static_cast<std::size_t>(divisor);
+    for (std::uint64_t d = 0; d < divisor; ++d) {
+      const std::size_t block = first + static_cast<std::size_t>(d) * words_per_block;
+      for (std::size_t w = 0; w < words_per_block; ++w) into[to + w] |= from[block + w];
+    }
+  }
+}
+
+}  // namespace
+
+void check_combinable(const shape& a, const shape& b) {
+  if (a.kind != b.kind) {
+    throw_difference("kinds", std::string(kind_name(a.kind)), std::string(kind_name(b.kind)));
+  }
+  if (a.bits != b.bits) throw_difference("numbers of bits", to_string(a.bits), to_string(b.bits));
+  if (a.probes != b.probes) {
+    throw_difference("numbers of probes", to_string(a.probes), to_string(b.probes));
+  }
+  if (a != b) throw error(errc::mismatch, "the filters cannot be combined: their layouts differ");
+}
+
+void check_combinable(const hash_spec& a, const hash_spec& b) {
+  if (a.id != b.id) {
+    throw_difference("hashes", std::string(hash_name(a.id)), std::string(hash_name(b.id)));
+  }
+  if (a.seed != b.seed) throw_difference("seeds", to_string(a.seed), to_string(b.seed));
+  if (a.key_id != b.key_id) {
+    throw error(errc::mismatch, "the filters cannot be combined: their secret keys differ");
+  }
+}
+
+namespace detail {
+
+void or_words(std::span<std::uint64_t> into, std::span<const std::uint64_t> from) noexcept {
+  for (std::size_t i = 0; i < into.size(); ++i) into[i] |= from[i];
+}
+
+void and_words(std::span<std::uint64_t> into, std::span<const std::uint64_t> from) noexcept {
+  for (std::size_t i = 0; i < into.size(); ++i) into[i] &= from[i];
+}
+
+bool covers_words(std::span<const std::uint64_t> all, std::span<const std::uint64_t> part) noexcept {
+  // A piece at a time: the inner loop has no exit and becomes vector code, the outer one ends early.
+  constexpr std::size_t piece = 512;
+  for (std::size_t from = 0; from < all.size(); from += piece) {
+    std::uint64_t missing = 0;
+    const std::size_t to = std::min(all.size(), from + piece);
+    for (std::size_t i = from; i < to; ++i) missing |= part[i] & ~all[i];
+    if (missing != 0) return false;
+  }
+  return true;
+}
+
+std::uint64_t count_union(std::span<const std::uint64_t> a,
+                          std::span<const std::uint64_t> b) noexcept {
+  std::uint64_t set = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    set += static_cast<std::uint64_t>(std::popcount(a[i] | b[i]));
+  }
+  return set;
+}
+
+shape folded_shape(const shape& s, std::uint64_t divisor) {
+  check_shape(s);
+  const std::uint64_t units = s.kind == filter_kind::blocked       ? s.bits / s.block_bits
+                              : s.kind == filter_kind::partitioned ? s.bits / s.probes
+                                                                   : s.bits;
+  if (divisor == 0 || units % divisor != 0) {
+    throw_bad_argument("the number to fold by", divisor,
+                       "a divisor of " + to_text(units) +
+                           (s.kind == filter_kind::blocked       ? ", the number of blocks"
+                            : s.kind == filter_kind::partitioned ? ", the bits of a slice"
+                                                                 : ", the number of bits"));
+  }
+  shape folded = s;
+  folded.bits = s.bits / divisor;
+  return folded;
+}
+
+void fold_words(std::span<std::uint64_t> into, std::span<const std::uint64_t> from, const shape& s,
+                std::uint64_t divisor) noexcept {
+  if (s.kind == filter_kind::blocked) {
+    fold_blocks(into, from, divisor);
+  } else if (s.scheme == probe_scheme::modulo) {
+    // A word modulo m/D is the word modulo m, modulo m/D: the parts lie on each other.
+    const std::uint64_t bits = s.bits / divisor;
+    for_each_set_bit(from, [&](std::uint64_t p) { set_bit(into.data(), p % bits); });
+  } else if (std::has_single_bit(divisor)) {
+    for (std::size_t i = 0; i < into.size(); ++i) {
+      into[i] = little_endian(folded_word(from, i, divisor));
+    }
+  } else {
+    // Also right for slices: their length is a multiple of the divisor.
+    for_each_set_bit(from, [&](std::uint64_t p) { set_bit(into.data(), p / divisor); });
+  }
+}
+
+}  // namespace detail
+}  // namespace bloomery
