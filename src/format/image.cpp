@@ -10,17 +10,16 @@
 
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/core/error.hpp"
+#include "header_fields.hpp"
 
 namespace bloomery {
 
 namespace {
 
-constexpr std::array<char, 8> magic = {'B', 'L', 'O', 'O', 'M', 'E', 'R', 'Y'};
-
 // Offsets of the header's fields; the table of docs/format.md.
 namespace at {
 constexpr std::size_t version = 8;
-constexpr std::size_t header_bytes = 10;
+constexpr std::size_t form = 10;
 constexpr std::size_t kind = 12;
 constexpr std::size_t hash = 14;
 constexpr std::size_t scheme = 16;
@@ -76,35 +75,9 @@ std::uint64_t chunks_of(std::uint64_t payload_bytes) {
   throw error(errc::corrupt, "the filter is damaged: " + what);
 }
 
-// The fields before the shape: is this a file of ours, of a version that we read, and undamaged?
-void check_envelope(std::span<const std::byte> bytes) {
-  if (bytes.size() < magic.size() || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {
-    throw error(errc::not_bloomery, "not a Bloomery filter: it does not start with BLOOMERY");
-  }
-  if (bytes.size() < image_header_bytes) {
-    throw_corrupt("its header is cut off after " + detail::to_text(std::uint64_t{bytes.size()}) +
-                  " of 256 bytes");
-  }
-  const auto version = read<std::uint16_t>(bytes, at::version);
-  if (version != format_version) {
-    throw error(errc::unsupported,
-                "the filter has format version " + detail::to_text(std::uint64_t{version}) +
-                    ", but this program reads version 1 only");
-  }
-  if (read<std::uint64_t>(bytes, at::checksum) != checksum(bytes.first(at::checksum))) {
-    throw_corrupt("the checksum of its header is wrong");
-  }
-}
-
 // Throws unless hash and scheme belong together.
 void check_hash(const hash_spec& hash, const shape& s) {
   const bool digests = hash.id == hash_id::salted_sha1 || hash.id == hash_id::md5;
-  if (hash.id > hash_id::md5) {
-    throw error(errc::unsupported,
-                "the filter uses hash " +
-                    detail::to_text(std::uint64_t{static_cast<unsigned>(hash.id)}) +
-                    ", which this program does not know");
-  }
   if (digests != (s.scheme == probe_scheme::modulo)) {
     throw_corrupt("its hash and its probe scheme do not belong together");
   }
@@ -115,23 +88,21 @@ void check_hash(const hash_spec& hash, const shape& s) {
   if (hash.key_id != 0 && hash.id != hash_id::siphash) throw_corrupt("its hash takes no key");
 }
 
-shape read_shape(std::span<const std::byte> bytes) {
-  const auto kind = read<std::uint16_t>(bytes, at::kind);
-  const auto scheme = read<std::uint16_t>(bytes, at::scheme);
-  if (kind < 1 || kind > 3) {
-    throw error(errc::unsupported, "the filter is of kind " + detail::to_text(std::uint64_t{kind}) +
+shape checked_shape(const header_fields& f) {
+  if (f.kind < 1 || f.kind > 3) {
+    throw error(errc::unsupported, "the filter is of kind " + detail::to_text(f.kind) +
                                        ", which this program does not know");
   }
-  if (scheme < 1 || scheme > 2) {
-    throw error(errc::unsupported, "the filter uses probe scheme " +
-                                       detail::to_text(std::uint64_t{scheme}) +
+  if (f.scheme < 1 || f.scheme > 2) {
+    throw error(errc::unsupported, "the filter uses probe scheme " + detail::to_text(f.scheme) +
                                        ", which this program does not know");
   }
-  const shape s{.kind = static_cast<filter_kind>(kind),
-                .scheme = static_cast<probe_scheme>(scheme),
-                .probes = read<std::uint32_t>(bytes, at::probes),
-                .block_bits = read<std::uint32_t>(bytes, at::block_bits),
-                .bits = read<std::uint64_t>(bytes, at::bits)};
+  if (f.probes > UINT32_MAX || f.block_bits > UINT32_MAX) throw_corrupt("its shape is no shape");
+  const shape s{.kind = static_cast<filter_kind>(f.kind),
+                .scheme = static_cast<probe_scheme>(f.scheme),
+                .probes = static_cast<std::uint32_t>(f.probes),
+                .block_bits = static_cast<std::uint32_t>(f.block_bits),
+                .bits = f.bits};
   try {
     check_shape(s);
   } catch (const error& e) {
@@ -145,7 +116,7 @@ void check_extent(std::span<const std::byte> bytes, const shape& s) {
   const std::uint64_t payload = payload_bytes_of(s);
   const std::uint64_t checksums_at = image_header_bytes + payload;
   const std::uint64_t end = checksums_at + 8 * chunks_of(payload);
-  const bool sound = read<std::uint16_t>(bytes, at::header_bytes) == image_header_bytes &&
+  const bool sound = read<std::uint16_t>(bytes, at::form) == image_header_bytes &&
                      read<std::uint16_t>(bytes, at::reserved_short) == 0 &&
                      read<std::uint32_t>(bytes, at::chunk_bytes) == image_chunk_bytes &&
                      read<std::uint64_t>(bytes, at::payload_offset) == image_header_bytes &&
@@ -161,37 +132,100 @@ void check_extent(std::span<const std::byte> bytes, const shape& s) {
   }
 }
 
-void check_padding(std::span<const std::byte> payload, const shape& s) {
-  const std::uint64_t used = s.bits % 64;
-  if (used == 0) return;
-  const auto last = read<std::uint64_t>(payload.last(8), 0);
-  if ((last >> used) != 0) throw_corrupt("it has bits behind its last position");
+header_fields read_fields(std::span<const std::byte> bytes) {
+  return {.kind = read<std::uint16_t>(bytes, at::kind),
+          .hash = read<std::uint16_t>(bytes, at::hash),
+          .scheme = read<std::uint16_t>(bytes, at::scheme),
+          .probes = read<std::uint32_t>(bytes, at::probes),
+          .block_bits = read<std::uint32_t>(bytes, at::block_bits),
+          .bits = read<std::uint64_t>(bytes, at::bits),
+          .seed = read<std::uint64_t>(bytes, at::seed),
+          .key_id = read<std::uint64_t>(bytes, at::key_id),
+          .keys = read<std::uint64_t>(bytes, at::keys),
+          .planned_keys = read<std::uint64_t>(bytes, at::planned_keys),
+          .target = read<std::uint64_t>(bytes, at::target)};
 }
 
 }  // namespace
 
-image_view image_view::parse(std::span<const std::byte> bytes) {
-  check_envelope(bytes);
-  image_view image;
-  image_header& h = image.header_;
-  h.planned.shape = read_shape(bytes);
-  h.planned.keys = read<std::uint64_t>(bytes, at::planned_keys);
-  h.planned.fpr_target = std::bit_cast<double>(read<std::uint64_t>(bytes, at::target));
-  h.hash = {.id = static_cast<hash_id>(read<std::uint16_t>(bytes, at::hash)),
-            .seed = read<std::uint64_t>(bytes, at::seed),
-            .key_id = read<std::uint64_t>(bytes, at::key_id)};
-  h.keys = read<std::uint64_t>(bytes, at::keys);
+void check_padding(std::uint64_t last_word, const shape& s) {
+  const std::uint64_t used = s.bits % 64;
+  if (used != 0 && (last_word >> used) != 0) throw_corrupt("it has bits behind its last position");
+}
+
+image_form check_start(std::span<const std::byte> bytes) {
+  if (bytes.size() < magic.size() ||
+      std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {
+    throw error(errc::not_bloomery, "not a Bloomery filter: it does not start with BLOOMERY");
+  }
+  if (bytes.size() < at::kind) throw_corrupt("it is cut off");
+  const auto version = read<std::uint16_t>(bytes, at::version);
+  if (version != format_version) {
+    throw error(errc::unsupported,
+                "the filter has format version " + detail::to_text(std::uint64_t{version}) +
+                    ", but this program reads version 1 only");
+  }
+  return static_cast<image_form>(read<std::uint16_t>(bytes, at::form));
+}
+
+image_header checked_header(const header_fields& f) {
+  if (f.hash > static_cast<std::uint64_t>(hash_id::md5)) {
+    throw error(errc::unsupported, "the filter uses hash " + detail::to_text(f.hash) +
+                                       ", which this program does not know");
+  }
+  image_header h;
+  h.planned.shape = checked_shape(f);
+  h.planned.keys = f.planned_keys;
+  h.planned.fpr_target = std::bit_cast<double>(f.target);
+  h.hash = {.id = static_cast<hash_id>(f.hash), .seed = f.seed, .key_id = f.key_id};
+  h.keys = f.keys;
   if (!(h.planned.fpr_target >= 0.0 && h.planned.fpr_target < 1.0) ||
       std::signbit(h.planned.fpr_target)) {
     throw_corrupt("its target is no rate");
   }
   check_hash(h.hash, h.planned.shape);
+  return h;
+}
+
+header_fields fields_of(const image_header& h) {
+  const shape& s = h.planned.shape;
+  return {.kind = static_cast<std::uint64_t>(s.kind),
+          .hash = static_cast<std::uint64_t>(h.hash.id),
+          .scheme = static_cast<std::uint64_t>(s.scheme),
+          .probes = s.probes,
+          .block_bits = s.block_bits,
+          .bits = s.bits,
+          .seed = h.hash.seed,
+          .key_id = h.hash.key_id,
+          .keys = h.keys,
+          .planned_keys = h.planned.keys,
+          .target = std::bit_cast<std::uint64_t>(h.planned.fpr_target)};
+}
+
+image_view image_view::parse(std::span<const std::byte> bytes) {
+  const image_form form = check_start(bytes);
+  if (form == image_form::packed) {
+    throw error(errc::unsupported, "the filter is packed; unpack it first");
+  }
+  if (form == image_form::delta) {
+    throw error(errc::unsupported, "this is a delta between two filters, not a filter");
+  }
+  if (bytes.size() < image_header_bytes) {
+    throw_corrupt("its header is cut off after " + detail::to_text(std::uint64_t{bytes.size()}) +
+                  " of 256 bytes");
+  }
+  if (read<std::uint64_t>(bytes, at::checksum) != checksum(bytes.first(at::checksum))) {
+    throw_corrupt("the checksum of its header is wrong");
+  }
+  image_view image;
+  image.header_ = checked_header(read_fields(bytes));
+  const image_header& h = image.header_;
   check_extent(bytes, h.planned.shape);
   const auto payload_bytes = static_cast<std::size_t>(payload_bytes_of(h.planned.shape));
   image.payload_ = bytes.subspan(image_header_bytes, payload_bytes);
   image.checksums_ = bytes.subspan(image_header_bytes + payload_bytes);
   image.checksum_of_checksums_ = read<std::uint64_t>(bytes, at::checksum_of_checksums);
-  check_padding(image.payload_, h.planned.shape);
+  check_padding(read<std::uint64_t>(image.payload_.last(8), 0), h.planned.shape);
   if (payload_bytes <= image_chunk_bytes) image.verify(1);
   return image;
 }
@@ -255,19 +289,20 @@ image_writer::header_bytes image_writer::header() const {
   header_bytes out{};
   std::memcpy(out.data(), magic.data(), magic.size());
   write(out, at::version, format_version);
-  write(out, at::header_bytes, static_cast<std::uint16_t>(image_header_bytes));
-  write(out, at::kind, static_cast<std::uint16_t>(s.kind));
-  write(out, at::hash, static_cast<std::uint16_t>(header_.hash.id));
-  write(out, at::scheme, static_cast<std::uint16_t>(s.scheme));
-  write(out, at::probes, s.probes);
-  write(out, at::bits, s.bits);
-  write(out, at::block_bits, s.block_bits);
+  write(out, at::form, static_cast<std::uint16_t>(image_header_bytes));
+  const header_fields f = fields_of(header_);
+  write(out, at::kind, static_cast<std::uint16_t>(f.kind));
+  write(out, at::hash, static_cast<std::uint16_t>(f.hash));
+  write(out, at::scheme, static_cast<std::uint16_t>(f.scheme));
+  write(out, at::probes, static_cast<std::uint32_t>(f.probes));
+  write(out, at::bits, f.bits);
+  write(out, at::block_bits, static_cast<std::uint32_t>(f.block_bits));
   write(out, at::chunk_bytes, static_cast<std::uint32_t>(image_chunk_bytes));
-  write(out, at::seed, header_.hash.seed);
-  write(out, at::key_id, header_.hash.key_id);
-  write(out, at::keys, header_.keys);
-  write(out, at::planned_keys, header_.planned.keys);
-  write(out, at::target, std::bit_cast<std::uint64_t>(header_.planned.fpr_target));
+  write(out, at::seed, f.seed);
+  write(out, at::key_id, f.key_id);
+  write(out, at::keys, f.keys);
+  write(out, at::planned_keys, f.planned_keys);
+  write(out, at::target, f.target);
   write(out, at::payload_offset, std::uint64_t{image_header_bytes});
   write(out, at::payload_bytes, payload);
   write(out, at::checksums_offset, image_header_bytes + payload);
@@ -276,5 +311,7 @@ image_writer::header_bytes image_writer::header() const {
   write(out, at::checksum, checksum(std::span<const std::byte>(out).first(at::checksum)));
   return out;
 }
+
+std::uint64_t image_writer::name() const { return read<std::uint64_t>(header(), at::checksum); }
 
 }  // namespace bloomery

@@ -61,6 +61,8 @@ class image_writer {
 
   using header_bytes = std::array<std::byte, image_header_bytes>;
   [[nodiscard]] header_bytes header() const;
+  // The checksum of the header. It covers the checksum of the checksums, so it names the content.
+  [[nodiscard]] std::uint64_t name() const;
   [[nodiscard]] std::span<const std::byte> checksums() const noexcept {
     return std::as_bytes(std::span(checksums_));
   }

@@ -1,0 +1,67 @@
+// The packed form of a filter: what travels.
+//
+// Close to the entropy of the bits (Mitzenmacher 2001 shows what that is good for: a larger, sparser filter
+// can be smaller on the wire). docs/format.md has the layout; a chunk of a megabyte is coded by itself, so
+// packing and unpacking stream.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bloomery/bits/bit_array.hpp"
+#include "bloomery/format/image.hpp"
+
+namespace bloomery {
+
+using byte_sink = std::function<void(std::span<const std::byte>)>;
+
+// A few bytes can claim to be a huge filter of zeros. Nothing larger than this is unpacked unless the
+// caller says so.
+inline constexpr std::uint64_t default_unpack_bits = std::uint64_t{1} << 36U;  // 8 GiB
+
+// Names the content of a plain image: the checksum of its header, which covers all the others.
+[[nodiscard]] std::uint64_t image_name(const image_header& header,
+                                       std::span<const std::uint64_t> words);
+
+// Passes the packed form to the sink, piece by piece.
+void pack(const image_header& header, std::span<const std::uint64_t> words, const byte_sink& sink);
+[[nodiscard]] std::vector<std::byte> pack(const image_header& header,
+                                          std::span<const std::uint64_t> words);
+
+// Whether the bytes begin like a packed filter.
+[[nodiscard]] bool is_packed(std::span<const std::byte> bytes) noexcept;
+
+// Reads a packed filter chunk by chunk. Throws errc::corrupt for anything that pack did not make; the
+// content itself is proven by finish() only, after the last chunk.
+class unpacker {
+ public:
+  explicit unpacker(std::span<const std::byte> bytes,
+                    std::uint64_t most_bits = default_unpack_bits);
+
+  [[nodiscard]] const image_header& header() const noexcept { return header_; }
+  // The next words, at most a chunk; empty after the last. Valid until the next call.
+  [[nodiscard]] std::span<const std::uint64_t> next();
+  // Throws errc::corrupt unless all that was unpacked is what was packed.
+  void finish() const;
+
+ private:
+  image_header header_;
+  std::uint64_t name_ = 0;
+  std::uint64_t words_left_ = 0;
+  std::span<const std::byte> rest_;
+  std::vector<std::uint64_t> chunk_;
+  std::optional<image_writer> proof_;
+};
+
+struct unpacked_filter {
+  image_header header;
+  bit_array words;
+};
+[[nodiscard]] unpacked_filter unpack(std::span<const std::byte> bytes,
+                                     std::uint64_t most_bits = default_unpack_bits);
+
+}  // namespace bloomery

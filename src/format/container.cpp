@@ -1,0 +1,97 @@
+#include "container.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "bloomery/core/arithmetic.hpp"
+#include "bloomery/core/error.hpp"
+#include "bloomery/hash/hash.hpp"
+
+namespace bloomery {
+
+namespace {
+
+constexpr std::size_t start_bytes = magic.size() + 2 * sizeof(std::uint16_t);
+
+void put_short(std::vector<std::byte>& out, std::uint16_t value) {
+  out.push_back(static_cast<std::byte>(value));
+  out.push_back(static_cast<std::byte>(value >> 8U));
+}
+
+std::vector<std::byte> start_of(image_form form) {
+  std::vector<std::byte> start(magic.size());
+  std::memcpy(start.data(), magic.data(), magic.size());
+  put_short(start, format_version);
+  put_short(start, static_cast<std::uint16_t>(form));
+  return start;
+}
+
+}  // namespace
+
+void put_fixed64(std::vector<std::byte>& out, std::uint64_t value) {
+  for (unsigned i = 0; i < 8; ++i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
+}
+
+void put_header(std::vector<std::byte>& out, const image_header& h) {
+  const header_fields f = fields_of(h);
+  for (const std::uint64_t number : {f.kind, f.hash, f.scheme, f.probes, f.block_bits, f.bits,
+                                     f.seed, f.key_id, f.keys, f.planned_keys}) {
+    bit_code::put_varint(out, number);
+  }
+  put_fixed64(out, f.target);
+}
+
+image_header take_header(bit_code::reader& in) {
+  header_fields f;
+  for (std::uint64_t* number : {&f.kind, &f.hash, &f.scheme, &f.probes, &f.block_bits, &f.bits,
+                                &f.seed, &f.key_id, &f.keys, &f.planned_keys}) {
+    *number = in.varint();
+  }
+  f.target = in.fixed64();
+  return checked_header(f);
+}
+
+bool starts_as(std::span<const std::byte> bytes, image_form form) noexcept {
+  if (bytes.size() < start_bytes) return false;
+  const std::vector<std::byte> start = start_of(form);
+  return std::equal(start.begin(), start.end(), bytes.begin());
+}
+
+std::span<const std::byte> open_container(std::span<const std::byte> bytes, image_form form) {
+  if (check_start(bytes) != form) {
+    throw error(errc::unsupported, form == image_form::packed ? "this is no packed filter"
+                                                              : "this is no delta of filters");
+  }
+  if (bytes.size() < start_bytes + 8) throw error(errc::corrupt, "the file is cut off");
+  const auto inside = bytes.first(bytes.size() - 8);
+  if (bit_code::reader(bytes.last(8)).fixed64() != XXH3_64bits(inside.data(), inside.size())) {
+    throw error(errc::corrupt, "the file is damaged: its checksum is wrong");
+  }
+  return inside.subspan(start_bytes);
+}
+
+struct container_writer::checksum_state {
+  XXH3_state_t xxh3;
+};
+
+container_writer::container_writer(image_form form, const byte_sink& sink)
+    : sink_(&sink), buffer_(start_of(form)), state_(std::make_unique<checksum_state>()) {
+  XXH3_64bits_reset(&state_->xxh3);
+}
+
+container_writer::~container_writer() = default;
+
+void container_writer::flush() {
+  XXH3_64bits_update(&state_->xxh3, buffer_.data(), buffer_.size());
+  (*sink_)(buffer_);
+  buffer_.clear();
+}
+
+void container_writer::finish() {
+  flush();
+  put_fixed64(buffer_, XXH3_64bits_digest(&state_->xxh3));
+  (*sink_)(buffer_);
+  buffer_.clear();
+}
+
+}  // namespace bloomery

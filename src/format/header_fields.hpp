@@ -1,0 +1,43 @@
+// The fields of a header as numbers, from whichever form of file, and their one check.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "bloomery/format/image.hpp"
+
+namespace bloomery {
+
+inline constexpr std::array<char, 8> magic = {'B', 'L', 'O', 'O', 'M', 'E', 'R', 'Y'};
+
+// What stands behind magic and version, at offset 10: which form of file this is. A plain image has the
+// length of its header there.
+enum class image_form : std::uint16_t { packed = 1, delta = 2, plain = image_header_bytes };
+
+// Throws errc::not_bloomery, corrupt (too short) or unsupported (the version); the form otherwise.
+image_form check_start(std::span<const std::byte> bytes);
+
+struct header_fields {
+  std::uint64_t kind = 0;
+  std::uint64_t hash = 0;
+  std::uint64_t scheme = 0;
+  std::uint64_t probes = 0;
+  std::uint64_t block_bits = 0;
+  std::uint64_t bits = 0;
+  std::uint64_t seed = 0;
+  std::uint64_t key_id = 0;
+  std::uint64_t keys = 0;
+  std::uint64_t planned_keys = 0;
+  std::uint64_t target = 0;  // the bits of a double
+};
+
+// Throws errc::unsupported or corrupt unless every field is lawful.
+image_header checked_header(const header_fields& f);
+// Throws errc::corrupt when the last word of the array (in the machine's order) has bits past its end.
+void check_padding(std::uint64_t last_word, const shape& s);
+
+header_fields fields_of(const image_header& h);
+
+}  // namespace bloomery
