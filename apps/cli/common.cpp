@@ -97,10 +97,16 @@ std::shared_ptr<const any_hasher> hasher_of(const image_header& header,
                      header.planned.shape.probes);
 }
 
+// The header of a plain or packed file.
+image_header header_of(const std::string& path) {
+  if (const auto packed = open_packed(path)) return packed->header;
+  return image_file(path).image().header();
+}
+
 // Errors of the library name the file; those about its hash come from here and do not yet.
 template <class Open>
 any_filter with_hasher(const std::string& path, const std::string& key_file, Open open) {
-  const image_header header = image_file(path).image().header();
+  const image_header header = header_of(path);
   std::shared_ptr<const any_hasher> hasher;
   try {
     hasher = hasher_of(header, key_file);

@@ -52,9 +52,9 @@ void print_text(const std::string& path, const nlohmann::json& info) {
 }
 
 void run_info(const info_options& o) {
-  const image_file file(o.path);
-  file.verify(o.threads);
-  const nlohmann::json info = info_json(any_filter::open(o.path), file.file_bytes());
+  const any_filter f = any_filter::open(o.path);
+  f.verify(o.threads);
+  const nlohmann::json info = info_json(f, std::filesystem::file_size(o.path));
   if (o.json) {
     print_json(info);
   } else {

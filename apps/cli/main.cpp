@@ -37,6 +37,8 @@ int run(int argc, char** argv) {
   bloomery::cli::add_check(app, status);
   bloomery::cli::add_info(app, status);
   bloomery::cli::add_verify(app, status);
+  bloomery::cli::add_sets(app, status);
+  bloomery::cli::add_wire(app, status);
   bloomery::cli::add_plan(app, status);
   // CLI11 would only say that a verb is missing.
   const auto verbs = app.get_subcommands({});

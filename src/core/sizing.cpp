@@ -180,6 +180,40 @@ double expected_overflows(std::uint64_t keys, std::uint64_t counters, std::uint3
   return as_double(counters) * counter_tail(keys, counters, probes, value);
 }
 
+double sent_bits_per_key(double bits_per_key, std::uint32_t probes) {
+  check_positive("bits per key", bits_per_key);
+  check_probes(probes, max_probes);
+  const double zero = std::exp(-static_cast<double>(probes) / bits_per_key);
+  const double set = -std::expm1(-static_cast<double>(probes) / bits_per_key);
+  if (zero == 0.0) return 0.0;
+  return bits_per_key * -(zero * std::log2(zero) + set * std::log2(set));
+}
+
+packed_choice best_packed(double sent, double most) {
+  check_positive("bits per key sent", sent);
+  check_positive("bits per key in memory", most);
+  packed_choice best{.fpr = 1};
+  for (std::uint32_t probes = 1; probes <= max_probes; ++probes) {
+    // For given probes a longer array has fewer false positives and takes more to send.
+    double low = 0;
+    double high = most;
+    for (int i = 0; i < 100 && sent_bits_per_key(high, probes) > sent; ++i) {
+      const double middle = (low + high) / 2;
+      (sent_bits_per_key(middle, probes) <= sent ? low : high) = middle;
+    }
+    const double bits = sent_bits_per_key(high, probes) <= sent ? high : low;
+    if (bits <= 0) continue;
+    const double rate = std::pow(-std::expm1(-static_cast<double>(probes) / bits), probes);
+    if (rate < best.fpr) {
+      best = {.bits_per_key = bits,
+              .probes = probes,
+              .sent_bits_per_key = sent_bits_per_key(bits, probes),
+              .fpr = rate};
+    }
+  }
+  return best;
+}
+
 double mean_time(const guarded_lookup& g) {
   const auto at_least_zero = [](const char* name, double value) {
     if (!(value >= 0.0 && std::isfinite(value))) {

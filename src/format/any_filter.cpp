@@ -111,18 +111,22 @@ class owning_model final : public reading_model<Filter> {
 
 using model_ptr = std::unique_ptr<any_filter::model>;
 
-// A kind's row: how to make an empty one, borrow one from an image, and copy one out of an image.
+// A kind's row: how to make an empty one, to look at given words, and to copy them.
 struct kind_row {
   filter_kind kind;
   probe_scheme scheme;
   model_ptr (*make)(const plan&);
-  model_ptr (*borrow)(const image_view&);
-  model_ptr (*copy)(const image_view&);
+  model_ptr (*borrow)(const filter_version&);
+  model_ptr (*copy)(const filter_version&);
 };
 
 template <class Probes>
-bit_view<Probes> view_of(const image_view& image) {
-  return bit_view<Probes>(image.header().planned, image.words(), image.header().keys);
+bit_view<Probes> view_of(const filter_version& v) {
+  return bit_view<Probes>(v.header.planned, v.words, v.header.keys);
+}
+
+filter_version version_of(const image_view& image) {
+  return {.header = image.header(), .words = image.words()};
 }
 
 template <class Probes>
@@ -132,12 +136,12 @@ constexpr kind_row row_of() {
           .make = [](const plan& p) -> model_ptr {
             return std::make_unique<owning_model<bit_filter<Probes>>>(bit_filter<Probes>(p));
           },
-          .borrow = [](const image_view& image) -> model_ptr {
-            return std::make_unique<reading_model<bit_view<Probes>>>(view_of<Probes>(image));
+          .borrow = [](const filter_version& v) -> model_ptr {
+            return std::make_unique<reading_model<bit_view<Probes>>>(view_of<Probes>(v));
           },
-          .copy = [](const image_view& image) -> model_ptr {
+          .copy = [](const filter_version& v) -> model_ptr {
             return std::make_unique<owning_model<bit_filter<Probes>>>(
-                bit_filter<Probes>(view_of<Probes>(image)));
+                bit_filter<Probes>(view_of<Probes>(v)));
           }};
 }
 
@@ -200,25 +204,33 @@ any_filter::any_filter(any_filter&&) noexcept = default;
 any_filter& any_filter::operator=(any_filter&&) noexcept = default;
 any_filter::~any_filter() = default;
 
+any_filter any_filter::copy_of(const filter_version& v, std::shared_ptr<const any_hasher> hash) {
+  const hash_spec& spec = v.header.hash;
+  return {row_for(v.header.planned.shape).copy(v), spec, hasher_for(spec, std::move(hash))};
+}
+
 any_filter any_filter::open(const std::filesystem::path& path,
                             std::shared_ptr<const any_hasher> hash) {
+  if (const auto packed = open_packed(path)) {
+    return copy_of({.header = packed->header, .words = packed->words.words()}, std::move(hash));
+  }
   auto file = std::make_unique<image_file>(path);
-  const image_view& image = file->image();
-  const hash_spec& spec = image.header().hash;
-  any_filter f(row_for(image.header().planned.shape).borrow(image), spec,
-               hasher_for(spec, std::move(hash)));
+  const filter_version v = version_of(file->image());
+  any_filter f(row_for(v.header.planned.shape).borrow(v), v.header.hash,
+               hasher_for(v.header.hash, std::move(hash)));
   f.file_ = std::move(file);
   return f;
 }
 
 any_filter any_filter::load(const std::filesystem::path& path,
                             std::shared_ptr<const any_hasher> hash) {
-  const image_file file(path);
-  file.verify();
-  const image_view& image = file.image();
-  const hash_spec& spec = image.header().hash;
-  return {row_for(image.header().planned.shape).copy(image), spec,
-          hasher_for(spec, std::move(hash))};
+  any_filter f = open(path, std::move(hash));
+  f.verify();
+  return f.updatable() ? std::move(f) : copy_of(f.version(), f.hash_);
+}
+
+void any_filter::verify(unsigned threads) const {
+  if (file_ != nullptr) file_->verify(threads);
 }
 
 void any_filter::save(const std::filesystem::path& path) const {
@@ -262,6 +274,7 @@ bool any_filter::contains(std::string_view key) const {
 image_header any_filter::header() const {
   return {.planned = planned(), .hash = hash_spec_, .keys = keys()};
 }
+filter_version any_filter::version() const { return {.header = header(), .words = words()}; }
 const bloomery::shape& any_filter::shape() const noexcept { return planned().shape; }
 const plan& any_filter::planned() const noexcept { return filter_->planned(); }
 std::uint64_t any_filter::keys() const noexcept { return filter_->keys(); }

@@ -15,7 +15,13 @@ namespace bloomery::bit_code {
 namespace {
 
 // How a string is written. The ones of an inverted string are its zeros.
-enum class form : std::uint8_t { stored = 0, bytes = 1, gaps = 2, inverted_bytes = 3, inverted_gaps = 4 };
+enum class form : std::uint8_t {
+  stored = 0,
+  bytes = 1,
+  gaps = 2,
+  inverted_bytes = 3,
+  inverted_gaps = 4
+};
 
 constexpr std::uint64_t one = std::uint64_t{1} << 62U;  // 1.0 in fixed point
 
@@ -51,7 +57,8 @@ std::uint32_t plain_bits(std::uint64_t ones, std::uint64_t total) {
   return bits;
 }
 
-constexpr std::uint32_t escape = 255;  // "255 buckets or more": they are skipped, and the gap goes on
+constexpr std::uint32_t escape =
+    255;  // "255 buckets or more": they are skipped, and the gap goes on
 
 // Symbol q: the one is in the q-th bucket of 2^bits positions from here.
 rans::model gap_model(std::uint64_t ones, std::uint64_t total, std::uint32_t bits) {
@@ -79,7 +86,8 @@ class bit_writer {
     pending_ |= value << count_;
     count_ += bits;
     if (count_ >= 32) {
-      for (int i = 0; i < 4; ++i, pending_ >>= 8U) out_->push_back(static_cast<std::byte>(pending_));
+      for (int i = 0; i < 4; ++i, pending_ >>= 8U)
+        out_->push_back(static_cast<std::byte>(pending_));
       count_ -= 32;
     }
   }
@@ -102,7 +110,8 @@ class bit_reader {
   // At most 56 bits. Behind the end there are zeros; the caller knows how many bits there must be.
   std::uint64_t get(std::uint32_t bits) {
     while (count_ < bits) {
-      const std::uint64_t next = at_ < bytes_.size() ? std::to_integer<std::uint64_t>(bytes_[at_]) : 0;
+      const std::uint64_t next =
+          at_ < bytes_.size() ? std::to_integer<std::uint64_t>(bytes_[at_]) : 0;
       ++at_;
       pending_ |= next << count_;
       count_ += 8;

@@ -41,7 +41,8 @@ void encode_words(std::span<const std::uint64_t> words, std::vector<std::byte>& 
 void decode_words(reader& in, std::span<std::uint64_t> words);
 
 // Appends gaps whose sum plus their number is at most `total`: ones among `total` bits.
-void encode_gaps(std::span<const std::uint32_t> gaps, std::uint64_t total, std::vector<std::byte>& out);
+void encode_gaps(std::span<const std::uint32_t> gaps, std::uint64_t total,
+                 std::vector<std::byte>& out);
 // Reads them; throws errc::corrupt unless they fit into `total` bits.
 [[nodiscard]] std::vector<std::uint32_t> decode_gaps(reader& in, std::uint64_t total);
 

@@ -20,9 +20,7 @@ enum class body : std::uint8_t { changes = 0, whole = 1 };
   throw error(errc::corrupt, std::string("the delta is damaged: ") + what);
 }
 
-std::uint64_t ones(std::uint64_t word) {
-  return static_cast<std::uint64_t>(std::popcount(word));
-}
+std::uint64_t ones(std::uint64_t word) { return static_cast<std::uint64_t>(std::popcount(word)); }
 
 // Among the positions where `domain` has a 1, those where `marked` has one too, as gaps in the domain.
 // Both are functions of the index of a word.
@@ -79,8 +77,11 @@ void decode_chunk(bit_code::reader& in, std::span<const std::uint64_t> from,
                   std::span<std::uint64_t> to) {
   std::ranges::copy(from, to.begin());
   const auto old = [&](std::size_t w) { return detail::little_endian(from[w]); };
-  const auto flip = [&](std::size_t w, std::uint64_t mask) { to[w] ^= detail::little_endian(mask); };
-  decode_marks(in, from.size(), [&](std::size_t w) { return ~old(w); }, flip);
+  const auto flip = [&](std::size_t w, std::uint64_t mask) {
+    to[w] ^= detail::little_endian(mask);
+  };
+  decode_marks(
+      in, from.size(), [&](std::size_t w) { return ~old(w); }, flip);
   decode_marks(in, from.size(), old, flip);
 }
 

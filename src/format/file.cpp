@@ -243,6 +243,27 @@ void image_file::verify(unsigned threads) const {
   naming(path_, [&] { image_.verify(threads); });
 }
 
+std::optional<unpacked_filter> open_packed(const fs::path& path, std::uint64_t most_bits) {
+  const mapped_file file(path);
+  if (!is_packed(file.bytes())) return std::nullopt;
+  return naming(path, [&] { return unpack(file.bytes(), most_bits); });
+}
+
+image_stream::image_stream(atomic_file& file, const image_header& header)
+    : file_(&file), writer_(header) {
+  file.append(image_writer::header_bytes{});
+}
+
+void image_stream::append(std::span<const std::uint64_t> words) {
+  writer_.pass(words);
+  file_->append(std::as_bytes(words));
+}
+
+void image_stream::finish() {
+  file_->append(writer_.checksums());
+  file_->write_at(0, writer_.header());
+}
+
 void write_image(atomic_file& file, const image_header& header,
                  std::span<const std::uint64_t> words) {
   image_writer writer(header);

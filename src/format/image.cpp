@@ -154,16 +154,15 @@ void check_padding(std::uint64_t last_word, const shape& s) {
 }
 
 image_form check_start(std::span<const std::byte> bytes) {
-  if (bytes.size() < magic.size() ||
-      std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {
+  if (bytes.size() < magic.size() || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {
     throw error(errc::not_bloomery, "not a Bloomery filter: it does not start with BLOOMERY");
   }
   if (bytes.size() < at::kind) throw_corrupt("it is cut off");
   const auto version = read<std::uint16_t>(bytes, at::version);
   if (version != format_version) {
-    throw error(errc::unsupported,
-                "the filter has format version " + detail::to_text(std::uint64_t{version}) +
-                    ", but this program reads version 1 only");
+    throw error(errc::unsupported, "the filter has format version " +
+                                       detail::to_text(std::uint64_t{version}) +
+                                       ", but this program reads version 1 only");
   }
   return static_cast<image_form>(read<std::uint16_t>(bytes, at::form));
 }

@@ -95,8 +95,8 @@ void encode(const model& m, std::span<const std::uint8_t> symbols, std::vector<s
   std::array<encoder_entry, 256> entries{};
   for (std::size_t s = 0; s < 256; ++s) entries[s] = make_entry(m.frequency[s], m.start[s]);
   // A symbol takes at most 15 bits, so at most half a word each on average; coded from the back.
-  std::vector<std::byte> buffer(symbols.size() / 2 * word_bytes + ways * (state_bytes + word_bytes) +
-                                2 * word_bytes);
+  std::vector<std::byte> buffer(symbols.size() / 2 * word_bytes +
+                                ways * (state_bytes + word_bytes) + 2 * word_bytes);
   std::byte* at = buffer.data() + buffer.size();
   std::array<std::uint64_t, ways> state{};
   state.fill(low);

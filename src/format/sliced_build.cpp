@@ -63,7 +63,7 @@ void fill_slice(std::span<std::uint64_t> words, const Probes& probes, const hash
 }
 
 template <class Probes>
-void write_slices(atomic_file& file, image_writer& writer, const shape& s, const hash_spool& spool,
+void write_slices(image_stream& out, const shape& s, const hash_spool& spool,
                   std::uint64_t slice_bytes) {
   const Probes probes(s);
   const std::uint64_t total = bit_array::words_for(s.bits);
@@ -73,8 +73,7 @@ void write_slices(atomic_file& file, image_writer& writer, const shape& s, const
     bit_array words(count * word_bits);
     fill_slice(words.words(), probes, spool,
                {.first = from * word_bits, .last = (from + count) * word_bits});
-    writer.pass(words.words());
-    file.append(std::as_bytes(words.words()));
+    out.append(words.words());
   }
 }
 
@@ -121,21 +120,19 @@ void build_sliced(atomic_file& file, image_header header, const hash_spool& spoo
   if (s.scheme != probe_scheme::multiply) {
     throw error(errc::unsupported, "a filter of foreign digests is built in memory only");
   }
-  image_writer writer(header);
-  file.append(image_writer::header_bytes{});
+  image_stream out(file, header);
   switch (s.kind) {
     case filter_kind::classic:
-      write_slices<classic_probes>(file, writer, s, spool, slice_bytes);
+      write_slices<classic_probes>(out, s, spool, slice_bytes);
       break;
     case filter_kind::partitioned:
-      write_slices<partitioned_probes>(file, writer, s, spool, slice_bytes);
+      write_slices<partitioned_probes>(out, s, spool, slice_bytes);
       break;
     case filter_kind::blocked:
-      write_slices<blocked_probes>(file, writer, s, spool, slice_bytes);
+      write_slices<blocked_probes>(out, s, spool, slice_bytes);
       break;
   }
-  file.append(writer.checksums());
-  file.write_at(0, writer.header());
+  out.finish();
 }
 
 }  // namespace bloomery

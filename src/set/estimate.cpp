@@ -66,10 +66,7 @@ layout layout_of(const shape& s) {
   const double k = s.probes;
   switch (s.kind) {
     case filter_kind::classic:
-      return {.bits = bits,
-              .draws = k,
-              .one = 1 / bits,
-              .classes = {{1, 1 / bits}, {bits - 1, 0}}};
+      return {.bits = bits, .draws = k, .one = 1 / bits, .classes = {{1, 1 / bits}, {bits - 1, 0}}};
     case filter_kind::partitioned: {
       const double p = k / bits;
       return {.bits = bits,
@@ -149,8 +146,7 @@ comparison compare_bits(const shape& s, std::uint64_t set_a, std::uint64_t set_b
     const double j = both / u;
     // J = (a + b)/u - 1: derivatives 1/u, 1/u and -(a + b)/u^2.
     const double du = -(a + b) / u;
-    const double variance =
-        (aa + bb + 2 * ab + du * du * uu + 2 * du * (au + bu)) / (u * u);
+    const double variance = (aa + bb + 2 * ab + du * du * uu + 2 * du * (au + bu)) / (u * u);
     c.jaccard = with_variance(j, variance);
   }
   return c;

@@ -100,6 +100,21 @@ struct length {
 [[nodiscard]] double expected_overflows(std::uint64_t keys, std::uint64_t counters,
                                         std::uint32_t probes, std::uint32_t value);
 
+// ---- packed --------------------------------------------------------------------------------------
+
+// Bits a key that a classic filter needs on the wire: its bits times the entropy of one. (Mitzenmacher
+// 2001: a sparser filter with fewer probes can have fewer false positives for the same bits sent.)
+[[nodiscard]] double sent_bits_per_key(double bits_per_key, std::uint32_t probes);
+
+struct packed_choice {
+  double bits_per_key = 0;  // of the array in memory
+  std::uint32_t probes = 0;
+  double sent_bits_per_key = 0;
+  double fpr = 0;
+};
+// The array and probes with the least fpr, for at most this many bits a key sent and in memory.
+[[nodiscard]] packed_choice best_packed(double sent_bits_per_key, double most_bits_per_key);
+
 // ---- costs ---------------------------------------------------------------------------------------
 
 // Mean time of a lookup behind a filter: every query asks the filter, the present keys and the false

@@ -14,6 +14,7 @@
 
 #include "bloomery/core/shape.hpp"
 #include "bloomery/core/sizing.hpp"
+#include "bloomery/format/delta.hpp"
 #include "bloomery/format/file.hpp"
 #include "bloomery/format/image.hpp"
 #include "bloomery/hash/any_hasher.hpp"
@@ -29,13 +30,19 @@ class any_filter {
   // A new, empty filter in memory. `hash` decides the probe scheme of the shape.
   any_filter(const plan& p, std::shared_ptr<const any_hasher> hash);
 
-  // Maps the file: opens at once whatever its size, and cannot be changed. A filter with a secret key
-  // opens without one too, but then has no answers.
+  // A copy of words that are somewhere else.
+  [[nodiscard]] static any_filter copy_of(const filter_version& v,
+                                          std::shared_ptr<const any_hasher> hash = nullptr);
+  // Maps the file: opens at once whatever its size, and cannot be changed. A packed file is unpacked
+  // into memory. A filter with a secret key opens without one too, but then has no answers.
   [[nodiscard]] static any_filter open(const std::filesystem::path& path,
                                        std::shared_ptr<const any_hasher> hash = nullptr);
   // Copies the file into memory, verifying every checksum, so that it can be changed.
   [[nodiscard]] static any_filter load(const std::filesystem::path& path,
                                        std::shared_ptr<const any_hasher> hash = nullptr);
+
+  // Every checksum of a mapped file; what is in memory was verified when it was read.
+  void verify(unsigned threads = 0) const;
 
   void save(const std::filesystem::path& path) const;
   void save(atomic_file& file) const;
@@ -50,6 +57,7 @@ class any_filter {
   void add_hashes(std::span<const std::uint64_t> hashes);
 
   [[nodiscard]] image_header header() const;
+  [[nodiscard]] filter_version version() const;
   [[nodiscard]] const bloomery::shape& shape() const noexcept;
   [[nodiscard]] const plan& planned() const noexcept;
   [[nodiscard]] std::uint64_t keys() const noexcept;

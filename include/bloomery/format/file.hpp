@@ -14,12 +14,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/filter/keyed.hpp"
+#include "bloomery/format/codec.hpp"
 #include "bloomery/format/image.hpp"
 
 namespace bloomery {
@@ -123,11 +125,28 @@ class image_file {
   image_view image_;
 };
 
+// The filter of a packed file, in memory; nothing when the file is not packed. Errors name the file.
+[[nodiscard]] std::optional<unpacked_filter> open_packed(
+    const std::filesystem::path& path, std::uint64_t most_bits = default_unpack_bits);
+
 // ---- saving and opening ----------------------------------------------------------------------------
 
 // Writes one image: header, words, checksums.
 void write_image(atomic_file& file, const image_header& header,
                  std::span<const std::uint64_t> words);
+
+// Writes an image whose words come piece by piece, each but the last a multiple of image_chunk_bytes long.
+// The header, which depends on all of them, is put in front at the end.
+class image_stream {
+ public:
+  image_stream(atomic_file& file, const image_header& header);
+  void append(std::span<const std::uint64_t> words);
+  void finish();
+
+ private:
+  atomic_file* file_;
+  image_writer writer_;
+};
 
 // A filter of hashes, with the hash function that they come from; by default one of the caller's own.
 template <storable Filter>
