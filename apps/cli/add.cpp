@@ -1,6 +1,7 @@
 // bloomery add: more keys into a filter file. The file is replaced at the end, or not at all.
 #include <fmt/format.h>
 
+#include "bloomery/core/error.hpp"
 #include "bloomery/format/file.hpp"
 #include "cli/common.hpp"
 #include "cli/lines.hpp"
@@ -20,6 +21,9 @@ struct add_options {
 void run_add(const add_options& o) {
   // Two at once would each write what it read plus its own keys, and the later one would win.
   const file_lock lock(o.path);
+  if (is_packed(mapped_file(o.path).bytes())) {
+    throw error(errc::unsupported, fmt::format("{}: it is packed; unpack it first", o.path));
+  }
   any_filter f = load_filter(o.path, o.key_file);
   const std::uint64_t before = f.keys();
   progress meter("adding", o.input.quiet);

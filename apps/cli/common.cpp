@@ -97,36 +97,24 @@ std::shared_ptr<const any_hasher> hasher_of(const image_header& header,
                      header.planned.shape.probes);
 }
 
-// The header of a plain or packed file.
-image_header header_of(const std::string& path) {
-  if (const auto packed = open_packed(path)) return packed->header;
-  return image_file(path).image().header();
-}
-
-// Errors of the library name the file; those about its hash come from here and do not yet.
-template <class Open>
-any_filter with_hasher(const std::string& path, const std::string& key_file, Open open) {
-  const image_header header = header_of(path);
-  std::shared_ptr<const any_hasher> hasher;
+// Gives the filter its hash function. Errors of the library name the file; these do not yet.
+any_filter with_hasher(any_filter f, const std::string& path, const std::string& key_file) {
   try {
-    hasher = hasher_of(header, key_file);
-    if (hasher->spec() != header.hash) {
-      throw error(errc::mismatch, "it was made with another secret key");
-    }
+    f.use(hasher_of(f.header(), key_file));
   } catch (const error& e) {
     throw error(e.code(), fmt::format("{}: {}", path, e.what()));
   }
-  return open(path, std::move(hasher));
+  return f;
 }
 
 }  // namespace
 
 any_filter open_filter(const std::string& path, const std::string& key_file) {
-  return with_hasher(path, key_file, any_filter::open);
+  return with_hasher(any_filter::open(path), path, key_file);
 }
 
 any_filter load_filter(const std::string& path, const std::string& key_file) {
-  return with_hasher(path, key_file, any_filter::load);
+  return with_hasher(any_filter::load(path), path, key_file);
 }
 
 std::string summary(const std::string& path, const image_header& header) {

@@ -159,7 +159,9 @@ const kind_row& row_for(const shape& s) {
 void check_hash(const hash_spec& in_file, const any_hasher& brought) {
   if (in_file == brought.spec()) return;
   if (in_file.id == brought.spec().id) {
-    throw error(errc::mismatch, "the filter was made with another seed or secret key");
+    throw error(errc::mismatch, in_file.seed != brought.spec().seed
+                                    ? "it was made with another seed"
+                                    : "it was made with another secret key");
   }
   throw error(errc::mismatch, "the filter was made with the hash " +
                                   std::string(hash_name(in_file.id)) + ", not " +
@@ -227,6 +229,11 @@ any_filter any_filter::load(const std::filesystem::path& path,
   any_filter f = open(path, std::move(hash));
   f.verify();
   return f.updatable() ? std::move(f) : copy_of(f.version(), f.hash_);
+}
+
+void any_filter::use(std::shared_ptr<const any_hasher> hash) {
+  check_hash(hash_spec_, *hash);
+  hash_ = std::move(hash);
 }
 
 void any_filter::verify(unsigned threads) const {

@@ -41,6 +41,9 @@ class any_filter {
   [[nodiscard]] static any_filter load(const std::filesystem::path& path,
                                        std::shared_ptr<const any_hasher> hash = nullptr);
 
+  // The hash function of a filter that was opened without one. Throws errc::mismatch when it is another.
+  void use(std::shared_ptr<const any_hasher> hash);
+
   // Every checksum of a mapped file; what is in memory was verified when it was read.
   void verify(unsigned threads = 0) const;
 
