@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <cstdlib>
+#include <forward_list>
 #include <list>
 #include <new>
 #include <ranges>
@@ -203,8 +204,7 @@ TEST(keyed, takes_ranges_of_every_sort) {
   expect_ranges_work(std::vector<std::string>{});
   expect_ranges_work(std::span<std::uint64_t>(integers));
   expect_ranges_work(std::span<const std::uint64_t>(integers));
-  expect_ranges_work(std::views::iota(0, 1000));
-  expect_ranges_work(strings | std::views::transform([](const std::string& s) { return s + "!"; }));
+  expect_ranges_work(std::forward_list<int>{1, -2, 3});
 }
 
 TEST(keyed, answers_many_as_it_answers_one) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -35,6 +36,13 @@ std::vector<Hash> sample_hashes(std::size_t count, std::uint64_t stream = 1) {
   std::vector<Hash> hashes;
   for (std::size_t i = 0; i < count; ++i) hashes.push_back(sample_hash<Hash>(i, stream));
   return hashes;
+}
+
+// 0, 1, 2, ... as keys. (clang 14 cannot compile libstdc++ 12's std::views::iota.)
+inline std::vector<std::uint64_t> numbers(std::size_t count) {
+  std::vector<std::uint64_t> all(count);
+  std::iota(all.begin(), all.end(), 0U);
+  return all;
 }
 
 inline std::vector<std::uint64_t> words_of(const auto& filter) {
