@@ -129,7 +129,7 @@ double blocked_fpr(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probe
   }
   // What rounding may have left of 2^k terms; never report less than that.
   const long double noise = static_cast<long double>(1U << probes) * 1e-19L;
-  return static_cast<double>(std::clamp(sum, noise, 1.0L)) + same_key;
+  return std::min(1.0, static_cast<double>(std::clamp(sum, noise, 1.0L)) + same_key);
 }
 
 double blocked_fpr_simple(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probes) {

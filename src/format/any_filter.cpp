@@ -9,6 +9,7 @@
 #include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/classic.hpp"
 #include "bloomery/filter/partitioned.hpp"
+#include "bloomery/hash/probe.hpp"
 
 namespace bloomery {
 
@@ -151,8 +152,9 @@ const kind_row& row_for(const shape& s) {
   throw error(errc::unsupported, "no filter of this kind and probe scheme");
 }
 
-// Throws unless the hash that the caller brings is the one of the file.
-void check_hash(const hash_spec& in_file, const any_hasher& brought) {
+// Throws unless the hash that the caller brings is the one of the file and has words for every probe.
+void check_hash(const hash_spec& in_file, std::uint32_t probes, const any_hasher& brought) {
+  detail::check_words(brought.probes(), probes);
   if (in_file == brought.spec()) return;
   if (in_file.id == brought.spec().id) {
     throw error(errc::mismatch, "the filter was made with another seed or secret key");
@@ -162,10 +164,10 @@ void check_hash(const hash_spec& in_file, const any_hasher& brought) {
                                   std::string(hash_name(brought.spec().id)));
 }
 
-std::shared_ptr<const any_hasher> hasher_for(const hash_spec& spec,
+std::shared_ptr<const any_hasher> hasher_for(const image_header& header,
                                              std::shared_ptr<const any_hasher> brought) {
-  if (brought == nullptr) return hasher_from_spec(spec);
-  check_hash(spec, *brought);
+  if (brought == nullptr) return hasher_from_spec(header.hash);
+  check_hash(header.hash, header.planned.shape.probes, *brought);
   return brought;
 }
 
@@ -194,7 +196,9 @@ any_filter::any_filter(std::unique_ptr<model> inner, const hash_spec& spec,
     : filter_(std::move(inner)), hash_spec_(spec), hash_(std::move(hash)) {}
 
 any_filter::any_filter(const plan& p, std::shared_ptr<const any_hasher> hash)
-    : filter_(row_for(p.shape).make(p)), hash_spec_(hash->spec()), hash_(std::move(hash)) {}
+    : filter_(row_for(p.shape).make(p)), hash_spec_(hash->spec()), hash_(std::move(hash)) {
+  detail::check_words(hash_->probes(), p.shape.probes);
+}
 
 any_filter::any_filter(any_filter&&) noexcept = default;
 any_filter& any_filter::operator=(any_filter&&) noexcept = default;
@@ -206,7 +210,7 @@ any_filter any_filter::open(const std::filesystem::path& path,
   const image_view& image = file->image();
   const hash_spec& spec = image.header().hash;
   any_filter f(row_for(image.header().planned.shape).borrow(image), spec,
-               hasher_for(spec, std::move(hash)));
+               hasher_for(image.header(), std::move(hash)));
   f.file_ = std::move(file);
   return f;
 }
@@ -218,7 +222,7 @@ any_filter any_filter::load(const std::filesystem::path& path,
   const image_view& image = file.image();
   const hash_spec& spec = image.header().hash;
   return {row_for(image.header().planned.shape).copy(image), spec,
-          hasher_for(spec, std::move(hash))};
+          hasher_for(image.header(), std::move(hash))};
 }
 
 void any_filter::save(const std::filesystem::path& path) const {

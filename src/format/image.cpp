@@ -87,14 +87,17 @@ void check_envelope(std::span<const std::byte> bytes) {
   }
   const auto version = read<std::uint16_t>(bytes, at::version);
   if (version != format_version) {
-    throw error(errc::unsupported,
-                "the filter has format version " + detail::to_text(std::uint64_t{version}) +
-                    ", but this program reads version 1 only");
+    throw error(errc::unsupported, "the filter has format version " +
+                                       detail::to_text(std::uint64_t{version}) +
+                                       ", but this program reads version 1 only");
   }
   if (read<std::uint64_t>(bytes, at::checksum) != checksum(bytes.first(at::checksum))) {
     throw_corrupt("the checksum of its header is wrong");
   }
 }
+
+// A rate, or 0 for none; there is only one zero in a file.
+bool is_target(double rate) { return rate >= 0.0 && rate < 1.0 && !std::signbit(rate); }
 
 // Throws unless hash and scheme belong together.
 void check_hash(const hash_spec& hash, const shape& s) {
@@ -181,10 +184,7 @@ image_view image_view::parse(std::span<const std::byte> bytes) {
             .seed = read<std::uint64_t>(bytes, at::seed),
             .key_id = read<std::uint64_t>(bytes, at::key_id)};
   h.keys = read<std::uint64_t>(bytes, at::keys);
-  if (!(h.planned.fpr_target >= 0.0 && h.planned.fpr_target < 1.0) ||
-      std::signbit(h.planned.fpr_target)) {
-    throw_corrupt("its target is no rate");
-  }
+  if (!is_target(h.planned.fpr_target)) throw_corrupt("its target is no rate");
   check_hash(h.hash, h.planned.shape);
   check_extent(bytes, h.planned.shape);
   const auto payload_bytes = static_cast<std::size_t>(payload_bytes_of(h.planned.shape));
@@ -237,7 +237,14 @@ void image_view::verify(unsigned threads) const {
 
 image_writer::image_writer(const image_header& header) : header_(header) {
   check_shape(header.planned.shape);
-  check_hash(header.hash, header.planned.shape);
+  try {
+    check_hash(header.hash, header.planned.shape);
+  } catch (const error& e) {
+    throw error(errc::bad_argument, e.what());
+  }
+  if (!is_target(header.planned.fpr_target)) {
+    detail::throw_bad_argument("the target", header.planned.fpr_target, "at least 0 and below 1");
+  }
   checksums_.reserve(static_cast<std::size_t>(chunks_of(payload_bytes_of(header.planned.shape))));
 }
 

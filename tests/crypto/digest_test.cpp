@@ -190,6 +190,17 @@ TEST(DigestFilter, BeyondThe32BitsOfAWordIsRefused) {
   EXPECT_THROW(digest_filter(options{.keys = 1'000'000'000, .fpr = 0.01}), error);
 }
 
+TEST(DigestFilter, TakesConcurrentAdds) {
+  const plan p = sizing::make_plan(
+      {.kind = filter_kind::classic, .keys = 100, .bits_per_key = 10.0, .probes = 4});
+  plan digests = p;
+  digests.shape.scheme = probe_scheme::modulo;
+  keyed<digest_filter, md5_hasher> f{digest_filter(digests), md5_hasher()};
+  f.concurrent().add("abc");
+  EXPECT_TRUE(f.contains("abc"));
+  EXPECT_EQ(f.keys(), 1U);
+}
+
 TEST(DigestHashers, DoNotGive64BitHashes) {
   const auto erased = erase(md5_hasher());
   const std::array<std::string_view, 1> keys = {"abc"};

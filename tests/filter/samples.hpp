@@ -31,6 +31,22 @@ Hash sample_hash(std::uint64_t index, std::uint64_t stream = 1) {
   }
 }
 
+// A digest without cryptography, so that digest filters are tested where that was left out.
+class toy_digest_hasher {
+ public:
+  using result_type = bloomery::digest;
+  static constexpr bloomery::hash_id id = bloomery::hash_id::md5;
+
+  [[nodiscard]] static constexpr std::uint32_t probes() noexcept { return 4; }
+  [[nodiscard]] bloomery::digest bytes(const void* data, std::size_t size) const noexcept {
+    return integer(XXH3_64bits(data, size));
+  }
+  [[nodiscard]] bloomery::digest integer(std::uint64_t key) const noexcept {
+    return sample_hash<bloomery::digest>(key & UINT32_MAX);
+  }
+  [[nodiscard]] bloomery::hash_spec spec() const noexcept { return {.id = id}; }
+};
+
 template <class Hash = std::uint64_t>
 std::vector<Hash> sample_hashes(std::size_t count, std::uint64_t stream = 1) {
   std::vector<Hash> hashes;

@@ -31,22 +31,6 @@ std::vector<std::string_view> views(const std::vector<std::string>& strings) {
   return {strings.begin(), strings.end()};
 }
 
-// A digest without cryptography, so that digest filters are tested where that was left out.
-class toy_digest_hasher {
- public:
-  using result_type = digest;
-  static constexpr hash_id id = hash_id::md5;
-
-  [[nodiscard]] static constexpr std::uint32_t probes() noexcept { return 4; }
-  [[nodiscard]] digest bytes(const void* data, std::size_t size) const noexcept {
-    return integer(XXH3_64bits(data, size));
-  }
-  [[nodiscard]] digest integer(std::uint64_t key) const noexcept {
-    return sample_hash<digest>(key & UINT32_MAX);
-  }
-  [[nodiscard]] hash_spec spec() const noexcept { return {.id = id}; }
-};
-
 template <class Filter>
 auto hasher_of() {
   if constexpr (std::is_same_v<Filter, digest_filter>) {
@@ -173,6 +157,17 @@ TYPED_TEST(any_of_kind, answers_nothing_for_nothing) {
   f.add({});
   f.contains_bits({}, {});
   EXPECT_EQ(f.keys(), 0U);
+}
+
+TEST(any_filter, finds_damage_in_a_large_file_when_it_reads_all) {
+  const temporary_directory folder;
+  save(filter({.keys = 2'000'000}), folder / "f");
+  byte_vector image = read_bytes(folder / "f");
+  image[(1U << 20U) + 5000] ^= std::byte{1};
+  write_bytes(folder / "f", image);
+  EXPECT_NO_THROW((void)any_filter::open(folder / "f"));
+  EXPECT_TRUE(throws(errc::corrupt, (folder / "f").string() + ": the filter is damaged",
+                     [&] { (void)any_filter::load(folder / "f"); }));
 }
 
 // ---- hashes ----------------------------------------------------------------------------------------

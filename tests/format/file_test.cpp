@@ -146,8 +146,8 @@ TEST(mapped_filter, keeps_the_old_content_when_the_file_is_replaced) {
 
 TEST(mapped_filter, opens_at_once_and_reaches_beyond_32_bits) {
   const temporary_directory folder;
-  // 64 GiB of filter in a file with a hole: only what is asked for is ever read.
-  const std::uint64_t bits = std::uint64_t{1} << 39U;
+  // 2 GiB of filter in a file with a hole: only what is asked for is ever read.
+  const std::uint64_t bits = std::uint64_t{1} << 34U;
   byte_vector header = small_image<blocked_filter>();
   header.resize(256);
   const std::uint64_t end = 256 + bits / 8 + 8 * (bits / 8 / image_chunk_bytes);
@@ -299,6 +299,16 @@ TEST(atomic_file, leaves_nothing_behind_without_commit) {
     file.append(bytes_of("hello"));
   }
   EXPECT_EQ(folder.names(), names{});
+}
+
+TEST(atomic_file, leaves_nothing_behind_when_it_cannot_appear) {
+  const temporary_directory folder;
+  {
+    atomic_file file(folder / "f");
+    fs::create_directory(folder / "f");
+    EXPECT_TRUE(throws(errc::io, "Is a directory", [&] { file.commit(); }));
+  }
+  EXPECT_EQ(folder.names(), names{"f"});
 }
 
 TEST(atomic_file, leaves_the_old_file_alone_until_committed) {

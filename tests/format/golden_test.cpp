@@ -75,11 +75,13 @@ plan shaped(filter_kind kind, std::uint64_t bits, std::uint32_t probes, double t
           .fpr_target = target};
 }
 
+#ifdef BLOOMERY_HAS_CRYPTO
 plan foreign(std::uint64_t bits, std::uint32_t probes) {
   plan p = shaped(filter_kind::classic, bits, probes);
   p.shape.scheme = probe_scheme::modulo;
   return p;
 }
+#endif
 
 constexpr std::uint64_t question_count = 30;  // of each sort
 

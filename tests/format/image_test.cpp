@@ -203,6 +203,7 @@ const std::vector<forgery>& forgeries_of_any_kind() {
       {"no chunk bytes", set(36, 4, 0), errc::corrupt, contradiction},
       {"target 1", set_target(1), errc::corrupt, "target"},
       {"negative target", set_target(-0.01), errc::corrupt, "target"},
+      {"negative zero target", set_target(-0.0), errc::corrupt, "target"},
       {"infinite target", set_target(INFINITY), errc::corrupt, "target"},
       {"NaN target", set_target(NAN), errc::corrupt, "target"},
       {"payload offset", set(80, 8, 320), errc::corrupt, contradiction},
@@ -403,6 +404,18 @@ TEST_F(large_image, sees_damage_to_its_checksums) {
     ASSERT_TRUE(verify_throws("checksum of its checksums")) << i;
     image_[image_.size() - 32 + i] ^= std::byte{16};
   }
+}
+
+TEST(image, is_checked_at_once_up_to_one_chunk) {
+  const auto damaged = [](std::uint64_t bits) {
+    classic_filter f(plan{.shape = {.kind = filter_kind::classic, .probes = 1, .bits = bits}});
+    byte_vector image = image_of(f);
+    image[256 + 1'000'000] = std::byte{1};
+    return image;
+  };
+  constexpr std::uint64_t chunk = 8 * image_chunk_bytes;
+  EXPECT_TRUE(throws(errc::corrupt, "chunk 1 of 1", [&] { image_view::parse(damaged(chunk)); }));
+  EXPECT_NO_THROW(image_view::parse(damaged(chunk + 1)));
 }
 
 TEST_F(large_image, is_refused_at_once_with_a_damaged_header_or_length) {

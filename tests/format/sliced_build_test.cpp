@@ -136,6 +136,54 @@ TEST(hash_spool, says_when_it_cannot_spill) {
   EXPECT_TRUE(throws(errc::io, "missing", [&] { spool.append(sample_hashes(1)); }));
 }
 
+// The least hash whose first position, or block, is this one of `range`.
+std::uint64_t hash_for(std::uint64_t position, std::uint64_t range) {
+  const auto numerator = (static_cast<detail::uint128>(position) << 64U) + (range - 1);
+  return static_cast<std::uint64_t>(numerator / range);
+}
+
+TEST(build_sliced, keeps_the_bits_at_the_edges_of_slices) {
+  const temporary_directory folder;
+  constexpr std::uint64_t slice = 8 * mebibyte;
+  classic_filter f(
+      plan{.shape = {.kind = filter_kind::classic, .probes = 1, .bits = 3 * slice + 1}});
+  hash_spool spool(folder.path(), 1, mebibyte);
+  for (const std::uint64_t edge : {slice, 2 * slice, 3 * slice}) {
+    for (const std::uint64_t position : {edge - 1, edge}) {
+      const std::uint64_t hash = hash_for(position, f.shape().bits);
+      spool.append({&hash, 1});
+      f.add(hash);
+      ASSERT_TRUE(detail::test_bit(f.words().data(), position));
+    }
+  }
+  atomic_file file(folder / "f");
+  build_sliced(file, {.planned = f.planned(), .hash = {}}, spool, mebibyte);
+  file.commit();
+  EXPECT_TRUE(read_bytes(folder / "f") == image_of(f));
+}
+
+// Two partitions that meet in the first block of the second slice.
+TEST(build_sliced, keeps_the_keys_of_partitions_that_meet_in_a_block) {
+  const temporary_directory folder;
+  constexpr std::uint64_t slice_blocks = mebibyte / 64;
+  constexpr std::uint64_t blocks = 2 * slice_blocks + 1;
+  blocked_filter f(plan{
+      .shape = {
+          .kind = filter_kind::blocked, .probes = 4, .block_bits = 512, .bits = 512 * blocks}});
+  hash_spool spool(folder.path(), 2, mebibyte);
+  const std::uint64_t middle = std::uint64_t{1} << 63U;
+  for (const std::uint64_t hash : {hash_for(slice_blocks, blocks), middle - 1, middle,
+                                   hash_for(slice_blocks + 1, blocks) - 1}) {
+    ASSERT_EQ(f.probes().block_of(hash), slice_blocks);
+    spool.append({&hash, 1});
+    f.add(hash);
+  }
+  atomic_file file(folder / "f");
+  build_sliced(file, {.planned = f.planned(), .hash = {}}, spool, mebibyte);
+  file.commit();
+  EXPECT_TRUE(read_bytes(folder / "f") == image_of(f));
+}
+
 TEST(build_sliced, refuses_foreign_digests) {
   const temporary_directory folder;
   const hash_spool spool(folder.path(), 1, mebibyte);

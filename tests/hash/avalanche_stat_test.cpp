@@ -56,9 +56,9 @@ TEST(Avalanche, Xxh3OfBytesIsPerfect) {
   }
 }
 
-// Two multiplications are not enough for the lowest bits, which nothing uses on their own: bit 0 follows bit 3
-// of the key in all but 1 % of the cases. From bit 24 up, where the block and most of the bits inside it come from,
-// there is nothing to see, and the rotation (bits 16 to 19) is within 6 %.
+// Two multiplications are not enough for the lowest bits, which nothing uses on their own: bit 0 follows
+// bit 3 of the key in all but 1 % of the cases. From bit 24 up, where the block and most of the bits inside
+// it come from, there is nothing to see, and the rotation (bits 16 to 19) is within 6 %.
 class MixerAvalanche : public testing::TestWithParam<std::uint64_t> {
  protected:
   static std::array<double, 64> bias_of_mixer() {

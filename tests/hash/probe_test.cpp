@@ -72,6 +72,37 @@ TEST(BlockedProbes, AreFrozen) {
       (positions{4, 36, 80, 116, 141, 170, 223, 251, 267, 313, 321, 373, 386, 426, 469, 483}));
 }
 
+// All positions of the hashes splitmix64(0) to splitmix64(999), in any order, as one number.
+template <class Probes>
+std::uint64_t checksum(std::uint64_t bits, std::uint32_t probes) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    for (const std::uint64_t position : positions_of<Probes>(splitmix64(i), bits, probes)) {
+      sum += splitmix64(position + i);
+    }
+  }
+  return sum;
+}
+
+TEST(BlockedProbes, AreFrozenForEveryNumberOfProbes) {
+  constexpr std::uint64_t sums[] = {
+      0x1d8b77fd8a68b7f2, 0x44074f1d417c71ec, 0x51cab6cc9bc29ca6, 0xb97fc0a7890654e9,
+      0x8a8db8db6e63c94f, 0xac039e12d2757c18, 0xd1423d2a0005fc71, 0x56a87eba2d8c7392,
+      0x7b3cfe269f3cfbc7, 0x44db669d7ff66ebb, 0x0ee5803273d5da0b, 0xa020ad0b678fbbc5,
+      0x3ea9d6dbfc277e44, 0xa80d81d2e56a999c, 0xc3a355da0ccb9961, 0xc6c25234c8826850};
+  for (std::uint32_t k = 1; k <= 16; ++k) {
+    EXPECT_EQ(checksum<blocked_probes>(512 * 97, k), sums[k - 1]) << k;
+  }
+}
+
+TEST(ClassicProbes, AreFrozenToTheLastProbe) {
+  EXPECT_EQ(checksum<classic_probes>(99'991, 64), 0x15bf7869eac559f2U);
+}
+
+TEST(PartitionedProbes, AreFrozenToTheLastProbe) {
+  EXPECT_EQ(checksum<partitioned_probes>(std::uint64_t{64} * 1009, 64), 0x199119fb21e54935U);
+}
+
 TEST(DigestProbes, AreTheWordsModuloTheSize) {
   digest d;
   d.words[0] = 0xd41d8cd9;
