@@ -153,21 +153,22 @@ const kind_row& row_for(const shape& s) {
 }
 
 // Throws unless the hash that the caller brings is the one of the file and has words for every probe.
-void check_hash(const hash_spec& in_file, std::uint32_t probes, const any_hasher& brought) {
-  detail::check_words(brought.probes(), probes);
-  if (in_file == brought.spec()) return;
-  if (in_file.id == brought.spec().id) {
-    throw error(errc::mismatch, "the filter was made with another seed or secret key");
+void check_hash(const image_header& header, const any_hasher& brought) {
+  const hash_spec& in_file = header.hash;
+  const hash_spec spec = brought.spec();
+  if (in_file.id != spec.id) {
+    throw error(errc::mismatch, "it was made with the hash " + std::string(hash_name(in_file.id)) +
+                                    ", not " + std::string(hash_name(spec.id)));
   }
-  throw error(errc::mismatch, "the filter was made with the hash " +
-                                  std::string(hash_name(in_file.id)) + ", not " +
-                                  std::string(hash_name(brought.spec().id)));
+  if (in_file.seed != spec.seed) throw error(errc::mismatch, "it was made with another seed");
+  if (in_file != spec) throw error(errc::mismatch, "it was made with another secret key");
+  detail::check_words(brought.probes(), header.planned.shape.probes);
 }
 
 std::shared_ptr<const any_hasher> hasher_for(const image_header& header,
                                              std::shared_ptr<const any_hasher> brought) {
   if (brought == nullptr) return hasher_from_spec(header.hash);
-  check_hash(header.hash, header.planned.shape.probes, *brought);
+  check_hash(header, *brought);
   return brought;
 }
 
