@@ -85,6 +85,8 @@ double mean_over_loads(double n, double blocks, Function f) {
   const long double p = 1.0L / blocks;
   const long double mean = n * p;
   const long double first = std::floor(std::max(0.0L, mean - 12 * std::sqrt(mean) - 12));
+  if (f(first) > 1 - 1e-12L)
+    return 1.0;  // hopelessly overfull; the sum would only take long to say so
   long double chance =
       std::exp(std::lgamma(n + 1.0L) - std::lgamma(first + 1.0L) - std::lgamma(n - first + 1.0L) +
                first * std::log(p) + (n - first) * std::log1p(-p));
@@ -127,7 +129,7 @@ double blocked_fpr(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probe
   }
   // What rounding may have left of 2^k terms; never report less than that.
   const long double noise = static_cast<long double>(1U << probes) * 1e-19L;
-  return static_cast<double>(std::clamp(sum, noise, 1.0L)) + same_key;
+  return std::min(1.0, static_cast<double>(std::clamp(sum, noise, 1.0L)) + same_key);
 }
 
 double blocked_fpr_simple(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probes) {

@@ -53,25 +53,25 @@ std::uint64_t siphash_hasher::bytes(const void* data, std::size_t size) const no
 siphash_hasher::key_type read_key_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw error(errc::io, path.string() + ": opening the key file failed");
-  // Read a little more than the longest valid content, to see when there is too much.
+  // A little more than the longest valid content, so that too much shows.
   std::array<char, 64> text{};
   in.read(text.data(), text.size());
   std::string_view content(text.data(), static_cast<std::size_t>(in.gcount()));
   siphash_hasher::key_type key{};
+  bool sound = content.size() < text.size();
   if (content.size() == key.size()) {
     std::transform(content.begin(), content.end(), key.begin(),
                    [](char c) { return static_cast<std::byte>(c); });
-    return key;
+  } else {
+    while (!content.empty() && (content.back() == '\n' || content.back() == '\r')) {
+      content.remove_suffix(1);
+    }
+    std::size_t written = 0;
+    sound = sound && content.size() == 2 * key.size() &&
+            sodium_hex2bin(reinterpret_cast<unsigned char*>(key.data()), key.size(), content.data(),
+                           content.size(), nullptr, &written, nullptr) == 0 &&
+            written == key.size();
   }
-  while (!content.empty() && (content.back() == '\n' || content.back() == '\r')) {
-    content.remove_suffix(1);
-  }
-  std::size_t written = 0;
-  const bool sound =
-      content.size() == 2 * key.size() &&
-      sodium_hex2bin(reinterpret_cast<unsigned char*>(key.data()), key.size(), content.data(),
-                     content.size(), nullptr, &written, nullptr) == 0 &&
-      written == key.size();
   sodium_memzero(text.data(), text.size());
   if (!sound) {
     throw error(errc::bad_argument,

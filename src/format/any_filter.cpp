@@ -9,6 +9,7 @@
 #include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/classic.hpp"
 #include "bloomery/filter/partitioned.hpp"
+#include "bloomery/hash/probe.hpp"
 
 namespace bloomery {
 
@@ -155,23 +156,23 @@ const kind_row& row_for(const shape& s) {
   throw error(errc::unsupported, "no filter of this kind and probe scheme");
 }
 
-// Throws unless the hash that the caller brings is the one of the file.
-void check_hash(const hash_spec& in_file, const any_hasher& brought) {
-  if (in_file == brought.spec()) return;
-  if (in_file.id == brought.spec().id) {
-    throw error(errc::mismatch, in_file.seed != brought.spec().seed
-                                    ? "it was made with another seed"
-                                    : "it was made with another secret key");
+// Throws unless the hash that the caller brings is the one of the file and has words for every probe.
+void check_hash(const image_header& header, const any_hasher& brought) {
+  const hash_spec& in_file = header.hash;
+  const hash_spec spec = brought.spec();
+  if (in_file.id != spec.id) {
+    throw error(errc::mismatch, "it was made with the hash " + std::string(hash_name(in_file.id)) +
+                                    ", not " + std::string(hash_name(spec.id)));
   }
-  throw error(errc::mismatch, "the filter was made with the hash " +
-                                  std::string(hash_name(in_file.id)) + ", not " +
-                                  std::string(hash_name(brought.spec().id)));
+  if (in_file.seed != spec.seed) throw error(errc::mismatch, "it was made with another seed");
+  if (in_file != spec) throw error(errc::mismatch, "it was made with another secret key");
+  detail::check_words(brought.probes(), header.planned.shape.probes);
 }
 
-std::shared_ptr<const any_hasher> hasher_for(const hash_spec& spec,
+std::shared_ptr<const any_hasher> hasher_for(const image_header& header,
                                              std::shared_ptr<const any_hasher> brought) {
-  if (brought == nullptr) return hasher_from_spec(spec);
-  check_hash(spec, *brought);
+  if (brought == nullptr) return hasher_from_spec(header.hash);
+  check_hash(header, *brought);
   return brought;
 }
 
@@ -200,7 +201,9 @@ any_filter::any_filter(std::unique_ptr<model> inner, const hash_spec& spec,
     : filter_(std::move(inner)), hash_spec_(spec), hash_(std::move(hash)) {}
 
 any_filter::any_filter(const plan& p, std::shared_ptr<const any_hasher> hash)
-    : filter_(row_for(p.shape).make(p)), hash_spec_(hash->spec()), hash_(std::move(hash)) {}
+    : filter_(row_for(p.shape).make(p)), hash_spec_(hash->spec()), hash_(std::move(hash)) {
+  detail::check_words(hash_->probes(), p.shape.probes);
+}
 
 any_filter::any_filter(any_filter&&) noexcept = default;
 any_filter& any_filter::operator=(any_filter&&) noexcept = default;
@@ -208,7 +211,7 @@ any_filter::~any_filter() = default;
 
 any_filter any_filter::copy_of(const filter_version& v, std::shared_ptr<const any_hasher> hash) {
   const hash_spec& spec = v.header.hash;
-  return {row_for(v.header.planned.shape).copy(v), spec, hasher_for(spec, std::move(hash))};
+  return {row_for(v.header.planned.shape).copy(v), spec, hasher_for(v.header, std::move(hash))};
 }
 
 any_filter any_filter::open(const std::filesystem::path& path,
@@ -219,7 +222,7 @@ any_filter any_filter::open(const std::filesystem::path& path,
   auto file = std::make_unique<image_file>(path);
   const filter_version v = version_of(file->image());
   any_filter f(row_for(v.header.planned.shape).borrow(v), v.header.hash,
-               hasher_for(v.header.hash, std::move(hash)));
+               hasher_for(v.header, std::move(hash)));
   f.file_ = std::move(file);
   return f;
 }
@@ -232,7 +235,7 @@ any_filter any_filter::load(const std::filesystem::path& path,
 }
 
 void any_filter::use(std::shared_ptr<const any_hasher> hash) {
-  check_hash(hash_spec_, *hash);
+  check_hash(header(), *hash);
   hash_ = std::move(hash);
 }
 

@@ -66,6 +66,16 @@ int open_nameless(const fs::path& directory) {
   return -1;
 }
 
+// What a chain of links points to, existing or not: that is to be replaced, not the link.
+fs::path behind_links(fs::path path) {
+  std::error_code ignored;
+  for (int hops = 0; fs::is_symlink(path, ignored); ++hops) {
+    if (hops == 40) throw_io("writing", path, ELOOP);
+    path = directory_of(path) / fs::read_symlink(path);
+  }
+  return path;
+}
+
 bool nameless_unsupported(int reason) {
   return reason == EOPNOTSUPP || reason == EISDIR || reason == EINVAL || reason == ENOENT;
 }
@@ -120,8 +130,7 @@ atomic_file::atomic_file(const fs::path& path) : target_(path) {
     fd_ = open_or_throw(path, O_WRONLY);
     return;
   }
-  // Replace what a link points to, not the link.
-  if (fs::is_symlink(path, ignored)) target_ = fs::weakly_canonical(path);
+  target_ = behind_links(path);
   fd_ = open_nameless(directory_of(target_));
   if (fd_ >= 0) return;
   if (!nameless_unsupported(errno)) throw_io("creating", target_, errno);
@@ -139,8 +148,7 @@ atomic_file::~atomic_file() {
 fs::path atomic_file::temporary_path() const {
   std::random_device random;
   const std::uint64_t unique = (std::uint64_t{random()} << 32U) | random();
-  return directory_of(target_) /
-         ("." + target_.filename().string() + "." + detail::to_text(unique) + ".tmp");
+  return directory_of(target_) / (".bloomery-" + detail::to_text(unique) + ".tmp");
 }
 
 void atomic_file::append(std::span<const std::byte> bytes) { append_all(fd_, bytes, target_); }

@@ -75,6 +75,9 @@ std::uint64_t chunks_of(std::uint64_t payload_bytes) {
   throw error(errc::corrupt, "the filter is damaged: " + what);
 }
 
+// A rate, or 0 for none; there is only one zero in a file.
+bool is_target(double rate) { return rate >= 0.0 && rate < 1.0 && !std::signbit(rate); }
+
 // Throws unless hash and scheme belong together.
 void check_hash(const hash_spec& hash, const shape& s) {
   const bool digests = hash.id == hash_id::salted_sha1 || hash.id == hash_id::md5;
@@ -178,10 +181,7 @@ image_header checked_header(const header_fields& f) {
   h.planned.fpr_target = std::bit_cast<double>(f.target);
   h.hash = {.id = static_cast<hash_id>(f.hash), .seed = f.seed, .key_id = f.key_id};
   h.keys = f.keys;
-  if (!(h.planned.fpr_target >= 0.0 && h.planned.fpr_target < 1.0) ||
-      std::signbit(h.planned.fpr_target)) {
-    throw_corrupt("its target is no rate");
-  }
+  if (!is_target(h.planned.fpr_target)) throw_corrupt("its target is no rate");
   check_hash(h.hash, h.planned.shape);
   return h;
 }
@@ -270,7 +270,14 @@ void image_view::verify(unsigned threads) const {
 
 image_writer::image_writer(const image_header& header) : header_(header) {
   check_shape(header.planned.shape);
-  check_hash(header.hash, header.planned.shape);
+  try {
+    check_hash(header.hash, header.planned.shape);
+  } catch (const error& e) {
+    throw error(errc::bad_argument, e.what());
+  }
+  if (!is_target(header.planned.fpr_target)) {
+    detail::throw_bad_argument("the target", header.planned.fpr_target, "at least 0 and below 1");
+  }
   checksums_.reserve(static_cast<std::size_t>(chunks_of(payload_bytes_of(header.planned.shape))));
 }
 

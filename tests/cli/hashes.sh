@@ -34,6 +34,6 @@ for hash in sha1 md5; do
   expect_error "--kind classic" bloomery build -o x.bloom --hash $hash $words
   expect_error "--keys" bloomery build -o x.bloom --kind classic --hash $hash <$words
 done
-expect_error "at most 4" bloomery build -o x.bloom --kind classic --hash md5 --probes 7 $words
+expect_error "4 words" bloomery build -o x.bloom --kind classic --hash md5 --probes 7 $words
 expect_error "no --seed" bloomery build -o x.bloom --kind classic --hash md5 --seed 7 $words
 [[ ! -e x.bloom ]] || fail "a file was left"

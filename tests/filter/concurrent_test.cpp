@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <string>
@@ -11,27 +10,12 @@
 #include <vector>
 
 #include "filter/samples.hpp"
+#include "filter/threads.hpp"
 
 namespace {
 
 using namespace bloomery;
 using namespace bloomery_test;
-
-constexpr std::size_t thread_count = 4;
-
-// Runs work(thread number) in every thread, once all of them are there: a short job would otherwise be done
-// before the next thread is made.
-template <class Work>
-void in_threads(Work work) {
-  std::atomic<std::size_t> ready{0};
-  std::vector<std::jthread> threads;
-  for (std::size_t t = 0; t < thread_count; ++t) {
-    threads.emplace_back([&ready, &work, t] {
-      for (++ready; ready < thread_count;) std::this_thread::yield();
-      work(t);
-    });
-  }
-}
 
 template <class Filter>
 class concurrent_filter : public testing::Test {};
@@ -137,6 +121,16 @@ TEST(concurrent_keyed, takes_keys_from_every_thread) {
   EXPECT_EQ(found, keys.size());
   EXPECT_EQ(words_of(shared.hashes()), words_of(sequential.hashes()));
   EXPECT_EQ(shared.keys(), keys.size());
+}
+
+TEST(concurrent_keyed, takes_foreign_digests) {
+  const plan p{
+      .shape = {
+          .kind = filter_kind::classic, .scheme = probe_scheme::modulo, .probes = 4, .bits = 1000}};
+  keyed<digest_filter, toy_digest_hasher> f(digest_filter{p});
+  auto handle = f.concurrent();
+  handle.add("apples");
+  EXPECT_TRUE(handle.contains("apples"));
 }
 
 // Without adds, the plain calls are for any number of threads.

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
 #include <cstdint>
@@ -92,14 +93,16 @@ class urls {
 class similar_strings {
  public:
   std::string_view key(std::uint64_t index) {
-    for (std::size_t bit = 0; bit < 32; ++bit) {
-      text_[64 + 4 * bit] = static_cast<char>('0' + ((index >> bit) & 1U));
+    for (std::uint64_t changed = index ^ last_; changed != 0; changed &= changed - 1) {
+      text_[64 + 4 * static_cast<std::size_t>(std::countr_zero(changed))] ^= 1;  // '0' or '1'
     }
+    last_ = index;
     return text_;
   }
 
  private:
   std::string text_ = std::string(192, '0');
+  std::uint64_t last_ = 0;
 };
 
 // ---- measuring -------------------------------------------------------------------------------------

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <numeric>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -30,11 +31,34 @@ Hash sample_hash(std::uint64_t index, std::uint64_t stream = 1) {
   }
 }
 
+// A digest without cryptography, so that digest filters are tested where that was left out.
+class toy_digest_hasher {
+ public:
+  using result_type = bloomery::digest;
+  static constexpr bloomery::hash_id id = bloomery::hash_id::md5;
+
+  [[nodiscard]] static constexpr std::uint32_t probes() noexcept { return 4; }
+  [[nodiscard]] bloomery::digest bytes(const void* data, std::size_t size) const noexcept {
+    return integer(XXH3_64bits(data, size));
+  }
+  [[nodiscard]] bloomery::digest integer(std::uint64_t key) const noexcept {
+    return sample_hash<bloomery::digest>(key & UINT32_MAX);
+  }
+  [[nodiscard]] bloomery::hash_spec spec() const noexcept { return {.id = id}; }
+};
+
 template <class Hash = std::uint64_t>
 std::vector<Hash> sample_hashes(std::size_t count, std::uint64_t stream = 1) {
   std::vector<Hash> hashes;
   for (std::size_t i = 0; i < count; ++i) hashes.push_back(sample_hash<Hash>(i, stream));
   return hashes;
+}
+
+// 0, 1, 2, ... as keys. (clang 14 cannot compile libstdc++ 12's std::views::iota.)
+inline std::vector<std::uint64_t> numbers(std::size_t count) {
+  std::vector<std::uint64_t> all(count);
+  std::iota(all.begin(), all.end(), 0U);
+  return all;
 }
 
 inline std::vector<std::uint64_t> words_of(const auto& filter) {

@@ -38,7 +38,7 @@ class bit_array {
 
   // Whole words that hold `bits` bits; what is allocated, stored and mapped.
   [[nodiscard]] static constexpr std::uint64_t words_for(std::uint64_t bits) noexcept {
-    return (bits + 63) / 64;
+    return bits / 64 + (bits % 64 != 0 ? 1 : 0);
   }
 
  private:

@@ -8,6 +8,7 @@
 // each thread its own handle from concurrent().
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -107,7 +108,9 @@ class bit_filter : public bit_view<Probes> {
   // The smallest filter that holds o.keys keys at o.fpr.
   explicit bit_filter(const options& o)
       : bit_filter(plan_for({.kind = Probes::kind, .keys = o.keys, .fpr = o.fpr})) {}
-  explicit bit_filter(const plan& p) : bit_filter(p, bit_array(checked_bits(p)), 0) {}
+  // A template, so that bit_filter({.keys = ...}) can only mean options.
+  template <std::same_as<plan> Plan>
+  explicit bit_filter(const Plan& p) : bit_filter(p, bit_array(checked_bits(p)), 0) {}
   // A copy that owns its words: what opening a file to change it needs.
   explicit bit_filter(const view& other)
       : bit_filter(other.planned(), copy_of(other), other.keys()) {}
@@ -170,6 +173,7 @@ class bit_filter : public bit_view<Probes> {
         return detail::test_bit_shared(words_, position);
       });
     }
+    [[nodiscard]] const bloomery::shape& shape() const noexcept { return filter_->shape(); }
     void add_batch(std::span<const hash_type> hashes) noexcept;
     void contains_bits(std::span<const hash_type> hashes,
                        std::span<std::uint64_t> bitmap) const noexcept;

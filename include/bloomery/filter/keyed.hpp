@@ -19,12 +19,12 @@
 #include <span>
 #include <utility>
 
-#include "bloomery/core/error.hpp"
 #include "bloomery/filter/batch.hpp"
 #include "bloomery/filter/bit_filter.hpp"
 #include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/concepts.hpp"
 #include "bloomery/hash/hash.hpp"
+#include "bloomery/hash/probe.hpp"
 
 namespace bloomery {
 
@@ -36,18 +36,13 @@ class keyed {
   using hash_type = typename Filter::hash_type;
 
   explicit keyed(const options& o)
-    requires std::constructible_from<Hasher, std::uint64_t>
+    requires seeded_hasher<Hasher>
       : filter_(o), hasher_(o.seed) {}
   // Throws errc::mismatch when the hash has fewer words than the filter has probes.
   explicit keyed(Filter inner, Hasher h = Hasher{})
       : filter_(std::move(inner)), hasher_(std::move(h)) {
     if constexpr (requires { hasher_.probes(); }) {
-      if (hasher_.probes() < filter_.shape().probes) {
-        throw error(errc::mismatch,
-                    "the hash makes " + detail::to_text(std::uint64_t{hasher_.probes()}) +
-                        " words, but the filter has " +
-                        detail::to_text(std::uint64_t{filter_.shape().probes}) + " probes");
-      }
+      detail::check_words(hasher_.probes(), filter_.shape().probes);
     }
   }
 

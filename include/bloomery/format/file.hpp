@@ -179,7 +179,9 @@ class mapped {
   using view_type = keyed<bit_view<probes_type>, hasher_type>;
 
   // The hash function follows from the seed in the file ...
-  explicit mapped(const std::filesystem::path& path) : mapped(image_file(path)) {}
+  explicit mapped(const std::filesystem::path& path)
+    requires seeded_hasher<hasher_type>
+      : mapped(image_file(path)) {}
   // ... or has a secret key, which the caller brings.
   mapped(const std::filesystem::path& path, const hasher_type& hasher)
       : mapped(image_file(path), hasher) {}

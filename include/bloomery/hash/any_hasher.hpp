@@ -19,6 +19,8 @@ class any_hasher {
  public:
   virtual ~any_hasher() = default;
   [[nodiscard]] virtual hash_spec spec() const noexcept = 0;
+  // How many words its digests have; any number of probes for 64-bit hashes.
+  [[nodiscard]] virtual std::uint32_t probes() const noexcept = 0;
   // One of the two throws errc::unsupported: a function gives 64-bit hashes or foreign digests.
   virtual void hash(std::span<const std::string_view> keys, std::span<std::uint64_t> out) const = 0;
   virtual void hash(std::span<const std::string_view> keys, std::span<digest> out) const = 0;
@@ -30,6 +32,13 @@ class erased_hasher final : public any_hasher {
   explicit erased_hasher(Hasher hasher) : hasher_(std::move(hasher)) {}
 
   [[nodiscard]] hash_spec spec() const noexcept override { return hasher_.spec(); }
+  [[nodiscard]] std::uint32_t probes() const noexcept override {
+    if constexpr (requires { hasher_.probes(); }) {
+      return hasher_.probes();
+    } else {
+      return max_probes;
+    }
+  }
   void hash(std::span<const std::string_view> keys, std::span<std::uint64_t> out) const override {
     hash_as(keys, out);
   }

@@ -94,6 +94,7 @@ class xxh3_hasher {
  public:
   using result_type = std::uint64_t;
   static constexpr hash_id id = hash_id::xxh3;
+  static constexpr bool seeded = true;
 
   constexpr explicit xxh3_hasher(std::uint64_t seed = 0) noexcept
       : seed_(seed), spread_seed_(splitmix64(seed)) {}
@@ -119,6 +120,10 @@ concept hasher = requires(const T& h, const void* data, std::size_t size, std::u
   { T::id } -> std::convertible_to<hash_id>;
 };
 
+// One that follows from a seed alone, so that options and file headers can make it.
+template <class T>
+concept seeded_hasher = hasher<T> && T::seeded && std::constructible_from<T, std::uint64_t>;
+
 namespace detail {
 
 template <class T>
@@ -131,7 +136,8 @@ concept byte_like =
     std::same_as<T, signed char> || std::same_as<T, char8_t>;
 
 template <class T>
-concept text_key = std::convertible_to<const T&, std::string_view>;
+concept text_key =
+    std::convertible_to<const T&, std::string_view> && !std::same_as<T, std::nullptr_t>;
 
 template <class T>
 concept bytes_key =

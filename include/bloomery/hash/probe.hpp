@@ -18,6 +18,7 @@
 
 #include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/block_geometry.hpp"
+#include "bloomery/core/error.hpp"
 #include "bloomery/core/shape.hpp"
 #include "bloomery/hash/hash.hpp"
 
@@ -135,6 +136,18 @@ class blocked_probes {
   std::uint32_t probes_;
   block_geometry::lane_list pattern_lanes_;
 };
+
+namespace detail {
+
+// Throws errc::mismatch when a digest has too few words: the rest would all be the same position.
+inline void check_words(std::uint32_t words, std::uint32_t probes) {
+  if (words >= probes) return;
+  throw error(errc::mismatch, "the hash makes " + to_text(std::uint64_t{words}) +
+                                  " words, but the filter has " + to_text(std::uint64_t{probes}) +
+                                  " probes");
+}
+
+}  // namespace detail
 
 // Foreign digests: position j = word j modulo bits. The array is a classic one.
 class digest_probes {

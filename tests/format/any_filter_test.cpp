@@ -1,0 +1,280 @@
+// Filters whose kind is known at run time only: the same answers and bytes as the typed ones.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "format/files.hpp"
+
+#ifdef BLOOMERY_HAS_CRYPTO
+#include "bloomery/crypto/digest.hpp"
+#include "bloomery/crypto/siphash.hpp"
+#endif
+
+namespace {
+
+using namespace bloomery;
+using namespace bloomery_test;
+
+std::vector<std::string> texts(std::size_t count, const std::string& prefix = "key ") {
+  std::vector<std::string> all;
+  for (std::size_t i = 0; i < count; ++i) all.push_back(prefix + std::to_string(i));
+  return all;
+}
+
+std::vector<std::string_view> views(const std::vector<std::string>& strings) {
+  return {strings.begin(), strings.end()};
+}
+
+template <class Filter>
+auto hasher_of() {
+  if constexpr (std::is_same_v<Filter, digest_filter>) {
+    return toy_digest_hasher();
+  } else {
+    return xxh3_hasher(7);
+  }
+}
+
+template <class Filter>
+plan plan_of(std::uint64_t keys = 1000) {
+  const bool foreign = Filter::probes_type::scheme == probe_scheme::modulo;
+  plan p = sizing::make_plan({.kind = Filter::kind, .keys = keys, .bits_per_key = 8, .probes = 4});
+  if (foreign) p.shape.scheme = probe_scheme::modulo;
+  return p;
+}
+
+template <class Filter>
+class any_of_kind : public testing::Test {
+ protected:
+  using keyed_type = keyed<Filter, decltype(hasher_of<Filter>())>;
+
+  any_of_kind() : typed_(Filter(plan_of<Filter>()), hasher_of<Filter>()) {
+    typed_.add_batch(keys_);
+  }
+  [[nodiscard]] static any_filter empty() {
+    return any_filter(plan_of<Filter>(), erase(hasher_of<Filter>()));
+  }
+  void expect_same(const any_filter& f) const {
+    EXPECT_EQ(words_of(f), words_of(typed_.hashes()));
+    EXPECT_EQ(f.keys(), 1000U);
+    EXPECT_EQ(f.shape(), typed_.hashes().shape());
+    EXPECT_EQ(f.planned().keys, 1000U);
+    EXPECT_EQ(f.hash(), typed_.hash_function().spec());
+    EXPECT_EQ(f.fill(), typed_.hashes().fill());
+    EXPECT_EQ(f.fpr(), typed_.fpr());
+    const auto asked = texts(3000);
+    std::vector<std::uint64_t> expected(47);
+    std::vector<std::uint64_t> bitmap(47);
+    typed_.contains_bits(asked, expected);
+    f.contains_bits(views(asked), bitmap);
+    EXPECT_EQ(bitmap, expected);
+    for (std::size_t i = 990; i < 1100; ++i) {
+      EXPECT_EQ(f.contains(asked[i]), typed_.contains(asked[i]));
+    }
+  }
+
+  std::vector<std::string> keys_ = texts(1000);
+  keyed_type typed_;
+  temporary_directory folder_;
+};
+TYPED_TEST_SUITE(any_of_kind, filter_types, );
+
+TYPED_TEST(any_of_kind, equals_the_typed_filter) {
+  any_filter f = this->empty();
+  EXPECT_TRUE(f.updatable());
+  const auto all = views(this->keys_);
+  f.add(std::span(all).first(600));
+  f.add_concurrent(std::span(all).last(400));
+  this->expect_same(f);
+}
+
+TYPED_TEST(any_of_kind, writes_the_bytes_of_the_typed_filter) {
+  any_filter f = this->empty();
+  f.add(views(this->keys_));
+  f.save(this->folder_ / "any");
+  save(this->typed_, this->folder_ / "typed");
+  EXPECT_EQ(read_bytes(this->folder_ / "any"), read_bytes(this->folder_ / "typed"));
+}
+
+TYPED_TEST(any_of_kind, opens_and_loads_what_the_typed_filter_saved) {
+  save(this->typed_, this->folder_ / "f");
+  const auto hasher = erase(hasher_of<TypeParam>());
+  const any_filter opened = any_filter::open(this->folder_ / "f", hasher);
+  this->expect_same(opened);
+  EXPECT_FALSE(opened.updatable());
+  any_filter loaded = any_filter::load(this->folder_ / "f", hasher);
+  this->expect_same(loaded);
+  EXPECT_TRUE(loaded.updatable());
+  const std::string_view more = "one more";
+  loaded.add({&more, 1});
+  EXPECT_TRUE(loaded.contains(more));
+  EXPECT_EQ(loaded.keys(), 1001U);
+}
+
+TYPED_TEST(any_of_kind, refuses_to_change_a_mapped_file) {
+  save(this->typed_, this->folder_ / "f");
+  any_filter f = any_filter::open(this->folder_ / "f", erase(hasher_of<TypeParam>()));
+  const std::string_view key = "one more";
+  const std::uint64_t hash = 1;
+  const auto refused = [](auto work) {
+    return throws(errc::unsupported, "a mapped filter cannot be changed", work);
+  };
+  EXPECT_TRUE(refused([&] { f.add({&key, 1}); }));
+  EXPECT_TRUE(refused([&] { f.add_concurrent({&key, 1}); }));
+  EXPECT_TRUE(refused([&] { f.add_hashes({&hash, 1}); }));
+  this->expect_same(f);
+}
+
+TYPED_TEST(any_of_kind, takes_hashes_or_says_why_not) {
+  any_filter f = this->empty();
+  std::vector<std::uint64_t> hashes;
+  for (const std::string& key : this->keys_) hashes.push_back(hash_key(xxh3_hasher(7), key));
+  if constexpr (std::is_same_v<TypeParam, digest_filter>) {
+    EXPECT_TRUE(throws(errc::unsupported, "digests", [&] { f.add_hashes(hashes); }));
+  } else {
+    f.add_hashes(hashes);
+    this->expect_same(f);
+  }
+}
+
+TYPED_TEST(any_of_kind, keeps_its_place_when_moved) {
+  save(this->typed_, this->folder_ / "f");
+  any_filter first = any_filter::open(this->folder_ / "f", erase(hasher_of<TypeParam>()));
+  any_filter second = std::move(first);
+  this->expect_same(second);
+  any_filter third = this->empty();
+  third = std::move(second);
+  this->expect_same(third);
+}
+
+TYPED_TEST(any_of_kind, answers_nothing_for_nothing) {
+  any_filter f = this->empty();
+  f.add({});
+  f.contains_bits({}, {});
+  EXPECT_EQ(f.keys(), 0U);
+}
+
+TEST(any_filter, finds_damage_in_a_large_file_when_it_reads_all) {
+  const temporary_directory folder;
+  save(filter({.keys = 2'000'000}), folder / "f");
+  byte_vector image = read_bytes(folder / "f");
+  image[(1U << 20U) + 5000] ^= std::byte{1};
+  write_bytes(folder / "f", image);
+  EXPECT_NO_THROW((void)any_filter::open(folder / "f"));
+  EXPECT_TRUE(throws(errc::corrupt, (folder / "f").string() + ": the filter is damaged",
+                     [&] { (void)any_filter::load(folder / "f"); }));
+}
+
+// ---- hashes ----------------------------------------------------------------------------------------
+
+TEST(any_filter, finds_the_default_hash_in_the_file) {
+  const temporary_directory folder;
+  filter f({.keys = 100, .seed = 99});
+  f.add("apples");
+  save(f, folder / "f");
+  EXPECT_TRUE(any_filter::open(folder / "f").contains("apples"));
+  EXPECT_TRUE(any_filter::load(folder / "f").contains("apples"));
+}
+
+TEST(any_filter, refuses_a_hash_that_is_not_the_files) {
+  const temporary_directory folder;
+  save(filter({.keys = 100, .seed = 99}), folder / "f");
+  EXPECT_TRUE(throws(errc::mismatch, "seed",
+                     [&] { (void)any_filter::open(folder / "f", erase(xxh3_hasher(98))); }));
+  EXPECT_TRUE(throws(errc::mismatch, "the hash xxh3, not md5",
+                     [&] { (void)any_filter::load(folder / "f", erase(toy_digest_hasher())); }));
+}
+
+TEST(any_filter, opens_a_secret_filter_for_its_facts_only) {
+  const temporary_directory folder;
+  blocked_filter hashes(options{.keys = 100});
+  hashes.add_batch(sample_hashes(100));
+  save(hashes, folder / "f", {.id = hash_id::siphash, .key_id = 5});
+  any_filter f = any_filter::load(folder / "f");
+  EXPECT_EQ(f.keys(), 100U);
+  EXPECT_EQ(f.hash().key_id, 5U);
+  EXPECT_GT(f.fpr(), 0.0);
+  const std::string_view key = "apples";
+  EXPECT_TRUE(throws(errc::mismatch, "secret key", [&] { (void)f.contains(key); }));
+  EXPECT_TRUE(throws(errc::mismatch, "secret key", [&] { f.add({&key, 1}); }));
+  EXPECT_TRUE(throws(errc::mismatch, "secret key", [&] { f.add_concurrent({&key, 1}); }));
+}
+
+TEST(any_filter, says_which_hash_it_does_not_have) {
+  const temporary_directory folder;
+  save(small_filter<blocked_filter>(), folder / "none");
+  save(small_filter<digest_filter>(), folder / "md5", {.id = hash_id::md5});
+  for (const std::string name : {"none", "md5"}) {
+    const any_filter f = any_filter::open(folder / name);
+    EXPECT_EQ(f.keys(), 100U);
+    EXPECT_TRUE(throws(errc::unsupported, name, [&] { (void)f.contains("apples"); }));
+  }
+}
+
+TEST(any_filter, refuses_a_hash_that_does_not_fit_the_shape) {
+  // Before the first key is lost, not after the last.
+  const std::string_view key = "apples";
+  EXPECT_TRUE(throws(errc::unsupported, "scheme", [&] {
+    any_filter f(plan_of<classic_filter>(), erase(toy_digest_hasher()));
+    f.add({&key, 1});
+  }));
+  EXPECT_TRUE(throws(errc::unsupported, "scheme", [&] {
+    any_filter f(plan_of<digest_filter>(), erase(xxh3_hasher()));
+    f.add({&key, 1});
+  }));
+}
+
+#ifdef BLOOMERY_HAS_CRYPTO
+
+TEST(any_filter, takes_a_secret_key) {
+  const temporary_directory folder;
+  siphash_hasher::key_type key{};
+  const auto wrong = erase(siphash_hasher(key));
+  key[0] = std::byte{1};
+  const auto right = erase(siphash_hasher(key));
+  any_filter f(plan_of<blocked_filter>(), right);
+  const auto keys = texts(1000);
+  f.add(views(keys));
+  f.save(folder / "f");
+  EXPECT_TRUE(any_filter::open(folder / "f", right).contains("key 5"));
+  EXPECT_FALSE(any_filter::open(folder / "f", right).contains("other"));
+  EXPECT_TRUE(
+      throws(errc::mismatch, "secret key", [&] { (void)any_filter::open(folder / "f", wrong); }));
+}
+
+// A digest with too few words would set and ask for the wrong bits: false negatives.
+TEST(any_filter, refuses_a_digest_with_fewer_words_than_probes) {
+  const temporary_directory folder;
+  plan p = sizing::make_plan({.kind = filter_kind::classic, .keys = 100, .fpr = 0.01});
+  p.shape.scheme = probe_scheme::modulo;
+  ASSERT_EQ(p.shape.probes, 7U);
+  const auto few = erase(salted_sha1_hasher(2));
+  const auto enough = erase(salted_sha1_hasher(7));
+  EXPECT_TRUE(throws(errc::mismatch, "2 words", [&] { any_filter(p, few); }));
+  const any_filter f(p, enough);
+  f.save(folder / "f");
+  EXPECT_NO_THROW((void)any_filter::open(folder / "f", enough));
+  EXPECT_TRUE(
+      throws(errc::mismatch, "2 words", [&] { (void)any_filter::open(folder / "f", few); }));
+  EXPECT_TRUE(
+      throws(errc::mismatch, "2 words", [&] { (void)any_filter::load(folder / "f", few); }));
+}
+
+#endif
+
+// ---- the kinds -------------------------------------------------------------------------------------
+
+TEST(kinds, are_found_by_their_names) {
+  EXPECT_EQ(all_kinds().size(), 3U);
+  for (const filter_kind kind : all_kinds()) EXPECT_EQ(kind_from_name(kind_name(kind)), kind);
+  for (const std::string name : {"", "Classic", "blocked ", "unknown"}) {
+    EXPECT_EQ(kind_from_name(name), std::nullopt);
+  }
+}
+
+}  // namespace
