@@ -1,0 +1,54 @@
+# Filters as sets: merge, intersect, fold, compare.
+source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
+
+n=$(wc -l <$words)
+head -60000 $words >a
+tail -n +40001 $words >b
+sort -u a b >union
+for kind in blocked classic partitioned; do
+  options="--kind $kind --keys $n --bytes 256K"
+  bloomery build -q -o whole.bloom $options $words
+  # N parts, built apart, merge to the file that one machine would have built.
+  split -n l/5 $words part.
+  for part in part.a?; do bloomery build -q -o $part.bloom $options $part; done
+  bloomery merge -q -o merged.bloom part.a?.bloom
+  cmp merged.bloom whole.bloom || fail "$kind: the merged file differs"
+  # Folding and merging commute.
+  bloomery fold -q -o small.bloom whole.bloom
+  for part in part.a?; do bloomery fold -q --by 2 -o $part.folded $part.bloom; done
+  bloomery merge -q -o merged.bloom part.a?.folded
+  cmp merged.bloom small.bloom || fail "$kind: fold and merge do not commute"
+  expect_equal "$(bloomery check -c small.bloom $words)" "$n"
+  bloomery fold -q -o again.bloom small.bloom
+  bloomery fold -q --by 4 -o four.bloom whole.bloom
+  cmp again.bloom four.bloom || fail "$kind: folding twice is not folding by four"
+  # The estimates are within 5 of their standard errors.
+  bloomery build -q -o a.bloom $options a
+  bloomery build -q -o b.bloom $options b
+  bloomery compare --json a.bloom b.bloom >got
+  for pair in "keys_a 60000" "keys_b $(wc -l <b)" "keys_union $(wc -l <union)" "keys_intersection 20000"; do
+    set -- $pair
+    expect_equal "$(json got "abs(d['$1'] - $2) < 5 * d['$1_standard_error']")" True
+  done
+  expect_equal "$(json got '0 < d["jaccard"] < 1 and d["shared_bits"] > 0')" True
+  bloomery compare a.bloom b.bloom | grep -q keys_intersection
+  bloomery intersect -q -o both.bloom a.bloom b.bloom
+  tail -n +40001 a >shared
+  expect_equal "$(bloomery check -c both.bloom shared)" 20000
+  rm -f part.*
+done
+
+# What differs is refused and named; nothing is written.
+bloomery build -q -o seed.bloom --seed 1 --kind partitioned --keys $n a
+expect_error "a.bloom and seed.bloom: the filters cannot be combined: their seeds differ" \
+  bloomery merge -o x.bloom a.bloom seed.bloom
+bloomery build -q -o kind.bloom --keys $n a
+expect_error "their kinds differ, partitioned and blocked" bloomery intersect -o x.bloom a.bloom kind.bloom
+expect_error "divisor" bloomery fold --by 1000003 -o x.bloom a.bloom
+expect_error "missing" bloomery merge -o x.bloom a.bloom missing
+[[ ! -e x.bloom ]] || fail "a file was left"
+# A merge that is fuller than planned warns, and the rate is the truth.
+bloomery build -q -o p.bloom --keys 50000 --kind blocked --seed 2 a
+bloomery build -q -o q.bloom --keys 50000 --kind blocked --seed 2 b
+expect_status 0 bloomery merge -o pq.bloom p.bloom q.bloom
+grep -q 'warning: the fpr of pq.bloom is' err || fail "no warning: $(cat err)"
