@@ -39,7 +39,7 @@ for kind in blocked classic partitioned; do
 done
 
 # What differs is refused and named; nothing is written.
-bloomery build -q -o seed.bloom --seed 1 --kind partitioned --keys $n a
+bloomery build -q -o seed.bloom --seed 1 --kind partitioned --keys $n --bytes 256K a
 expect_error "a.bloom and seed.bloom: the filters cannot be combined: their seeds differ" \
   bloomery merge -o x.bloom a.bloom seed.bloom
 bloomery build -q -o kind.bloom --keys $n a

@@ -109,7 +109,7 @@ TEST(pack, reproduces_the_published_tables) {
     EXPECT_NEAR(f.fpr(), row.fpr, 0.02 * row.fpr);
     // Measured: 5 standard errors of 2 million queries.
     std::uint64_t passed = 0;
-    for (std::uint64_t key = n; key < n + 2'000'000; ++key) passed += f.contains(key) ? 1 : 0;
+    for (std::uint64_t key = n; key < n + 2'000'000; ++key) passed += f.contains(key) ? 1U : 0U;
     EXPECT_NEAR(static_cast<double>(passed) / 2e6, f.fpr(), 5 * std::sqrt(f.fpr() / 2e6));
   }
 }
@@ -144,10 +144,10 @@ TEST(unpack, refuses_every_truncation_and_every_flipped_byte) {
 }
 
 TEST(unpack, refuses_more_than_the_limit) {
-  const bits_with_fill f(1 << 20, 0.0, 1);
+  const bits_with_fill f(1U << 20U, 0.0, 1);
   const auto packed = pack(f.header, f.words);
-  EXPECT_EQ(code_of([&] { (void)unpack(packed, (1 << 20) - 1); }), errc::bad_argument);
-  EXPECT_NO_THROW((void)unpack(packed, 1 << 20));
+  EXPECT_EQ(code_of([&] { (void)unpack(packed, (1U << 20U) - 1); }), errc::bad_argument);
+  EXPECT_NO_THROW((void)unpack(packed, 1U << 20U));
 }
 
 // ---- deltas ----------------------------------------------------------------------------------------
@@ -193,9 +193,9 @@ TEST(diff, is_close_to_the_bound_and_leads_to_the_new_version) {
 }
 
 TEST(diff, falls_back_to_the_packed_version) {
-  const bits_with_fill a(1 << 20, 0.3, 1);
-  const bits_with_fill b(1 << 20, 0.01, 2);
-  const bits_with_fill other_shape((1 << 20) + 64, 0.01, 2);
+  const bits_with_fill a(1U << 20U, 0.3, 1);
+  const bits_with_fill b(1U << 20U, 0.01, 2);
+  const bits_with_fill other_shape((1U << 20U) + 64, 0.01, 2);
   for (const bits_with_fill* to : {&b, &other_shape}) {
     const auto delta = diff(version_of(a), version_of(*to));
     EXPECT_LE(delta.size(), pack(to->header, to->words).size() + 64);
