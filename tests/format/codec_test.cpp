@@ -50,8 +50,8 @@ errc code_of(const auto& work) {
 }
 
 TEST(pack, is_close_to_the_entropy_at_every_fill_and_comes_back) {
-  for (const double p : {0.0, 0.0001, 0.001, 0.004, 0.01, 0.03, 0.041, 0.042, 0.06,  0.1,
-                         0.2, 0.3,    0.4,   0.45,  0.48, 0.5,  0.6,   0.9,   0.999, 1.0}) {
+  for (const double p : {0.0, 0.0001, 0.001, 0.004, 0.01, 0.03, 0.041, 0.042, 0.06, 0.1, 0.2, 0.3,
+                         0.4, 0.45, 0.48, 0.5, 0.6, 0.9, 0.999}) {
     for (const std::uint64_t bits : {std::uint64_t{1} << 20U, (std::uint64_t{1} << 23U) + 4099}) {
       const bits_with_fill f(bits, p, 1);
       const auto packed = pack(f.header, f.words);
