@@ -95,7 +95,8 @@ auto naming(const fs::path& path, Work work) {
 // ---- mapped_file -----------------------------------------------------------------------------------
 
 mapped_file::mapped_file(const fs::path& path) {
-  const int fd = open_or_throw(path, O_RDONLY);
+  // Without O_NONBLOCK, opening a pipe would wait for somebody to write to it.
+  const int fd = open_or_throw(path, O_RDONLY | O_NONBLOCK);
   struct stat info {};
   if (::fstat(fd, &info) != 0) {
     const int reason = errno;
@@ -274,6 +275,10 @@ void image_stream::finish() {
 
 void write_image(atomic_file& file, const image_header& header,
                  std::span<const std::uint64_t> words) {
+  if (words.size() != bit_array::words_for(header.planned.shape.bits)) {
+    detail::throw_bad_argument("the number of words", std::uint64_t{words.size()},
+                               detail::to_text(bit_array::words_for(header.planned.shape.bits)));
+  }
   image_writer writer(header);
   writer.pass(words);
   file.append(writer.header());

@@ -4,7 +4,9 @@
 #include <bit>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "../kernel/halve.hpp"
 #include "bloomery/bits/bit_array.hpp"
 
 namespace bloomery {
@@ -21,26 +23,23 @@ std::string to_string(std::uint64_t value) { return detail::to_text(value); }
 
 constexpr std::size_t words_per_block = bits_per_block / 64;
 
-// Bits 0, 2, 4, ... of a word, moved together into its lower half.
-constexpr std::uint64_t even_bits(std::uint64_t x) noexcept {
-  x &= 0x5555555555555555U;
-  x = (x | (x >> 1U)) & 0x3333333333333333U;
-  x = (x | (x >> 2U)) & 0x0f0f0f0f0f0f0f0fU;
-  x = (x | (x >> 4U)) & 0x00ff00ff00ff00ffU;
-  x = (x | (x >> 8U)) & 0x0000ffff0000ffffU;
-  return (x | (x >> 16U)) & 0x00000000ffffffffU;
-}
-
-// Two words to one: each bit the OR of two neighbours.
-constexpr std::uint64_t halve(std::uint64_t low, std::uint64_t high) noexcept {
-  return even_bits(low | (low >> 1U)) | (even_bits(high | (high >> 1U)) << 32U);
-}
-
-// The word at `at` after folding by the power of two; words behind the end are 0.
-std::uint64_t folded_word(std::span<const std::uint64_t> from, std::size_t at,
-                          std::uint64_t divisor) noexcept {
-  if (divisor == 1) return at < from.size() ? detail::little_endian(from[at]) : 0;
-  return halve(folded_word(from, 2 * at, divisor / 2), folded_word(from, 2 * at + 1, divisor / 2));
+// By a power of two: pieces that stay in the cache are halved again and again.
+void fold_by_halving(std::span<std::uint64_t> into, std::span<const std::uint64_t> from,
+                     std::uint64_t divisor) {
+  const auto d = static_cast<std::size_t>(divisor);
+  const std::size_t piece = std::max<std::size_t>(1, 4096 / d);  // words of the result
+  std::vector<std::uint64_t> words;
+  for (std::size_t to = 0; to < into.size(); to += piece) {
+    const std::size_t count = std::min(piece, into.size() - to);
+    const std::size_t first = std::min(to * d, from.size());
+    const auto source = from.subspan(first, std::min(count * d, from.size() - first));
+    words.assign(count * d, 0);  // behind the end of the array there are zeros
+    std::ranges::transform(source, words.begin(), detail::little_endian);
+    for (std::size_t left = count * d; left > count; left /= 2) {
+      kernel::halve(words.data(), words.data(), left / 2);
+    }
+    for (std::size_t i = 0; i < count; ++i) into[to + i] = detail::little_endian(words[i]);
+  }
 }
 
 template <class Target>
@@ -136,17 +135,15 @@ shape folded_shape(const shape& s, std::uint64_t divisor) {
 }
 
 void fold_words(std::span<std::uint64_t> into, std::span<const std::uint64_t> from, const shape& s,
-                std::uint64_t divisor) noexcept {
+                std::uint64_t divisor) {
   if (s.kind == filter_kind::blocked) {
     fold_blocks(into, from, divisor);
   } else if (s.scheme == probe_scheme::modulo) {
     // A word modulo m/D is the word modulo m, modulo m/D: the parts lie on each other.
     const std::uint64_t bits = s.bits / divisor;
     for_each_set_bit(from, [&](std::uint64_t p) { set_bit(into.data(), p % bits); });
-  } else if (std::has_single_bit(divisor)) {
-    for (std::size_t i = 0; i < into.size(); ++i) {
-      into[i] = little_endian(folded_word(from, i, divisor));
-    }
+  } else if (std::has_single_bit(divisor) && divisor <= 65536) {
+    fold_by_halving(into, from, divisor);
   } else {
     // Also right for slices: their length is a multiple of the divisor.
     for_each_set_bit(from, [&](std::uint64_t p) { set_bit(into.data(), p / divisor); });

@@ -373,6 +373,21 @@ TEST(atomic_file, takes_the_longest_names) {
   EXPECT_EQ(folder.names(), names{name});
 }
 
+TEST(mapped_file, does_not_wait_for_a_pipe) {
+  const temporary_directory folder;
+  ASSERT_EQ(::mkfifo((folder / "pipe").c_str(), 0600), 0);
+  EXPECT_TRUE(throws(errc::io, "not a regular file", [&] { mapped_file{folder / "pipe"}; }));
+}
+
+TEST(write_image, refuses_another_number_of_words_than_the_shape_has) {
+  const temporary_directory folder;
+  const plan p{.shape = {.kind = filter_kind::classic, .probes = 3, .bits = 200}};
+  const std::vector<std::uint64_t> words(3);
+  atomic_file file(folder / "f");
+  EXPECT_TRUE(throws(errc::bad_argument, "words is 3, but it must be 4",
+                     [&] { write_image(file, {.planned = p}, words); }));
+}
+
 TEST(atomic_file, says_why_it_cannot_write) {
   const temporary_directory folder;
   const auto refused = [](const fs::path& path, const std::string& reason) {

@@ -27,7 +27,7 @@ namespace bloomery {
 
 class any_filter {
  public:
-  // A new, empty filter in memory. `hash` decides the probe scheme of the shape.
+  // A new, empty filter in memory. The hash must not be null, and must fit the shape's probe scheme.
   any_filter(const plan& p, std::shared_ptr<const any_hasher> hash);
 
   // A copy of words that are somewhere else.

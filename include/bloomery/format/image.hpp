@@ -22,8 +22,8 @@ inline constexpr std::size_t image_chunk_bytes = std::size_t{1} << 20U;
 
 // What the header says.
 struct image_header {
-  plan planned;  // shape, planned keys and target
-  hash_spec hash;
+  plan planned = {};  // shape, planned keys and target
+  hash_spec hash = {};
   std::uint64_t keys = 0;
 };
 

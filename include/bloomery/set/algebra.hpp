@@ -42,7 +42,7 @@ void and_words(std::span<std::uint64_t> into, std::span<const std::uint64_t> fro
 // a classic filter, those of a slice of a partitioned one, the blocks of a blocked one.
 [[nodiscard]] shape folded_shape(const shape& s, std::uint64_t divisor);
 void fold_words(std::span<std::uint64_t> into, std::span<const std::uint64_t> from, const shape& s,
-                std::uint64_t divisor) noexcept;
+                std::uint64_t divisor);
 
 }  // namespace detail
 
