@@ -56,6 +56,7 @@ void report(const set_options& o) {
 void run_combine(const set_options& o, set_operation operation) {
   const std::vector<any_filter> filters = open_alike(o.paths);
   std::vector<filter_version> parts;
+  parts.reserve(filters.size());
   for (const any_filter& f : filters) parts.push_back(f.version());
   atomic_file file(o.output);
   combine(file, parts, operation);

@@ -39,7 +39,7 @@ double blocked_fpr_now(std::span<const std::uint64_t> words, std::uint32_t probe
   constexpr std::size_t words_per_block = bits_per_block / 64;
   double sum = 0;
   for (std::size_t at = 0; at + words_per_block <= words.size(); at += words_per_block) {
-    std::array<float, 2 * lanes> fill{};
+    std::array<float, std::size_t{2} * lanes> fill{};
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
       const std::uint64_t word = detail::little_endian(words[at + lane / 2]);
       const auto half = static_cast<std::uint32_t>(word >> (lane % 2 * 32));

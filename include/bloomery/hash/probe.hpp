@@ -117,7 +117,7 @@ class blocked_probes {
     for (std::uint32_t j = 0; j < probes_; ++j) {
       const std::uint32_t lane = (pattern_lanes_[j] - rotation) & (block_geometry::lanes - 1);
       const std::uint32_t bit = (x * block_geometry::lane_multiplier[lane]) >> 27U;
-      all &= test(base + lane * block_geometry::lane_bits + bit);
+      all &= test(base + std::uint64_t{lane} * block_geometry::lane_bits + bit);
     }
     return all;
   }
