@@ -27,6 +27,11 @@
 #ifndef XXH_INLINE_ALL
 #define XXH_INLINE_ALL
 #endif
+// Read through memcpy. xxHash's default for GCC on Arm reads through another type, and once inlined the
+// compiler may drop the stores that it is about to hash.
+#ifndef XXH_FORCE_MEMORY_ACCESS
+#define XXH_FORCE_MEMORY_ACCESS 0
+#endif
 #include <xxhash.h>
 
 #include "bloomery/core/arithmetic.hpp"
