@@ -8,17 +8,13 @@
 
 #include "bloomery/core/sizing.hpp"
 #include "checks.hpp"
+#include "planners.hpp"
 
 namespace bloomery::sizing {
 
 namespace {
 
 constexpr std::uint64_t word_bits = 64;
-
-// The model gives the mean over all hash functions. The filter that somebody builds is one draw, and his
-// measurement another; both scatter around the mean. Planning for a little less keeps what he sees at or
-// below what he asked for. At 1 % it costs 0.05 bits a key.
-constexpr double planned_share = 0.98;
 
 // Where one more probe begins to pay in a large blocked filter: the bits per key, and the fpr there.
 // Solved from blocked_fpr(k) = blocked_fpr(k + 1); a test solves it again.
@@ -61,7 +57,7 @@ unit unit_of(filter_kind kind, std::uint32_t probes) {
       return {.bits = bits_per_block, .parts = 1};
     case filter_kind::partitioned:
       return {.bits = 8, .parts = probes};
-    case filter_kind::classic:
+    default:
       break;
   }
   return {.bits = word_bits, .parts = 1};
@@ -211,6 +207,8 @@ double fpr(const shape& s, std::uint64_t keys) {
       return std::min(1.0, partitioned_fpr(keys, s.bits, s.probes) + same_hash);
     case filter_kind::blocked:
       return blocked_fpr(keys, s.bits / s.block_bits, s.probes);
+    default:
+      break;
   }
   throw error(errc::bad_argument, "unknown kind of filter");
 }

@@ -1,52 +1,132 @@
 #include "bloomery/core/shape.hpp"
 
+#include <algorithm>
+#include <array>
+#include <string>
+
 #include "bloomery/core/error.hpp"
 
 namespace bloomery {
 
-std::string_view kind_name(filter_kind kind) noexcept {
-  switch (kind) {
-    case filter_kind::classic:
-      return "classic";
-    case filter_kind::partitioned:
-      return "partitioned";
-    case filter_kind::blocked:
-      return "blocked";
+namespace {
+
+// What a kind allows. Every row is a promise of docs/format.md.
+struct kind_limits {
+  filter_kind kind;
+  std::string_view name;
+  std::uint64_t unit_bits;  // the array is a multiple of this
+  std::uint32_t least_probes;
+  std::uint32_t most_probes;
+  std::uint32_t least_cell;
+  std::uint32_t most_cell;
+  bool cell_is_power;  // 2, 4, 8, ... only: counters never straddle words
+  std::uint32_t least_variant;
+  std::uint32_t most_variant;
+};
+
+constexpr std::array<kind_limits, 13> limits = {{
+    {filter_kind::classic, "classic", 1, 1, max_probes, 0, 0, false, 0, 0},
+    {filter_kind::partitioned, "partitioned", 1, 1, max_probes, 0, 0, false, 0, 0},
+    {filter_kind::blocked, "blocked", 512, 1, max_blocked_probes, 0, 0, false, 0, 0},
+    {filter_kind::counting, "counting", 64, 1, max_probes, 2, 16, true, 0, 0},
+    {filter_kind::scalable, "scalable", 512, 1, max_blocked_probes, 0, 0, false, 2, 16},
+    {filter_kind::windowed, "windowed", 512, 1, max_blocked_probes, 0, 0, false, 1, 64},
+    {filter_kind::cuckoo, "cuckoo", 64, 2, 2, 4, 32, false, 0, 0},
+    {filter_kind::fuse, "fuse", 64, 3, 4, 8, 32, true, 0, 0},
+    {filter_kind::ribbon, "ribbon", 64, 1, 1, 1, 32, false, 0, 0},
+    {filter_kind::bloomier, "bloomier", 64, 3, 4, 1, 96, false, 1, 64},
+    {filter_kind::count_min, "count-min", 64, 1, max_probes, 8, 64, true, 0, 1},
+    {filter_kind::spectral, "spectral", 64, 1, max_probes, 8, 64, true, 0, 2},
+    {filter_kind::top_k, "top-k", 64, 1, max_probes, 8, 64, true, 1, 1U << 20U},
+}};
+
+const kind_limits* limits_of(filter_kind kind) noexcept {
+  const auto* const row =
+      std::find_if(limits.begin(), limits.end(), [&](const auto& l) { return l.kind == kind; });
+  return row == limits.end() ? nullptr : row;
+}
+
+void check_range(std::string_view name, std::uint32_t value, std::uint32_t least,
+                 std::uint32_t most, std::string_view kind) {
+  if (value >= least && value <= most) return;
+  const std::string range = least == most ? detail::to_text(std::uint64_t{least})
+                                          : "from " + detail::to_text(std::uint64_t{least}) +
+                                                " to " + detail::to_text(std::uint64_t{most});
+  detail::throw_bad_argument(name, std::uint64_t{value},
+                             range + " in a " + std::string(kind) + " filter");
+}
+
+bool in_lines(const shape& s) {
+  return s.kind == filter_kind::blocked || s.kind == filter_kind::scalable ||
+         s.kind == filter_kind::windowed || (s.kind == filter_kind::counting && s.block_bits != 0);
+}
+
+void check_blocks(const shape& s) {
+  if (s.kind == filter_kind::cuckoo) {
+    if (s.block_bits == 0 || s.block_bits % s.cell_bits != 0 || s.block_bits / s.cell_bits > 255) {
+      detail::throw_bad_argument("the number of bits in a bucket", std::uint64_t{s.block_bits},
+                                 "from 1 to 255 fingerprints");
+    }
+    return;
   }
-  return "unknown";
+  const bool lines = in_lines(s);
+  if (s.block_bits != (lines ? bits_per_block : 0)) {
+    detail::throw_bad_argument("the number of bits in a block", std::uint64_t{s.block_bits},
+                               lines ? "512" : "0 in a filter without blocks");
+  }
+  if (lines && s.bits % bits_per_block != 0) {
+    detail::throw_bad_argument("the number of bits", s.bits, "a multiple of 512");
+  }
+}
+
+void check_digests(const shape& s) {
+  if (s.kind != filter_kind::classic) {
+    throw error(errc::bad_argument,
+                "digests modulo the size are positions of classic filters only");
+  }
+  // A word of a digest has 32 bits; it would never reach the rest of a longer array.
+  if (s.bits > std::uint64_t{1} << 32U) {
+    detail::throw_bad_argument("the number of bits", s.bits,
+                               "at most 2^32 in a filter of foreign digests");
+  }
+}
+
+}  // namespace
+
+std::string_view kind_name(filter_kind kind) noexcept {
+  const kind_limits* const row = limits_of(kind);
+  return row == nullptr ? "unknown" : row->name;
 }
 
 void check_shape(const shape& s) {
-  const bool blocked = s.kind == filter_kind::blocked;
+  const kind_limits* const row = limits_of(s.kind);
+  if (row == nullptr) throw error(errc::bad_argument, "unknown kind of filter");
   if (s.bits == 0 || s.bits > max_bits) {
     detail::throw_bad_argument("the number of bits", s.bits, "from 1 to 2^48");
   }
-  if (s.probes == 0 || s.probes > (blocked ? max_blocked_probes : max_probes)) {
-    detail::throw_bad_argument("the number of probes", std::uint64_t{s.probes},
-                               blocked ? "from 1 to 16 in a blocked filter" : "from 1 to 64");
+  const std::uint32_t most = in_lines(s) ? max_blocked_probes : row->most_probes;
+  check_range("the number of probes", s.probes, row->least_probes, most, row->name);
+  check_range("the number of bits in a cell", s.cell_bits, row->least_cell, row->most_cell,
+              row->name);
+  if (row->cell_is_power && (s.cell_bits & (s.cell_bits - 1)) != 0) {
+    detail::throw_bad_argument("the number of bits in a cell", std::uint64_t{s.cell_bits},
+                               "a power of two in a " + std::string(row->name) + " filter");
   }
-  if (s.block_bits != (blocked ? bits_per_block : 0)) {
-    detail::throw_bad_argument("the number of bits in a block", std::uint64_t{s.block_bits},
-                               blocked ? "512" : "0 in a filter without blocks");
-  }
-  if (blocked && s.bits % bits_per_block != 0) {
-    detail::throw_bad_argument("the number of bits", s.bits, "a multiple of 512");
+  check_range("the variant", s.variant, row->least_variant, row->most_variant, row->name);
+  check_blocks(s);
+  if (s.bits % row->unit_bits != 0) {
+    detail::throw_bad_argument("the number of bits", s.bits,
+                               "a multiple of " + detail::to_text(row->unit_bits));
   }
   if (s.kind == filter_kind::partitioned && s.bits % s.probes != 0) {
     detail::throw_bad_argument("the number of bits", s.bits,
                                "a multiple of the number of probes in a partitioned filter");
   }
-  if (s.scheme == probe_scheme::modulo) {
-    if (s.kind != filter_kind::classic) {
-      throw error(errc::bad_argument,
-                  "digests modulo the size are positions of classic filters only");
-    }
-    // A word of a digest has 32 bits; it would never reach the rest of a longer array.
-    if (s.bits > std::uint64_t{1} << 32U) {
-      detail::throw_bad_argument("the number of bits", s.bits,
-                                 "at most 2^32 in a filter of foreign digests");
-    }
+  if (s.kind == filter_kind::bloomier && s.variant > s.cell_bits) {
+    detail::throw_bad_argument("the number of bits in a value", std::uint64_t{s.variant},
+                               "at most the number of bits in a cell");
   }
+  if (s.scheme == probe_scheme::modulo) check_digests(s);
 }
 
 }  // namespace bloomery

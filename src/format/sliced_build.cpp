@@ -131,6 +131,8 @@ void build_sliced(atomic_file& file, image_header header, const hash_spool& spoo
     case filter_kind::blocked:
       write_slices<blocked_probes>(out, s, spool, slice_bytes);
       break;
+    default:
+      throw error(errc::unsupported, "filters of this kind are built in memory only");
   }
   out.finish();
 }

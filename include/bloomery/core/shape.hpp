@@ -11,6 +11,16 @@ enum class filter_kind : std::uint16_t {
   classic = 1,      // probes anywhere in one array (Bloom 1970)
   partitioned = 2,  // one slice of the array for each probe
   blocked = 3,      // all probes of a key in one 64-byte block
+  counting = 4,     // counters instead of bits: keys can be removed
+  scalable = 5,     // blocked layers that grow with the keys
+  windowed = 6,     // a ring of blocked generations: forgets with time
+  cuckoo = 7,       // fingerprints in buckets: removal in little space
+  fuse = 8,         // static: three or four cells that XOR to a fingerprint
+  ribbon = 9,       // static: a linear system, within 1 % of the lower bound
+  bloomier = 10,    // static: a value for each key
+  count_min = 11,   // sketch: counts that are never too low
+  spectral = 12,    // a counting filter that answers with counts
+  top_k = 13,       // sketch: the most frequent keys
 };
 
 [[nodiscard]] std::string_view kind_name(filter_kind kind) noexcept;
@@ -27,11 +37,22 @@ struct shape {
   filter_kind kind = filter_kind::blocked;
   probe_scheme scheme = probe_scheme::multiply;
   std::uint32_t probes = 0;
-  std::uint32_t block_bits = 0;  // 512 for blocked, 0 for the kinds without blocks
-  std::uint64_t bits = 0;
+  std::uint32_t block_bits = 0;  // 512 for kinds in cache lines, a bucket in cuckoo, else 0
+  std::uint32_t cell_bits = 0;   // of a counter, fingerprint or value; 0 for arrays of bits
+  std::uint32_t variant = 0;     // one more number, by kind; see below
+  std::uint64_t bits = 0;        // all that the filter occupies
 
   friend bool operator==(const shape&, const shape&) = default;
 };
+
+// What `variant` means:
+//   scalable   how much larger than the last layer the next one is
+//   windowed   generations g of a window; the ring has one more
+//   bloomier   bits of a value; the rest of a cell are check bits
+//   count_min  0, or 1 for conservative update
+//   spectral   0 minimum selection, 1 minimal increase, 2 recurring minimum
+//   top_k      k
+// 0 for all others.
 
 inline constexpr std::uint32_t bits_per_block = 512;
 inline constexpr std::uint64_t max_bits = std::uint64_t{1} << 48U;  // 32 TiB of array

@@ -139,6 +139,9 @@ struct request {
   std::optional<double> bits_per_key = std::nullopt;
   std::optional<std::uint64_t> bytes = std::nullopt;
   std::optional<std::uint32_t> probes = std::nullopt;
+  std::optional<std::uint32_t> cell_bits = std::nullopt;   // of a counter or fingerprint
+  std::optional<std::uint32_t> block_bits = std::nullopt;  // counting: 0 or 512; cuckoo: a bucket
+  std::optional<std::uint32_t> variant = std::nullopt;     // core/shape.hpp says what it means
 };
 
 // The smallest shape that meets the target, or the best one within the size. Sizes are rounded so that
