@@ -142,27 +142,29 @@ std::string overfull_warning(const std::string& path, const image_header& header
 
 nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes) {
   const shape& s = f.shape();
-  const std::uint64_t bits_set = count_bits(f.words());
-  const double estimated = sizing::estimate_keys(s, bits_set);
+  std::uint64_t words = 0;
+  for (const auto part : f.parts()) words += part.size();
+  const std::optional<double> estimated = f.keys_estimated();
   nlohmann::json object = {
       {"kind", kind_name(s.kind)},
       {"keys", f.keys()},
       {"keys_planned", f.planned().keys},
       {"keys_estimated", nullptr},
-      {"bits", std::uint64_t{f.words().size()} * 64},
+      {"bits", words * 64},
       {"bytes", file_bytes},
       {"probes", s.probes},
       {"fpr_target", nullptr},
       {"fpr_now", f.fpr()},
-      {"fill", static_cast<double>(bits_set) / static_cast<double>(s.bits)},
+      {"fill", f.fill()},
       {"hash", hash_name(f.hash().id)},
       {"seed", f.hash().seed},
       {"format_version", format_version},
   };
   if (f.planned().fpr_target > 0) object["fpr_target"] = f.planned().fpr_target;
   // With every bit set any number of keys is possible: then there is no estimate.
-  if (std::isfinite(estimated))
-    object["keys_estimated"] = static_cast<std::uint64_t>(std::llround(estimated));
+  if (estimated && std::isfinite(*estimated))
+    object["keys_estimated"] = static_cast<std::uint64_t>(std::llround(*estimated));
+  for (const fact& told : f.facts()) object[std::string(told.name)] = told.value;
   if (f.hash().id == hash_id::siphash) object["key_id"] = fmt::format("{:016x}", f.hash().key_id);
   return object;
 }

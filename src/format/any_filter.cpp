@@ -1,159 +1,36 @@
 #include "bloomery/format/any_filter.hpp"
 
-#include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
 #include "bloomery/core/error.hpp"
-#include "bloomery/filter/blocked.hpp"
-#include "bloomery/filter/classic.hpp"
-#include "bloomery/filter/partitioned.hpp"
 #include "bloomery/hash/probe.hpp"
+#include "models.hpp"
 
 namespace bloomery {
 
-// Everything that a front end asks of a kind, per batch.
-class any_filter::model {
- public:
-  virtual ~model() = default;
-  [[nodiscard]] virtual const plan& planned() const noexcept = 0;
-  [[nodiscard]] virtual std::uint64_t keys() const noexcept = 0;
-  [[nodiscard]] virtual std::span<const std::uint64_t> words() const noexcept = 0;
-  [[nodiscard]] virtual double fill() const noexcept = 0;
-  [[nodiscard]] virtual double fpr() const noexcept = 0;
-  [[nodiscard]] virtual bool updatable() const noexcept = 0;
-  virtual void contains_bits(std::span<const std::string_view> keys, const any_hasher& hash,
-                             std::span<std::uint64_t> bitmap) const = 0;
-  virtual void add(std::span<const std::string_view> keys, const any_hasher& hash) = 0;
-  virtual void add_concurrent(std::span<const std::string_view> keys, const any_hasher& hash) = 0;
-  virtual void add_hashes(std::span<const std::uint64_t> hashes) = 0;
-};
-
 namespace {
 
-[[noreturn]] void throw_read_only() {
-  throw error(errc::unsupported, "a mapped filter cannot be changed; load it instead");
-}
+using detail::kind_row;
 
-// Calls work(first, hashes) for the keys, a piece at a time.
-template <class Hash, class Work>
-void for_each_hashed(std::span<const std::string_view> keys, const any_hasher& hash, Work work) {
-  std::array<Hash, detail::batch_keys> buffer;
-  for (std::size_t first = 0; first < keys.size(); first += buffer.size()) {
-    const auto piece = keys.subspan(first, std::min(buffer.size(), keys.size() - first));
-    const std::span<Hash> hashes(buffer.data(), piece.size());
-    hash.hash(piece, hashes);
-    work(first, std::span<const Hash>(hashes));
+const kind_row& row_for(const shape& s) {
+  for (const kind_row& row : detail::kind_table()) {
+    if (row.kind == s.kind && row.scheme == s.scheme) return row;
   }
-}
-
-// What owners and views share.
-template <class Filter>
-class reading_model : public any_filter::model {
- public:
-  using hash_type = typename Filter::hash_type;
-
-  explicit reading_model(Filter filter) : filter_(std::move(filter)) {}
-
-  [[nodiscard]] const plan& planned() const noexcept override { return filter_.planned(); }
-  [[nodiscard]] std::uint64_t keys() const noexcept override { return filter_.keys(); }
-  [[nodiscard]] std::span<const std::uint64_t> words() const noexcept override {
-    return filter_.words();
-  }
-  [[nodiscard]] double fill() const noexcept override { return filter_.fill(); }
-  [[nodiscard]] double fpr() const noexcept override { return filter_.fpr(); }
-  [[nodiscard]] bool updatable() const noexcept override { return false; }
-
-  void contains_bits(std::span<const std::string_view> keys, const any_hasher& hash,
-                     std::span<std::uint64_t> bitmap) const override {
-    for_each_hashed<hash_type>(keys, hash,
-                               [&](std::size_t first, std::span<const hash_type> hashes) {
-                                 filter_.contains_bits(hashes, bitmap.subspan(first / 64));
-                               });
-  }
-  void add(std::span<const std::string_view>, const any_hasher&) override { throw_read_only(); }
-  void add_concurrent(std::span<const std::string_view>, const any_hasher&) override {
-    throw_read_only();
-  }
-  void add_hashes(std::span<const std::uint64_t>) override { throw_read_only(); }
-
- protected:
-  Filter filter_;
-};
-
-template <class Filter>
-class owning_model final : public reading_model<Filter> {
- public:
-  using hash_type = typename Filter::hash_type;
-  using reading_model<Filter>::reading_model;
-
-  [[nodiscard]] bool updatable() const noexcept override { return true; }
-
-  void add(std::span<const std::string_view> keys, const any_hasher& hash) override {
-    for_each_hashed<hash_type>(keys, hash, [&](std::size_t, std::span<const hash_type> hashes) {
-      this->filter_.add_batch(hashes);
-    });
-  }
-  void add_concurrent(std::span<const std::string_view> keys, const any_hasher& hash) override {
-    auto handle = this->filter_.concurrent();
-    for_each_hashed<hash_type>(keys, hash, [&](std::size_t, std::span<const hash_type> hashes) {
-      handle.add_batch(hashes);
-    });
-  }
-  void add_hashes(std::span<const std::uint64_t> hashes) override {
-    if constexpr (std::is_same_v<hash_type, std::uint64_t>) {
-      this->filter_.add_batch(hashes);
-    } else {
-      throw error(errc::unsupported, "this filter takes digests, not 64-bit hashes");
-    }
-  }
-};
-
-using model_ptr = std::unique_ptr<any_filter::model>;
-
-// A kind's row: how to make an empty one, to look at given words, and to copy them.
-struct kind_row {
-  filter_kind kind;
-  probe_scheme scheme;
-  model_ptr (*make)(const plan&);
-  model_ptr (*borrow)(const filter_version&);
-  model_ptr (*copy)(const filter_version&);
-};
-
-template <class Probes>
-bit_view<Probes> view_of(const filter_version& v) {
-  return bit_view<Probes>(v.header.planned, v.words, v.header.keys);
+  throw error(errc::unsupported, "no filter of this kind and probe scheme");
 }
 
 filter_version version_of(const image_view& image) {
   return {.header = image.header(), .words = image.words()};
 }
 
-template <class Probes>
-constexpr kind_row row_of() {
-  return {.kind = Probes::kind,
-          .scheme = Probes::scheme,
-          .make = [](const plan& p) -> model_ptr {
-            return std::make_unique<owning_model<bit_filter<Probes>>>(bit_filter<Probes>(p));
-          },
-          .borrow = [](const filter_version& v) -> model_ptr {
-            return std::make_unique<reading_model<bit_view<Probes>>>(view_of<Probes>(v));
-          },
-          .copy = [](const filter_version& v) -> model_ptr {
-            return std::make_unique<owning_model<bit_filter<Probes>>>(
-                bit_filter<Probes>(view_of<Probes>(v)));
-          }};
-}
-
-constexpr std::array kind_table = {row_of<blocked_probes>(), row_of<classic_probes>(),
-                                   row_of<partitioned_probes>(), row_of<digest_probes>()};
-
-const kind_row& row_for(const shape& s) {
-  for (const kind_row& row : kind_table) {
-    if (row.kind == s.kind && row.scheme == s.scheme) return row;
+detail::model_ptr make(const plan& p) {
+  const kind_row& row = row_for(p.shape);
+  if (row.make == nullptr) {
+    throw error(errc::unsupported, "a " + std::string(kind_name(row.kind)) +
+                                       " filter is built from all of its keys at once");
   }
-  throw error(errc::unsupported, "no filter of this kind and probe scheme");
+  return row.make(p);
 }
 
 // Throws unless the hash that the caller brings is the one of the file and has words for every probe.
@@ -178,12 +55,6 @@ std::shared_ptr<const any_hasher> hasher_for(const image_header& header,
 
 }  // namespace
 
-std::span<const filter_kind> all_kinds() noexcept {
-  static constexpr std::array kinds = {filter_kind::blocked, filter_kind::classic,
-                                       filter_kind::partitioned};
-  return kinds;
-}
-
 std::optional<filter_kind> kind_from_name(std::string_view name) noexcept {
   for (const filter_kind kind : all_kinds()) {
     if (kind_name(kind) == name) return kind;
@@ -201,13 +72,25 @@ any_filter::any_filter(std::unique_ptr<model> inner, const hash_spec& spec,
     : filter_(std::move(inner)), hash_spec_(spec), hash_(std::move(hash)) {}
 
 any_filter::any_filter(const plan& p, std::shared_ptr<const any_hasher> hash)
-    : filter_(row_for(p.shape).make(p)), hash_spec_(hash->spec()), hash_(std::move(hash)) {
+    : filter_(make(p)), hash_spec_(hash->spec()), hash_(std::move(hash)) {
   detail::check_words(hash_->probes(), p.shape.probes);
 }
 
 any_filter::any_filter(any_filter&&) noexcept = default;
 any_filter& any_filter::operator=(any_filter&&) noexcept = default;
 any_filter::~any_filter() = default;
+
+any_filter any_filter::build(const plan& p, std::shared_ptr<const any_hasher> hash,
+                             std::span<const std::uint64_t> hashes,
+                             std::span<const std::uint64_t> values, unsigned threads) {
+  const kind_row& row = row_for(p.shape);
+  if (row.build == nullptr) {
+    throw error(errc::unsupported,
+                "a " + std::string(kind_name(row.kind)) + " filter takes its keys one by one");
+  }
+  const hash_spec spec = hash->spec();
+  return {row.build(p, hashes, values, threads), spec, std::move(hash)};
+}
 
 any_filter any_filter::copy_of(const filter_version& v, std::shared_ptr<const any_hasher> hash) {
   const hash_spec& spec = v.header.hash;
@@ -216,8 +99,12 @@ any_filter any_filter::copy_of(const filter_version& v, std::shared_ptr<const an
 
 any_filter any_filter::open(const std::filesystem::path& path,
                             std::shared_ptr<const any_hasher> hash) {
-  if (const auto packed = open_packed(path)) {
-    return copy_of({.header = packed->header, .words = packed->words.words()}, std::move(hash));
+  if (auto packed = open_packed(path)) {
+    const filter_version v{.header = packed->header, .words = packed->words.words()};
+    any_filter f(row_for(v.header.planned.shape).borrow(v), v.header.hash,
+                 hasher_for(v.header, std::move(hash)));
+    f.unpacked_ = std::move(packed->words);
+    return f;
   }
   auto file = std::make_unique<image_file>(path);
   const filter_version v = version_of(file->image());
@@ -229,9 +116,9 @@ any_filter any_filter::open(const std::filesystem::path& path,
 
 any_filter any_filter::load(const std::filesystem::path& path,
                             std::shared_ptr<const any_hasher> hash) {
-  any_filter f = open(path, std::move(hash));
+  const any_filter f = open(path, std::move(hash));
   f.verify();
-  return f.updatable() ? std::move(f) : copy_of(f.version(), f.hash_);
+  return copy_of(f.version(), f.hash_);
 }
 
 void any_filter::use(std::shared_ptr<const any_hasher> hash) {
@@ -249,7 +136,7 @@ void any_filter::save(const std::filesystem::path& path) const {
   file.commit();
 }
 
-void any_filter::save(atomic_file& file) const { write_image(file, header(), words()); }
+void any_filter::save(atomic_file& file) const { write_image(file, header(), parts()); }
 
 const any_hasher& any_filter::hash_or_throw() const {
   if (hash_ != nullptr) return *hash_;
@@ -268,7 +155,10 @@ void any_filter::add_concurrent(std::span<const std::string_view> keys) {
   filter_->add_concurrent(keys, hash_or_throw());
 }
 
-void any_filter::add_hashes(std::span<const std::uint64_t> hashes) { filter_->add_hashes(hashes); }
+void any_filter::add_hashes(std::span<const std::uint64_t> hashes,
+                            std::span<const std::string_view> keys) {
+  filter_->add_hashes(hashes, keys);
+}
 
 void any_filter::contains_bits(std::span<const std::string_view> keys,
                                std::span<std::uint64_t> bitmap) const {
@@ -288,9 +178,37 @@ filter_version any_filter::version() const { return {.header = header(), .words 
 const bloomery::shape& any_filter::shape() const noexcept { return planned().shape; }
 const plan& any_filter::planned() const noexcept { return filter_->planned(); }
 std::uint64_t any_filter::keys() const noexcept { return filter_->keys(); }
-std::span<const std::uint64_t> any_filter::words() const noexcept { return filter_->words(); }
 double any_filter::fill() const noexcept { return filter_->fill(); }
 double any_filter::fpr() const noexcept { return filter_->fpr(); }
-bool any_filter::updatable() const noexcept { return filter_->updatable(); }
+abilities any_filter::can() const noexcept { return filter_->can(); }
+std::optional<double> any_filter::keys_estimated() const { return filter_->keys_estimated(); }
+std::vector<fact> any_filter::facts() const { return filter_->facts(); }
+std::vector<std::span<const std::uint64_t>> any_filter::parts() const { return filter_->parts(); }
+
+std::span<const std::uint64_t> any_filter::words() const {
+  const auto all = parts();
+  if (all.size() != 1) {
+    throw error(errc::unsupported, "the filter is in parts while it grows; save and open it first");
+  }
+  return all.front();
+}
+
+std::size_t any_filter::remove(std::span<const std::string_view> keys) {
+  return filter_->remove(keys, hash_or_throw());
+}
+void any_filter::count(std::span<const std::string_view> keys,
+                       std::span<std::uint64_t> counts) const {
+  filter_->count(keys, hash_or_throw(), counts);
+}
+void any_filter::value(std::span<const std::string_view> keys, std::span<std::uint64_t> values,
+                       std::span<std::uint64_t> bitmap) const {
+  filter_->value(keys, hash_or_throw(), values, bitmap);
+}
+void any_filter::merge(const any_filter& other) {
+  check_combinable(shape(), other.shape());
+  check_combinable(hash_spec_, other.hash_spec_);
+  filter_->merge(*other.filter_);
+}
+void any_filter::advance(std::uint64_t now) { filter_->advance(now); }
 
 }  // namespace bloomery

@@ -18,6 +18,11 @@ void put_short(std::vector<std::byte>& out, std::uint16_t value) {
   out.push_back(static_cast<std::byte>(value >> 8U));
 }
 
+// The first three kinds were packed before there were others: their fields stay what they are.
+bool has_cells(std::uint64_t kind) {
+  return kind > static_cast<std::uint64_t>(filter_kind::blocked);
+}
+
 std::vector<std::byte> start_of(image_form form) {
   std::vector<std::byte> start(magic.size());
   std::memcpy(start.data(), magic.data(), magic.size());
@@ -38,6 +43,10 @@ void put_header(std::vector<std::byte>& out, const image_header& h) {
                                      f.seed, f.key_id, f.keys, f.planned_keys}) {
     bit_code::put_varint(out, number);
   }
+  if (has_cells(f.kind)) {
+    bit_code::put_varint(out, f.cell_bits);
+    bit_code::put_varint(out, f.variant);
+  }
   put_fixed64(out, f.target);
 }
 
@@ -46,6 +55,10 @@ image_header take_header(bit_code::reader& in) {
   for (std::uint64_t* number : {&f.kind, &f.hash, &f.scheme, &f.probes, &f.block_bits, &f.bits,
                                 &f.seed, &f.key_id, &f.keys, &f.planned_keys}) {
     *number = in.varint();
+  }
+  if (has_cells(f.kind)) {
+    f.cell_bits = in.varint();
+    f.variant = in.varint();
   }
   f.target = in.fixed64();
   return checked_header(f);

@@ -268,6 +268,11 @@ void image_stream::append(std::span<const std::uint64_t> words) {
   file_->append(std::as_bytes(words));
 }
 
+void image_stream::finish(const image_header& header) {
+  writer_.replace_header(header);
+  finish();
+}
+
 void image_stream::finish() {
   file_->append(writer_.checksums());
   file_->write_at(0, writer_.header());
@@ -275,14 +280,21 @@ void image_stream::finish() {
 
 void write_image(atomic_file& file, const image_header& header,
                  std::span<const std::uint64_t> words) {
-  if (words.size() != bit_array::words_for(header.planned.shape.bits)) {
-    detail::throw_bad_argument("the number of words", std::uint64_t{words.size()},
+  write_image(file, header, std::span(&words, 1));
+}
+
+void write_image(atomic_file& file, const image_header& header,
+                 std::span<const std::span<const std::uint64_t>> parts) {
+  std::uint64_t words = 0;
+  for (const auto part : parts) words += part.size();
+  if (words != bit_array::words_for(header.planned.shape.bits)) {
+    detail::throw_bad_argument("the number of words", words,
                                detail::to_text(bit_array::words_for(header.planned.shape.bits)));
   }
   image_writer writer(header);
-  writer.pass(words);
+  for (const auto part : parts) writer.pass(part);
   file.append(writer.header());
-  file.append(std::as_bytes(words));
+  for (const auto part : parts) file.append(std::as_bytes(part));
   file.append(writer.checksums());
 }
 

@@ -25,6 +25,8 @@ struct header_fields {
   std::uint64_t scheme = 0;
   std::uint64_t probes = 0;
   std::uint64_t block_bits = 0;
+  std::uint64_t cell_bits = 0;
+  std::uint64_t variant = 0;
   std::uint64_t bits = 0;
   std::uint64_t seed = 0;
   std::uint64_t key_id = 0;

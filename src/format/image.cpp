@@ -23,7 +23,7 @@ constexpr std::size_t form = 10;
 constexpr std::size_t kind = 12;
 constexpr std::size_t hash = 14;
 constexpr std::size_t scheme = 16;
-constexpr std::size_t reserved_short = 18;
+constexpr std::size_t cell_bits = 18;
 constexpr std::size_t probes = 20;
 constexpr std::size_t bits = 24;
 constexpr std::size_t block_bits = 32;
@@ -38,7 +38,8 @@ constexpr std::size_t payload_bytes = 88;
 constexpr std::size_t checksums_offset = 96;
 constexpr std::size_t file_bytes = 104;
 constexpr std::size_t checksum_of_checksums = 112;
-constexpr std::size_t reserved = 120;
+constexpr std::size_t variant = 120;
+constexpr std::size_t reserved = 124;
 constexpr std::size_t checksum = 248;
 }  // namespace at
 
@@ -92,7 +93,7 @@ void check_hash(const hash_spec& hash, const shape& s) {
 }
 
 shape checked_shape(const header_fields& f) {
-  if (f.kind < 1 || f.kind > 3) {
+  if (f.kind < 1 || f.kind > static_cast<std::uint64_t>(filter_kind::top_k)) {
     throw error(errc::unsupported, "the filter is of kind " + detail::to_text(f.kind) +
                                        ", which this program does not know");
   }
@@ -100,11 +101,15 @@ shape checked_shape(const header_fields& f) {
     throw error(errc::unsupported, "the filter uses probe scheme " + detail::to_text(f.scheme) +
                                        ", which this program does not know");
   }
-  if (f.probes > UINT32_MAX || f.block_bits > UINT32_MAX) throw_corrupt("its shape is no shape");
+  if (std::max({f.probes, f.block_bits, f.cell_bits, f.variant}) > UINT32_MAX) {
+    throw_corrupt("its shape is no shape");
+  }
   const shape s{.kind = static_cast<filter_kind>(f.kind),
                 .scheme = static_cast<probe_scheme>(f.scheme),
                 .probes = static_cast<std::uint32_t>(f.probes),
                 .block_bits = static_cast<std::uint32_t>(f.block_bits),
+                .cell_bits = static_cast<std::uint32_t>(f.cell_bits),
+                .variant = static_cast<std::uint32_t>(f.variant),
                 .bits = f.bits};
   try {
     check_shape(s);
@@ -120,7 +125,6 @@ void check_extent(std::span<const std::byte> bytes, const shape& s) {
   const std::uint64_t checksums_at = image_header_bytes + payload;
   const std::uint64_t end = checksums_at + 8 * chunks_of(payload);
   const bool sound = read<std::uint16_t>(bytes, at::form) == image_header_bytes &&
-                     read<std::uint16_t>(bytes, at::reserved_short) == 0 &&
                      read<std::uint32_t>(bytes, at::chunk_bytes) == image_chunk_bytes &&
                      read<std::uint64_t>(bytes, at::payload_offset) == image_header_bytes &&
                      read<std::uint64_t>(bytes, at::payload_bytes) == payload &&
@@ -141,6 +145,8 @@ header_fields read_fields(std::span<const std::byte> bytes) {
           .scheme = read<std::uint16_t>(bytes, at::scheme),
           .probes = read<std::uint32_t>(bytes, at::probes),
           .block_bits = read<std::uint32_t>(bytes, at::block_bits),
+          .cell_bits = read<std::uint16_t>(bytes, at::cell_bits),
+          .variant = read<std::uint32_t>(bytes, at::variant),
           .bits = read<std::uint64_t>(bytes, at::bits),
           .seed = read<std::uint64_t>(bytes, at::seed),
           .key_id = read<std::uint64_t>(bytes, at::key_id),
@@ -193,6 +199,8 @@ header_fields fields_of(const image_header& h) {
           .scheme = static_cast<std::uint64_t>(s.scheme),
           .probes = s.probes,
           .block_bits = s.block_bits,
+          .cell_bits = s.cell_bits,
+          .variant = s.variant,
           .bits = s.bits,
           .seed = h.hash.seed,
           .key_id = h.hash.key_id,
@@ -268,7 +276,12 @@ void image_view::verify(unsigned threads) const {
   }
 }
 
-image_writer::image_writer(const image_header& header) : header_(header) {
+image_writer::image_writer(const image_header& header) {
+  replace_header(header);
+  checksums_.reserve(static_cast<std::size_t>(chunks_of(payload_bytes_of(header.planned.shape))));
+}
+
+void image_writer::replace_header(const image_header& header) {
   check_shape(header.planned.shape);
   try {
     check_hash(header.hash, header.planned.shape);
@@ -278,14 +291,21 @@ image_writer::image_writer(const image_header& header) : header_(header) {
   if (!is_target(header.planned.fpr_target)) {
     detail::throw_bad_argument("the target", header.planned.fpr_target, "at least 0 and below 1");
   }
-  checksums_.reserve(static_cast<std::size_t>(chunks_of(payload_bytes_of(header.planned.shape))));
+  header_ = header;
 }
 
 void image_writer::pass(std::span<const std::uint64_t> words) {
-  constexpr std::size_t chunk_words = image_chunk_bytes / sizeof(std::uint64_t);
-  for (std::size_t from = 0; from < words.size(); from += chunk_words) {
-    const auto chunk = words.subspan(from, std::min(chunk_words, words.size() - from));
-    checksums_.push_back(detail::little_endian(checksum(std::as_bytes(chunk))));
+  auto rest = std::as_bytes(words);
+  while (!rest.empty()) {
+    if (open_bytes_ == 0) {
+      XXH3_64bits_reset(&open_);
+      checksums_.push_back(0);
+    }
+    const auto piece = rest.first(std::min(rest.size(), image_chunk_bytes - open_bytes_));
+    XXH3_64bits_update(&open_, piece.data(), piece.size());
+    checksums_.back() = detail::little_endian(XXH3_64bits_digest(&open_));
+    open_bytes_ = (open_bytes_ + piece.size()) % image_chunk_bytes;
+    rest = rest.subspan(piece.size());
   }
 }
 
@@ -303,6 +323,8 @@ image_writer::header_bytes image_writer::header() const {
   write(out, at::probes, static_cast<std::uint32_t>(f.probes));
   write(out, at::bits, f.bits);
   write(out, at::block_bits, static_cast<std::uint32_t>(f.block_bits));
+  write(out, at::cell_bits, static_cast<std::uint16_t>(f.cell_bits));
+  write(out, at::variant, static_cast<std::uint32_t>(f.variant));
   write(out, at::chunk_bytes, static_cast<std::uint32_t>(image_chunk_bytes));
   write(out, at::seed, f.seed);
   write(out, at::key_id, f.key_id);

@@ -76,6 +76,8 @@ layout layout_of(const shape& s) {
     }
     case filter_kind::blocked:
       return blocked_layout(bits, s.probes);
+    default:
+      break;
   }
   throw error(errc::unsupported, "no estimates for this kind of filter");
 }

@@ -30,10 +30,9 @@ std::uint64_t units(const shape& s) {
       return s.bits / 512;
     case filter_kind::partitioned:
       return s.bits / s.probes / 8;
-    case filter_kind::classic:
-      break;
+    default:
+      return s.bits / 64;
   }
-  return s.bits / 64;
 }
 
 shape with_units(shape s, std::uint64_t count) {

@@ -86,7 +86,7 @@ TYPED_TEST_SUITE(any_of_kind, filter_types, );
 
 TYPED_TEST(any_of_kind, equals_the_typed_filter) {
   any_filter f = this->empty();
-  EXPECT_TRUE(f.updatable());
+  EXPECT_TRUE(f.can().add);
   const auto all = views(this->keys_);
   f.add(std::span(all).first(600));
   f.add_concurrent(std::span(all).last(400));
@@ -106,10 +106,10 @@ TYPED_TEST(any_of_kind, opens_and_loads_what_the_typed_filter_saved) {
   const auto hasher = erase(hasher_of<TypeParam>());
   const any_filter opened = any_filter::open(this->folder_ / "f", hasher);
   this->expect_same(opened);
-  EXPECT_FALSE(opened.updatable());
+  EXPECT_FALSE(opened.can().add);
   any_filter loaded = any_filter::load(this->folder_ / "f", hasher);
   this->expect_same(loaded);
-  EXPECT_TRUE(loaded.updatable());
+  EXPECT_TRUE(loaded.can().add);
   const std::string_view more = "one more";
   loaded.add({&more, 1});
   EXPECT_TRUE(loaded.contains(more));

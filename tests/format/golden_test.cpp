@@ -152,6 +152,8 @@ void save_filter(const golden& g, const std::filesystem::path& path) {
         return save_integers<classic_filter>(g, path);
       case filter_kind::partitioned:
         return save_integers<partitioned_filter>(g, path);
+      default:
+        break;
     }
   }
   any_filter f(g.shape, g.hash);
@@ -178,6 +180,8 @@ std::function<bool(std::uint64_t)> open_filter(const golden& g, const std::files
         return integers(classic_filter(g.shape));
       case filter_kind::partitioned:
         return integers(partitioned_filter(g.shape));
+      default:
+        break;
     }
   }
   const auto filter = std::make_shared<any_filter>(any_filter::open(path, g.hash));

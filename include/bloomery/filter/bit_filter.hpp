@@ -35,8 +35,10 @@ template <class Probes>
 class bit_view {
  public:
   using probes_type = Probes;
+  using view = bit_view;
   using hash_type = typename Probes::hash_type;
   static constexpr filter_kind kind = Probes::kind;
+  static constexpr probe_scheme scheme = Probes::scheme;
 
   // Throws errc::bad_argument unless the plan's shape is one of this kind and `words` holds its bits.
   bit_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);

@@ -21,6 +21,26 @@
 
 namespace bloomery {
 
+// What a filter can do beyond answering.
+struct abilities {
+  bool add = false;
+  bool add_concurrently = false;  // in several threads at once, in any order, with the same result
+  bool remove = false;
+  bool count = false;
+  bool value = false;   // has a value for each key
+  bool merge = false;   // with another of the same shape, hash and seed
+  bool grow = false;    // takes any number of keys at its rate
+  bool forget = false;  // loses keys with time
+};
+// Of a filter in memory; a mapped one only answers.
+[[nodiscard]] abilities abilities_of(filter_kind kind) noexcept;
+
+// Something to tell about a filter that other kinds do not have, such as its layers.
+struct fact {
+  std::string_view name;
+  double value;
+};
+
 // The kinds that this build has, in the order of docs and listings.
 [[nodiscard]] std::span<const filter_kind> all_kinds() noexcept;
 [[nodiscard]] std::optional<filter_kind> kind_from_name(std::string_view name) noexcept;
@@ -30,6 +50,11 @@ class any_filter {
   // A new, empty filter in memory. The hash must not be null, and must fit the shape's probe scheme.
   any_filter(const plan& p, std::shared_ptr<const any_hasher> hash);
 
+  // A static filter: all of its keys at once, as hashes; and a map, with a value for each hash.
+  [[nodiscard]] static any_filter build(const plan& p, std::shared_ptr<const any_hasher> hash,
+                                        std::span<const std::uint64_t> hashes,
+                                        std::span<const std::uint64_t> values = {},
+                                        unsigned threads = 1);
   // A copy of words that are somewhere else.
   [[nodiscard]] static any_filter copy_of(const filter_version& v,
                                           std::shared_ptr<const any_hasher> hash = nullptr);
@@ -56,18 +81,37 @@ class any_filter {
   void contains_bits(std::span<const std::string_view> keys, std::span<std::uint64_t> bitmap) const;
   [[nodiscard]] bool contains(std::string_view key) const;
 
-  // Hashes that were made, and perhaps stored, before.
-  void add_hashes(std::span<const std::uint64_t> hashes);
+  // Hashes that were made, and perhaps stored, before. The most frequent keys are kept as they are, so
+  // that kind needs the keys too.
+  void add_hashes(std::span<const std::uint64_t> hashes,
+                  std::span<const std::string_view> keys = {});
+
+  // How many keys were there and are gone now.
+  std::size_t remove(std::span<const std::string_view> keys);
+  void count(std::span<const std::string_view> keys, std::span<std::uint64_t> counts) const;
+  // The value of each key; the bitmap says which keys have one.
+  void value(std::span<const std::string_view> keys, std::span<std::uint64_t> values,
+             std::span<std::uint64_t> bitmap) const;
+  // Adds what the other has. Throws errc::mismatch, naming the difference, when they are not alike.
+  void merge(const any_filter& other);
+  // Tells a filter that forgets what time it is, in the unit of its window. Others do not care.
+  void advance(std::uint64_t now);
 
   [[nodiscard]] image_header header() const;
   [[nodiscard]] filter_version version() const;
   [[nodiscard]] const bloomery::shape& shape() const noexcept;
   [[nodiscard]] const plan& planned() const noexcept;
   [[nodiscard]] std::uint64_t keys() const noexcept;
-  [[nodiscard]] std::span<const std::uint64_t> words() const noexcept;
+  // The words, wherever they are; those of a filter that grows in memory are in several parts.
+  [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const;
+  // All of them, which every mapped filter has. Throws errc::unsupported when they are in parts.
+  [[nodiscard]] std::span<const std::uint64_t> words() const;
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
-  [[nodiscard]] bool updatable() const noexcept;
+  [[nodiscard]] abilities can() const noexcept;
+  // The number of different keys, by the content, where the kind tells it; infinite when it is full.
+  [[nodiscard]] std::optional<double> keys_estimated() const;
+  [[nodiscard]] std::vector<fact> facts() const;
   [[nodiscard]] const hash_spec& hash() const noexcept { return hash_spec_; }
 
   // The face of a kind behind the table; see the source.
@@ -78,7 +122,8 @@ class any_filter {
              std::shared_ptr<const any_hasher> hash);
   [[nodiscard]] const any_hasher& hash_or_throw() const;
 
-  std::unique_ptr<image_file> file_;  // what a mapped filter looks at
+  std::unique_ptr<image_file> file_;  // what a mapped filter looks at,
+  bit_array unpacked_;                // or what one looks at that was packed
   std::unique_ptr<model> filter_;
   hash_spec hash_spec_;
   std::shared_ptr<const any_hasher> hash_;

@@ -18,6 +18,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/filter/keyed.hpp"
@@ -131,29 +132,45 @@ class image_file {
 
 // ---- saving and opening ----------------------------------------------------------------------------
 
-// Writes one image: header, words, checksums.
+// Writes one image: header, words, checksums. The words may be in several parts.
 void write_image(atomic_file& file, const image_header& header,
                  std::span<const std::uint64_t> words);
+void write_image(atomic_file& file, const image_header& header,
+                 std::span<const std::span<const std::uint64_t>> parts);
 
-// Writes an image whose words come piece by piece, each but the last a multiple of image_chunk_bytes long.
-// The header, which depends on all of them, is put in front at the end.
+// Writes an image whose words come piece by piece. The header, which depends on all of them, is put in
+// front at the end; a filter that is made while it is written brings it then.
 class image_stream {
  public:
   image_stream(atomic_file& file, const image_header& header);
   void append(std::span<const std::uint64_t> words);
   void finish();
+  void finish(const image_header& header);
 
  private:
   atomic_file* file_;
   image_writer writer_;
 };
 
+namespace detail {
+
+template <storable Filter>
+auto parts_of(const Filter& f) {
+  if constexpr (requires { f.parts(); }) {
+    return f.parts();
+  } else {
+    return std::vector<std::span<const std::uint64_t>>{f.words()};
+  }
+}
+
+}  // namespace detail
+
 // A filter of hashes, with the hash function that they come from; by default one of the caller's own.
 template <storable Filter>
 void save(const Filter& hashes, const std::filesystem::path& path, const hash_spec& hash = {}) {
   atomic_file file(path);
-  write_image(file, {.planned = hashes.planned(), .hash = hash, .keys = hashes.keys()},
-              hashes.words());
+  const image_header header{.planned = hashes.planned(), .hash = hash, .keys = hashes.keys()};
+  write_image(file, header, detail::parts_of(hashes));
   file.commit();
 }
 
@@ -174,9 +191,9 @@ void check_match(const image_header& header, filter_kind kind, probe_scheme sche
 template <class Keyed>
 class mapped {
  public:
-  using probes_type = typename Keyed::filter_type::probes_type;
+  using filter_type = typename Keyed::filter_type;
   using hasher_type = typename Keyed::hasher_type;
-  using view_type = keyed<bit_view<probes_type>, hasher_type>;
+  using view_type = keyed<typename filter_type::view, hasher_type>;
 
   // The hash function follows from the seed in the file ...
   explicit mapped(const std::filesystem::path& path)
@@ -199,8 +216,8 @@ class mapped {
 
   static view_type view_of(const image_view& image, const hasher_type& hasher) {
     const image_header& h = image.header();
-    detail::check_match(h, probes_type::kind, probes_type::scheme, hasher.spec());
-    return view_type(bit_view<probes_type>(h.planned, image.words(), h.keys), hasher);
+    detail::check_match(h, filter_type::kind, filter_type::scheme, hasher.spec());
+    return view_type(typename filter_type::view(h.planned, image.words(), h.keys), hasher);
   }
 
   image_file file_;

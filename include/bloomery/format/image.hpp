@@ -56,8 +56,10 @@ class image_writer {
  public:
   explicit image_writer(const image_header& header);
 
-  // The next piece of the payload; all but the last must be a multiple of image_chunk_bytes.
+  // The next piece of the payload, of any length.
   void pass(std::span<const std::uint64_t> words);
+  // A filter that is made while it is written knows its own size last.
+  void replace_header(const image_header& header);
 
   using header_bytes = std::array<std::byte, image_header_bytes>;
   [[nodiscard]] header_bytes header() const;
@@ -69,7 +71,9 @@ class image_writer {
 
  private:
   image_header header_;
-  std::vector<std::uint64_t> checksums_;
+  std::vector<std::uint64_t> checksums_;  // the last one is that of the open chunk so far
+  std::size_t open_bytes_ = 0;            // of a chunk that is not full yet
+  XXH3_state_t open_;
 };
 
 }  // namespace bloomery

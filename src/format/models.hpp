@@ -1,0 +1,275 @@
+// Kinds behind one face: what any_filter asks, per batch of keys, and how the filters of the library
+// answer. A call that a filter type lacks is refused by the face; nothing here knows a kind by name.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/core/sizing.hpp"
+#include "bloomery/filter/batch.hpp"
+#include "bloomery/filter/concepts.hpp"
+#include "bloomery/format/any_filter.hpp"
+#include "bloomery/format/file.hpp"
+#include "bloomery/set/algebra.hpp"
+
+namespace bloomery {
+
+class any_filter::model {
+ public:
+  using keys_type = std::span<const std::string_view>;
+
+  virtual ~model() = default;
+  [[nodiscard]] virtual const plan& planned() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t keys() const noexcept = 0;
+  [[nodiscard]] virtual std::vector<std::span<const std::uint64_t>> parts() const = 0;
+  [[nodiscard]] virtual double fill() const noexcept = 0;
+  [[nodiscard]] virtual double fpr() const noexcept = 0;
+  [[nodiscard]] virtual abilities can() const noexcept = 0;
+  [[nodiscard]] virtual std::optional<double> keys_estimated() const { return std::nullopt; }
+  [[nodiscard]] virtual std::vector<fact> facts() const { return {}; }
+  virtual void contains_bits(keys_type keys, const any_hasher& hash,
+                             std::span<std::uint64_t> bitmap) const = 0;
+  virtual void advance(std::uint64_t) {}
+
+  virtual void add(keys_type, const any_hasher&) { refuse("be added to"); }
+  virtual void add_concurrent(keys_type, const any_hasher&) {
+    refuse("be added to by several threads");
+  }
+  virtual void add_hashes(std::span<const std::uint64_t>, keys_type) { refuse("be added to"); }
+  virtual std::size_t remove(keys_type, const any_hasher&) { refuse("have keys removed"); }
+  virtual void count(keys_type, const any_hasher&, std::span<std::uint64_t>) const {
+    refuse("count");
+  }
+  virtual void value(keys_type, const any_hasher&, std::span<std::uint64_t>,
+                     std::span<std::uint64_t>) const {
+    refuse("have values");
+  }
+  virtual void merge(const model&) { refuse("be merged"); }
+
+ protected:
+  [[noreturn]] void refuse(std::string_view what) const {
+    const filter_kind kind = planned().shape.kind;
+    const bool mapped = abilities_of(kind).add && !can().add && what.find("added") != what.npos;
+    throw error(errc::unsupported, mapped ? "a mapped filter cannot be changed; load it instead"
+                                          : "a " + std::string(kind_name(kind)) +
+                                                " filter cannot " + std::string(what));
+  }
+};
+
+namespace detail {
+
+// Calls work(first, hashes) for the keys, a piece at a time.
+template <class Hash, class Work>
+void for_each_hashed(std::span<const std::string_view> keys, const any_hasher& hash, Work work) {
+  std::array<Hash, batch_keys> buffer;
+  for (std::size_t first = 0; first < keys.size(); first += buffer.size()) {
+    const auto piece = keys.subspan(first, std::min(buffer.size(), keys.size() - first));
+    const std::span<Hash> hashes(buffer.data(), piece.size());
+    hash.hash(piece, hashes);
+    work(first, std::span<const Hash>(hashes));
+  }
+}
+
+template <class Filter>
+concept has_values = requires(const Filter& f, std::span<const typename Filter::hash_type> hashes,
+                              std::span<std::uint64_t> out) { f.value_batch(hashes, out, out); };
+template <class Filter>
+concept has_clock = requires(Filter& f) { f.advance(std::uint64_t{}); };
+template <class Filter>
+concept has_handles = requires(Filter& f) { f.concurrent(); };
+template <class Filter>
+concept is_of_bits = requires(const Filter& f) { f.bits_set(); };
+template <class Filter>
+concept has_merge = requires(Filter& f, const typename Filter::view& v) { merge(f, v); };
+
+template <class Filter>
+constexpr abilities abilities_of_owner() {
+  abilities a;
+  a.add = updatable<Filter>;
+  a.add_concurrently = has_handles<Filter>;
+  a.remove = removable<Filter>;
+  a.count = countable<Filter>;
+  a.value = has_values<Filter>;
+  a.merge = is_of_bits<Filter> || has_merge<Filter>;
+  if constexpr (requires { Filter::grows; }) a.grow = Filter::grows;
+  a.forget = has_clock<Filter>;
+  return a;
+}
+
+// What owners and views share.
+template <class Filter>
+class reading_model : public any_filter::model {
+ public:
+  using hash_type = typename Filter::hash_type;
+
+  explicit reading_model(Filter filter) : filter_(std::move(filter)) {}
+
+  [[nodiscard]] const Filter& inner() const noexcept { return filter_; }
+  [[nodiscard]] const plan& planned() const noexcept override { return filter_.planned(); }
+  [[nodiscard]] std::uint64_t keys() const noexcept override { return filter_.keys(); }
+  [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const override {
+    return parts_of(filter_);
+  }
+  [[nodiscard]] double fill() const noexcept override { return filter_.fill(); }
+  [[nodiscard]] double fpr() const noexcept override { return filter_.fpr(); }
+  [[nodiscard]] abilities can() const noexcept override {
+    return {.count = countable<Filter>, .value = has_values<Filter>};
+  }
+  [[nodiscard]] std::optional<double> keys_estimated() const override {
+    if constexpr (is_of_bits<Filter>) {
+      return sizing::estimate_keys(filter_.shape(), filter_.bits_set());
+    } else {
+      return std::nullopt;
+    }
+  }
+  [[nodiscard]] std::vector<fact> facts() const override {
+    std::vector<fact> all;
+    const auto tell = [&](std::string_view name, auto value) {
+      all.push_back({name, static_cast<double>(value)});
+    };
+    if constexpr (requires { filter_.layers(); }) tell("layers", filter_.layers());
+    if constexpr (requires { filter_.saturated(); }) tell("saturated", filter_.saturated());
+    if constexpr (requires { filter_.total(); }) tell("total", filter_.total());
+    if constexpr (requires { filter_.window(); }) tell("window", filter_.window());
+    return all;
+  }
+  void advance(std::uint64_t now) override {
+    if constexpr (has_clock<Filter>) filter_.advance(now);
+  }
+
+  void contains_bits(keys_type keys, const any_hasher& hash,
+                     std::span<std::uint64_t> bitmap) const override {
+    for_each_hashed<hash_type>(keys, hash,
+                               [&](std::size_t first, std::span<const hash_type> hashes) {
+                                 filter_.contains_bits(hashes, bitmap.subspan(first / 64));
+                               });
+  }
+  void count(keys_type keys, const any_hasher& hash,
+             std::span<std::uint64_t> counts) const override {
+    if constexpr (countable<Filter>) {
+      for_each_hashed<hash_type>(
+          keys, hash, [&](std::size_t first, std::span<const hash_type> hashes) {
+            filter_.count_batch(hashes, counts.subspan(first, hashes.size()));
+          });
+    } else {
+      model::count(keys, hash, counts);
+    }
+  }
+  void value(keys_type keys, const any_hasher& hash, std::span<std::uint64_t> values,
+             std::span<std::uint64_t> bitmap) const override {
+    if constexpr (has_values<Filter>) {
+      for_each_hashed<hash_type>(keys, hash,
+                                 [&](std::size_t first, std::span<const hash_type> hashes) {
+                                   filter_.value_batch(hashes, values.subspan(first, hashes.size()),
+                                                       bitmap.subspan(first / 64));
+                                 });
+    } else {
+      model::value(keys, hash, values, bitmap);
+    }
+  }
+
+ protected:
+  Filter filter_;
+};
+
+template <class Filter>
+class owning_model final : public reading_model<Filter> {
+ public:
+  using hash_type = typename Filter::hash_type;
+  using keys_type = typename any_filter::model::keys_type;
+  using base = reading_model<Filter>;
+  using base::base;
+
+  [[nodiscard]] abilities can() const noexcept override { return abilities_of_owner<Filter>(); }
+
+  void add(keys_type keys, const any_hasher& hash) override {
+    if constexpr (updatable<Filter>) {
+      for_each_hashed<hash_type>(keys, hash, [&](std::size_t, std::span<const hash_type> hashes) {
+        this->filter_.add_batch(hashes);
+      });
+    } else {
+      base::add(keys, hash);
+    }
+  }
+  void add_concurrent(keys_type keys, const any_hasher& hash) override {
+    if constexpr (has_handles<Filter>) {
+      auto handle = this->filter_.concurrent();
+      for_each_hashed<hash_type>(keys, hash, [&](std::size_t, std::span<const hash_type> hashes) {
+        handle.add_batch(hashes);
+      });
+    } else {
+      base::add_concurrent(keys, hash);
+    }
+  }
+  void add_hashes(std::span<const std::uint64_t> hashes, keys_type keys) override {
+    if constexpr (!std::is_same_v<hash_type, std::uint64_t>) {
+      throw error(errc::unsupported, "this filter takes digests, not 64-bit hashes");
+    } else if constexpr (updatable<Filter>) {
+      this->filter_.add_batch(hashes);
+    } else {
+      base::add_hashes(hashes, keys);
+    }
+  }
+  std::size_t remove(keys_type keys, const any_hasher& hash) override {
+    std::size_t removed = 0;
+    if constexpr (removable<Filter>) {
+      for_each_hashed<hash_type>(keys, hash, [&](std::size_t, std::span<const hash_type> hashes) {
+        removed += this->filter_.remove_batch(hashes);
+      });
+    } else {
+      removed = base::remove(keys, hash);
+    }
+    return removed;
+  }
+  void merge(const any_filter::model& other) override {
+    using view = typename Filter::view;
+    if constexpr (is_of_bits<Filter> || has_merge<Filter>) {
+      const auto merge_with = [&](const view& v) {
+        if constexpr (is_of_bits<Filter>) {
+          this->filter_ |= v;
+        } else {
+          bloomery::merge(this->filter_, v);
+        }
+      };
+      if (const auto* owner = dynamic_cast<const owning_model*>(&other)) {
+        merge_with(owner->inner());
+      } else if (const auto* mapped = dynamic_cast<const reading_model<view>*>(&other)) {
+        merge_with(mapped->inner());
+      } else {
+        check_combinable(this->planned().shape, other.planned().shape);
+      }
+    } else {
+      base::merge(other);
+    }
+  }
+};
+
+using model_ptr = std::unique_ptr<any_filter::model>;
+
+// A kind's row: what it can do, and how to make one.
+struct kind_row {
+  filter_kind kind;
+  probe_scheme scheme;
+  abilities can;
+  model_ptr (*make)(const plan&);
+  // From all keys at once; null for the kinds that take keys one by one.
+  model_ptr (*build)(const plan&, std::span<const std::uint64_t> hashes,
+                     std::span<const std::uint64_t> values, unsigned threads);
+  // To look at given words, and to copy them.
+  model_ptr (*borrow)(const filter_version&);
+  model_ptr (*copy)(const filter_version&);
+};
+
+[[nodiscard]] std::span<const kind_row> kind_table() noexcept;
+
+}  // namespace detail
+}  // namespace bloomery
