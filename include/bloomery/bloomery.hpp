@@ -11,6 +11,8 @@
 #include "bloomery/filter/concepts.hpp"
 #include "bloomery/filter/keyed.hpp"
 #include "bloomery/filter/partitioned.hpp"
+#include "bloomery/filter/scalable.hpp"
+#include "bloomery/filter/windowed.hpp"
 #include "bloomery/format/any_filter.hpp"
 #include "bloomery/format/codec.hpp"
 #include "bloomery/format/combine.hpp"

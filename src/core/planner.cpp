@@ -193,6 +193,19 @@ shape shape_for_bytes(const request& r) {
   return round_down(r, probes, units);
 }
 
+shape shape_for(const request& r) {
+  switch (r.kind) {
+    case filter_kind::scalable:
+      return shape_for_scalable(r);
+    case filter_kind::windowed:
+      return shape_for_windowed(r);
+    default:
+      break;
+  }
+  if (r.fpr) return shape_for_target(r);
+  return r.bits_per_key ? shape_for_bits_per_key(r) : shape_for_bytes(r);
+}
+
 }  // namespace
 
 double fpr(const shape& s, std::uint64_t keys) {
@@ -207,6 +220,10 @@ double fpr(const shape& s, std::uint64_t keys) {
       return std::min(1.0, partitioned_fpr(keys, s.bits, s.probes) + same_hash);
     case filter_kind::blocked:
       return blocked_fpr(keys, s.bits / s.block_bits, s.probes);
+    case filter_kind::scalable:
+      return fpr_of_scalable(s, keys);
+    case filter_kind::windowed:
+      return fpr_of_windowed(s, keys);
     default:
       break;
   }
@@ -253,9 +270,7 @@ plan make_plan(const request& r) {
     check_probes(*r.probes, r.kind == filter_kind::blocked ? max_blocked_probes : max_probes);
   }
   plan p;
-  p.shape = r.fpr            ? shape_for_target(r)
-            : r.bits_per_key ? shape_for_bits_per_key(r)
-                             : shape_for_bytes(r);
+  p.shape = shape_for(r);
   check_shape(p.shape);
   p.keys = r.keys;
   p.fpr_target = r.fpr.value_or(0.0);

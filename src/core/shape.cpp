@@ -30,7 +30,7 @@ constexpr std::array<kind_limits, 13> limits = {{
     {filter_kind::blocked, "blocked", 512, 1, max_blocked_probes, 0, 0, false, 0, 0},
     {filter_kind::counting, "counting", 64, 1, max_probes, 2, 16, true, 0, 0},
     {filter_kind::scalable, "scalable", 512, 1, max_blocked_probes, 0, 0, false, 2, 16},
-    {filter_kind::windowed, "windowed", 512, 1, max_blocked_probes, 0, 0, false, 1, 64},
+    {filter_kind::windowed, "windowed", 512, 1, max_blocked_probes, 0, 0, false, 1, 63},
     {filter_kind::cuckoo, "cuckoo", 64, 2, 2, 4, 32, false, 0, 0},
     {filter_kind::fuse, "fuse", 64, 3, 4, 8, 32, true, 0, 0},
     {filter_kind::ribbon, "ribbon", 64, 1, 1, 1, 32, false, 0, 0},

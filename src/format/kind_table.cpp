@@ -4,6 +4,8 @@
 #include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/classic.hpp"
 #include "bloomery/filter/partitioned.hpp"
+#include "bloomery/filter/scalable.hpp"
+#include "bloomery/filter/windowed.hpp"
 #include "models.hpp"
 
 namespace bloomery {
@@ -37,8 +39,9 @@ constexpr kind_row row_of() {
   return row;
 }
 
-constexpr std::array rows = {row_of<blocked_filter>(), row_of<classic_filter>(),
-                             row_of<partitioned_filter>(), row_of<digest_filter>()};
+constexpr std::array rows = {row_of<blocked_filter>(),     row_of<classic_filter>(),
+                             row_of<partitioned_filter>(), row_of<digest_filter>(),
+                             row_of<scalable_filter>(),    row_of<windowed_filter>()};
 
 }  // namespace
 
@@ -48,7 +51,8 @@ std::span<const kind_row> kind_table() noexcept { return rows; }
 
 std::span<const filter_kind> all_kinds() noexcept {
   static constexpr std::array kinds = {filter_kind::blocked, filter_kind::classic,
-                                       filter_kind::partitioned};
+                                       filter_kind::partitioned, filter_kind::scalable,
+                                       filter_kind::windowed};
   return kinds;
 }
 

@@ -62,4 +62,32 @@ std::size_t answer_indexes(std::size_t keys, std::span<std::uint32_t> out, Bits 
   return found;
 }
 
+// Gives a filter that has contains_bits the other forms.
+template <class Filter, class Hash = std::uint64_t>
+class batch_answers {
+ public:
+  // out[i] is 1 or 0; needs hashes.size() bytes.
+  void contains_bytes(std::span<const Hash> hashes, std::span<std::uint8_t> out) const noexcept {
+    answer_bytes(hashes.size(), out, pieces_of{static_cast<const Filter*>(this), hashes});
+  }
+  // How many of the hashes are contained.
+  [[nodiscard]] std::size_t contains_count(std::span<const Hash> hashes) const noexcept {
+    return answer_count(hashes.size(), pieces_of{static_cast<const Filter*>(this), hashes});
+  }
+  // The indexes of those that are, ascending; returns how many. `out` must have room for all.
+  std::size_t contains_indexes(std::span<const Hash> hashes,
+                               std::span<std::uint32_t> out) const noexcept {
+    return answer_indexes(hashes.size(), out, pieces_of{static_cast<const Filter*>(this), hashes});
+  }
+
+ private:
+  struct pieces_of {
+    const Filter* self;
+    std::span<const Hash> hashes;
+    void operator()(std::size_t first, std::size_t count, std::span<std::uint64_t> bitmap) const {
+      self->contains_bits(hashes.subspan(first, count), bitmap);
+    }
+  };
+};
+
 }  // namespace bloomery::detail

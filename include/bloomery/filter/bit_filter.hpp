@@ -32,7 +32,7 @@ struct options {
 };
 
 template <class Probes>
-class bit_view {
+class bit_view : public detail::batch_answers<bit_view<Probes>, typename Probes::hash_type> {
  public:
   using probes_type = Probes;
   using view = bit_view;
@@ -50,22 +50,9 @@ class bit_view {
 
   // Batch calls: the same answers, several times faster when the array is larger than the cache.
   // Bit i % 64 of bitmap[i / 64] is the answer for hashes[i]; needs (hashes.size() + 63) / 64 words.
+  // filter/batch.hpp has the other forms of answer.
   void contains_bits(std::span<const hash_type> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
-  // out[i] is 1 or 0; needs hashes.size() bytes.
-  void contains_bytes(std::span<const hash_type> hashes,
-                      std::span<std::uint8_t> out) const noexcept {
-    detail::answer_bytes(hashes.size(), out, pieces(hashes));
-  }
-  // How many of the hashes are contained.
-  [[nodiscard]] std::size_t contains_count(std::span<const hash_type> hashes) const noexcept {
-    return detail::answer_count(hashes.size(), pieces(hashes));
-  }
-  // The indexes of those that are, ascending; returns how many. `out` must have room for all.
-  std::size_t contains_indexes(std::span<const hash_type> hashes,
-                               std::span<std::uint32_t> out) const noexcept {
-    return detail::answer_indexes(hashes.size(), out, pieces(hashes));
-  }
 
   [[nodiscard]] const bloomery::shape& shape() const noexcept { return plan_.shape; }
   [[nodiscard]] const plan& planned() const noexcept { return plan_; }
@@ -89,12 +76,6 @@ class bit_view {
   [[nodiscard]] std::uint64_t& key_count() noexcept { return keys_; }
 
  private:
-  auto pieces(std::span<const hash_type> hashes) const noexcept {
-    return [this, hashes](std::size_t first, std::size_t count, std::span<std::uint64_t> bitmap) {
-      contains_bits(hashes.subspan(first, count), bitmap);
-    };
-  }
-
   plan plan_;
   Probes probes_;
   const std::uint64_t* words_;

@@ -49,19 +49,40 @@ class keyed {
   // ---- one key -----------------------------------------------------------------------------------
 
   template <key_for<Hasher> Key>
-  void add(const Key& key) noexcept {
-    filter_.add(hash_key(hasher_, key));
+  decltype(auto) add(const Key& key) noexcept(never_grows) {
+    return filter_.add(hash_key(hasher_, key));
   }
   template <key_for<Hasher> Key>
   [[nodiscard]] bool contains(const Key& key) const noexcept {
     return filter_.contains(hash_key(hasher_, key));
   }
 
+  // As the kind allows: takes the key out again, false when it is surely not in the filter; how often it
+  // was added, at most; its value.
+  template <key_for<Hasher> Key>
+  bool remove(const Key& key) noexcept
+    requires removable<Filter>
+  {
+    return filter_.remove(hash_key(hasher_, key));
+  }
+  template <key_for<Hasher> Key>
+  [[nodiscard]] std::uint64_t count(const Key& key) const noexcept
+    requires countable<Filter>
+  {
+    return filter_.count(hash_key(hasher_, key));
+  }
+  template <key_for<Hasher> Key>
+  [[nodiscard]] auto value(const Key& key) const noexcept
+    requires requires(const Filter& f, const hash_type& hash) { f.value(hash); }
+  {
+    return filter_.value(hash_key(hasher_, key));
+  }
+
   // ---- many keys: any range of keys, hashed a piece at a time ---------------------------------------
 
   template <std::ranges::forward_range Keys>
     requires key_for<std::ranges::range_value_t<Keys>, Hasher>
-  void add_batch(const Keys& keys) noexcept {
+  void add_batch(const Keys& keys) noexcept(never_grows) {
     auto next = std::ranges::begin(keys);
     std::array<hash_type, detail::batch_keys> hashed;
     for (std::size_t left = size_of(keys); left > 0;) {
@@ -110,6 +131,10 @@ class keyed {
   }
 
  private:
+  static constexpr bool never_grows = requires(Filter& f, const hash_type& hash) {
+    { f.add(hash) } noexcept;
+  };
+
   template <class Keys>
   static std::size_t size_of(const Keys& keys) noexcept {
     return static_cast<std::size_t>(std::ranges::distance(keys));

@@ -93,6 +93,20 @@ class partitioned_probes {
   std::uint32_t probes_;
 };
 
+// The bits of a key in its block: what asks several blocks with one hash computes them once.
+struct block_mask {
+  std::array<std::uint64_t, bits_per_block / 64> words{};  // little-endian, as the block
+
+  [[nodiscard]] bool covered_by(const std::uint64_t* block) const noexcept {
+    std::uint64_t missing = 0;
+    for (std::size_t i = 0; i < words.size(); ++i) missing |= words[i] & ~block[i];
+    return missing == 0;
+  }
+  void set_in(std::uint64_t* block) const noexcept {
+    for (std::size_t i = 0; i < words.size(); ++i) block[i] |= words[i];
+  }
+};
+
 // Blocked: everything in the 64 bytes of block high64(h * blocks). Inside, x = h mod 2^32 gives the
 // rotation of the lane pattern (bits 16 to 19) and, times a multiplier for each lane, the bit there.
 class blocked_probes {
@@ -111,15 +125,17 @@ class blocked_probes {
   template <class Test>
   bool all_of(std::uint64_t hash, Test test) const noexcept {
     const std::uint64_t base = block_of(hash) * bits_per_block;
-    const auto x = static_cast<std::uint32_t>(hash);
-    const std::uint32_t rotation = (x >> 16U) & (block_geometry::lanes - 1);
     bool all = true;
-    for (std::uint32_t j = 0; j < probes_; ++j) {
-      const std::uint32_t lane = (pattern_lanes_[j] - rotation) & (block_geometry::lanes - 1);
-      const std::uint32_t bit = (x * block_geometry::lane_multiplier[lane]) >> 27U;
-      all &= test(base + std::uint64_t{lane} * block_geometry::lane_bits + bit);
-    }
+    in_block(hash, [&](std::uint32_t position) { all &= test(base + position); });
     return all;
+  }
+
+  [[nodiscard]] block_mask mask_of(std::uint64_t hash) const noexcept {
+    block_mask mask;
+    in_block(hash, [&](std::uint32_t position) {
+      mask.words[position / 64] |= detail::little_endian(std::uint64_t{1} << (position % 64));
+    });
+    return mask;
   }
 
   template <class Touch>
@@ -132,6 +148,17 @@ class blocked_probes {
   }
 
  private:
+  template <class Visit>
+  void in_block(std::uint64_t hash, Visit visit) const noexcept {
+    const auto x = static_cast<std::uint32_t>(hash);
+    const std::uint32_t rotation = (x >> 16U) & (block_geometry::lanes - 1);
+    for (std::uint32_t j = 0; j < probes_; ++j) {
+      const std::uint32_t lane = (pattern_lanes_[j] - rotation) & (block_geometry::lanes - 1);
+      const std::uint32_t bit = (x * block_geometry::lane_multiplier[lane]) >> 27U;
+      visit(lane * block_geometry::lane_bits + bit);
+    }
+  }
+
   std::uint64_t blocks_;
   std::uint32_t probes_;
   block_geometry::lane_list pattern_lanes_;

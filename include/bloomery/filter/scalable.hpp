@@ -1,0 +1,144 @@
+// The scalable filter: grows with its keys and keeps its rate, for users who cannot say how many keys will
+// come (Almeida, Baquero, Preguica and Hutchison 2007).
+//
+//     layer 0   [ n keys  ]
+//     layer 1   [ n keys  ]                      a key is in the filter when a layer has it;
+//     layer 2   [ 2n keys            ]           new keys go to the last layer
+//     layer 3   [ 4n keys                                    ]
+//
+// When the last layer is full, the next one doubles the whole. The usual design tightens the rate
+// of every layer by a constant factor, which costs 39 bits a key in the thirteenth layer at 1 %. Here a layer
+// gets 1/24 of the whole rate, the sixteenth and the next ones 1/48: 32 layers that together
+// stay below what was asked for, at 18 bits a key at 1 %. That is 1.8 times the filter that knew its keys when the last
+// layer is full, and 3.6 times at the moment when it is new.
+//
+// All layers are blocked and have the same number of probes. So one hash makes one mask of 512 bits, and
+// asking a layer is reading one line of it: eight layers cost far less than eight filters.
+//
+// Adding a key that the filter already contains changes nothing, so repetitions do not make it grow.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bloomery/bits/bit_array.hpp"
+#include "bloomery/core/shape.hpp"
+#include "bloomery/core/sizing.hpp"
+#include "bloomery/filter/batch.hpp"
+#include "bloomery/filter/bit_filter.hpp"
+#include "bloomery/hash/probe.hpp"
+
+namespace bloomery {
+
+class scalable_view : public detail::batch_answers<scalable_view> {
+ public:
+  using hash_type = std::uint64_t;
+  using view = scalable_view;
+  static constexpr filter_kind kind = filter_kind::scalable;
+  static constexpr probe_scheme scheme = probe_scheme::multiply;
+
+  // Throws errc::bad_argument unless the shape is one of this kind, errc::corrupt unless the words hold
+  // the layers that they speak of.
+  scalable_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
+
+  [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
+    const block_mask mask = probes_.mask_of(hash);
+    for (std::size_t i = layers_.size(); i-- > 0;) {
+      if (mask.covered_by(layers_[i].block_of(hash))) return true;
+    }
+    return false;
+  }
+
+  // The forms of answer are those of filter/batch.hpp.
+  void contains_bits(std::span<const std::uint64_t> hashes,
+                     std::span<std::uint64_t> bitmap) const noexcept;
+
+  [[nodiscard]] const plan& planned() const noexcept { return plan_; }
+  [[nodiscard]] const bloomery::shape& shape() const noexcept { return plan_.shape; }
+  // Calls of add so far, repetitions included, and the keys that went into a layer.
+  [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
+  [[nodiscard]] std::uint64_t keys_stored() const noexcept;
+  [[nodiscard]] std::size_t layers() const noexcept { return layers_.size(); }
+  [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const;
+  // The share of set bits.
+  [[nodiscard]] double fill() const noexcept;
+  // The chance that a random hash is in one of the layers as they are now.
+  [[nodiscard]] double fpr() const noexcept;
+
+ protected:
+  struct layer {
+    const std::uint64_t* words = nullptr;
+    std::uint64_t blocks = 0;
+    std::uint64_t capacity = 0;
+    std::uint64_t keys = 0;
+
+    [[nodiscard]] const std::uint64_t* block_of(std::uint64_t hash) const noexcept {
+      return words + detail::multiply_high(hash, blocks) * (bits_per_block / 64);
+    }
+    [[nodiscard]] std::span<const std::uint64_t> all() const noexcept {
+      return {words, static_cast<std::size_t>(blocks * (bits_per_block / 64))};
+    }
+  };
+
+  explicit scalable_view(const plan& p) : plan_(p), probes_(p.shape) {}
+
+  // Answers for at most 64 keys whose masks are known, asking the layers from the newest to `oldest`.
+  [[nodiscard]] std::uint64_t ask(std::span<const std::uint64_t> hashes,
+                                  std::span<const block_mask> masks,
+                                  std::size_t oldest = 0) const noexcept;
+  void write_directory();
+
+  plan plan_;
+  blocked_probes probes_;
+  std::uint64_t keys_ = 0;
+  std::vector<layer> layers_;
+  std::vector<std::uint64_t> directory_;  // what stands before the layers in an image
+  bool borrowed_ = true;                  // the layers are in one piece, behind their directory
+};
+
+class scalable_filter : public scalable_view {
+ public:
+  using view = scalable_view;
+  static constexpr bool grows = true;
+
+  // For o.keys keys in the first layer.
+  explicit scalable_filter(const options& o)
+      : scalable_filter(sizing::make_plan({.kind = kind, .keys = o.keys, .fpr = o.fpr})) {}
+  template <std::same_as<plan> Plan>
+  explicit scalable_filter(const Plan& p) : scalable_filter(made, p) {}
+  explicit scalable_filter(const view& other);
+
+  scalable_filter(const scalable_filter& other)
+      : scalable_filter(static_cast<const view&>(other)) {}
+  scalable_filter(scalable_filter&& other) noexcept = default;
+  scalable_filter& operator=(scalable_filter other) noexcept {
+    view::operator=(std::move(static_cast<view&>(other)));
+    std::swap(arrays_, other.arrays_);
+    return *this;
+  }
+  ~scalable_filter() = default;
+
+  // True when the key was new. Throws errc::no_memory, with nothing changed, when a layer is needed and
+  // there is no memory for it.
+  bool add(std::uint64_t hash);
+  void add_batch(std::span<const std::uint64_t> hashes);
+
+  // The blocked filter of the right size for all of the keys. Keys cannot be read out of a filter: whoever can
+  // replay them makes a filter of this plan, about half as large and one line a key.
+  [[nodiscard]] plan compact_plan() const;
+
+ private:
+  enum made_tag : std::uint8_t { made };
+  scalable_filter(made_tag, const plan& p);
+
+  void append_layer(std::uint64_t blocks, std::uint64_t capacity);
+  void store(std::uint64_t hash, const block_mask& mask);
+
+  std::vector<bit_array> arrays_;
+};
+
+}  // namespace bloomery

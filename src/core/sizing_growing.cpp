@@ -1,0 +1,77 @@
+// Sizes and rates of the kinds that are made of several blocked filters.
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "bloomery/core/sizing.hpp"
+#include "checks.hpp"
+#include "growth.hpp"
+#include "planners.hpp"
+
+namespace bloomery::sizing {
+
+namespace {
+
+constexpr std::uint32_t default_growth = 2;
+constexpr std::uint32_t default_generations = 4;
+
+// Lines before the blocks: see filter/scalable.hpp and filter/windowed.hpp.
+constexpr std::uint64_t scalable_head_lines = 2;
+std::uint64_t windowed_head_lines(std::uint32_t generations) { return 1 + (generations + 8) / 8; }
+
+// The blocked filter that one part is, for `keys` of the keys and `share` of the rate.
+plan part_of(const request& r, std::uint64_t keys, double share, std::uint64_t parts,
+             std::uint64_t head_lines) {
+  request part{.kind = filter_kind::blocked, .keys = std::max<std::uint64_t>(1, keys)};
+  part.probes = r.probes;
+  if (r.fpr) {
+    check_fpr(*r.fpr);
+    part.fpr = *r.fpr * share;
+  } else if (r.bits_per_key) {
+    part.bits_per_key = *r.bits_per_key * static_cast<double>(r.keys) /
+                        (static_cast<double>(part.keys) * static_cast<double>(parts));
+  } else {
+    const std::uint64_t head = head_lines * (bits_per_block / 8);
+    part.bytes = *r.bytes > head ? (*r.bytes - head) / parts : 0;
+  }
+  return make_plan(part);
+}
+
+}  // namespace
+
+shape shape_for_scalable(const request& r) {
+  const std::uint32_t factor = r.variant.value_or(default_growth);
+  shape s =
+      part_of(r, r.keys, growth::first_share(std::max(2U, factor)), 1, scalable_head_lines).shape;
+  s.kind = filter_kind::scalable;
+  s.variant = factor;
+  s.bits += scalable_head_lines * bits_per_block;
+  return s;
+}
+
+double fpr_of_scalable(const shape& s, std::uint64_t keys) {
+  growth::step first{.blocks = s.bits / bits_per_block - scalable_head_lines, .keys = keys};
+  return blocked_fpr(first.keys, first.blocks, s.probes);
+}
+
+shape shape_for_windowed(const request& r) {
+  const std::uint32_t g = r.variant.value_or(default_generations);
+  const std::uint64_t slots = std::uint64_t{g} + 1;
+  const std::uint64_t keys = (r.keys + std::max(1U, g) - 1) / std::max(1U, g);
+  const std::uint64_t head = windowed_head_lines(g);
+  shape s = part_of(r, keys, 1 / static_cast<double>(slots), slots, head).shape;
+  s.kind = filter_kind::windowed;
+  s.variant = g;
+  s.bits = s.bits * slots + head * bits_per_block;
+  return s;
+}
+
+double fpr_of_windowed(const shape& s, std::uint64_t keys) {
+  const std::uint64_t slots = std::uint64_t{s.variant} + 1;
+  const std::uint64_t blocks = (s.bits / bits_per_block - windowed_head_lines(s.variant)) / slots;
+  const std::uint64_t in_one = (keys + s.variant - 1) / s.variant;
+  return -std::expm1(static_cast<double>(slots) *
+                     std::log1p(-std::min(1 - 1e-15, blocked_fpr(in_one, blocks, s.probes))));
+}
+
+}  // namespace bloomery::sizing

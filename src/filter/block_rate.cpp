@@ -1,0 +1,44 @@
+#include "block_rate.hpp"
+
+#include <array>
+#include <bit>
+
+#include "bloomery/core/arithmetic.hpp"
+#include "bloomery/core/block_geometry.hpp"
+#include "bloomery/core/shape.hpp"
+
+namespace bloomery::detail {
+
+// For each block, the mean over the 16 rotations of the product of the fills of the k lanes
+// that the rotated pattern asks for. The fills are laid out twice, backwards, so that the rotations
+// are 16 neighbouring entries and the inner loop is one vector multiplication.
+double block_rate(std::span<const std::uint64_t> words, std::uint32_t probes,
+                  std::size_t stride) noexcept {
+  using block_geometry::lanes;
+  constexpr std::size_t words_per_block = bits_per_block / 64;
+  double sum = 0;
+  std::size_t blocks = 0;
+  for (std::size_t at = 0; at + words_per_block <= words.size(); at += stride, ++blocks) {
+    std::array<float, std::size_t{2} * lanes> fill{};
+    for (std::uint32_t lane = 0; lane < lanes; ++lane) {
+      const std::uint64_t word = detail::little_endian(words[at + lane / 2]);
+      const auto half = static_cast<std::uint32_t>(word >> (lane % 2 * 32));
+      const float share = static_cast<float>(std::popcount(half)) / block_geometry::lane_bits;
+      fill[(lanes - lane) % lanes] = share;
+      fill[(lanes - lane) % lanes + lanes] = share;
+    }
+    std::array<float, lanes> product{};
+    product.fill(1.0F);
+    for (std::uint32_t i = 0; i < lanes; ++i) {
+      if (((block_geometry::lane_pattern[probes] >> i) & 1U) == 0) continue;
+      // Rotation r asks lane i - r, which stands at index r - i (mod 16).
+      for (std::uint32_t r = 0; r < lanes; ++r) product[r] *= fill[lanes + r - i];
+    }
+    float in_block = 0;
+    for (const float p : product) in_block += p;
+    sum += static_cast<double>(in_block);
+  }
+  return blocks == 0 ? 0 : sum / lanes / static_cast<double>(blocks);
+}
+
+}  // namespace bloomery::detail

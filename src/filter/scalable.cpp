@@ -1,0 +1,238 @@
+#include "bloomery/filter/scalable.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "../core/growth.hpp"
+#include "block_rate.hpp"
+#include "bloomery/core/error.hpp"
+
+namespace bloomery {
+
+namespace {
+
+constexpr std::size_t words_per_block = bits_per_block / 64;
+// An image begins with a line that holds the number of layers, then four words for each of them: blocks,
+// capacity, keys and a reserved one.
+constexpr std::size_t head_words = 8;
+constexpr std::size_t entry_words = 4;
+
+constexpr std::size_t directory_words(std::size_t layers) {
+  return (head_words + layers * entry_words + words_per_block - 1) / words_per_block *
+         words_per_block;
+}
+
+[[noreturn]] void throw_corrupt(const std::string& what) {
+  throw error(errc::corrupt, "the filter is damaged: " + what);
+}
+
+const plan& checked(const plan& p) {
+  check_shape(p.shape);
+  if (p.shape.kind != filter_kind::scalable || p.shape.scheme != probe_scheme::multiply) {
+    throw error(errc::bad_argument, "a shape of kind " + std::string(kind_name(p.shape.kind)) +
+                                        " given to a scalable filter");
+  }
+  return p;
+}
+
+}  // namespace
+
+scalable_view::scalable_view(const plan& p, std::span<const std::uint64_t> words,
+                             std::uint64_t keys)
+    : plan_(checked(p)), probes_(p.shape), keys_(keys) {
+  if (words.size() != p.shape.bits / 64 || words.size() < directory_words(1)) {
+    throw_corrupt("its directory is cut off");
+  }
+  const auto number = [&](std::size_t i) { return detail::little_endian(words[i]); };
+  const std::uint64_t count = number(0);
+  if (count == 0 || count > growth::most_layers || words.size() < directory_words(count)) {
+    throw_corrupt("it cannot have " + detail::to_text(count) + " layers");
+  }
+  const std::size_t used = head_words + static_cast<std::size_t>(count) * entry_words;
+  const std::size_t start = directory_words(static_cast<std::size_t>(count));
+  bool sound =
+      std::all_of(&words[1], &words[head_words], [](auto word) { return word == 0; }) &&
+      std::all_of(words.data() + used, words.data() + start, [](auto word) { return word == 0; });
+  std::uint64_t blocks_left = (words.size() - start) / words_per_block;
+  const std::uint64_t* at = words.data() + start;
+  for (std::size_t i = head_words; i < used; i += entry_words) {
+    const layer l{
+        .words = at, .blocks = number(i), .capacity = number(i + 1), .keys = number(i + 2)};
+    sound = sound && number(i + 3) == 0 && l.capacity != 0;
+    if (l.blocks == 0 || l.blocks > blocks_left) throw_corrupt("a layer does not fit into it");
+    blocks_left -= l.blocks;
+    at += l.blocks * words_per_block;
+    layers_.push_back(l);
+  }
+  if (!sound || blocks_left != 0) throw_corrupt("its directory contradicts itself");
+  directory_.assign(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(start));
+}
+
+std::uint64_t scalable_view::ask(std::span<const std::uint64_t> hashes,
+                                 std::span<const block_mask> masks,
+                                 std::size_t oldest) const noexcept {
+  // Below this a layer is in the cache anyway, and asking ahead for its lines would only cost.
+  constexpr std::uint64_t cached_blocks = (std::uint64_t{256} << 10U) / 64;
+  constexpr std::size_t ahead = 24;
+  std::uint64_t found = 0;
+  for (std::size_t i = layers_.size(); i-- > oldest;) {
+    const layer& l = layers_[i];
+    const bool large = l.blocks > cached_blocks;
+    const std::size_t lead = large ? std::min(ahead, hashes.size()) : 0;
+    for (std::size_t k = 0; k < lead; ++k) __builtin_prefetch(l.block_of(hashes[k]), 0, 3);
+    for (std::size_t k = 0; k < hashes.size(); ++k) {
+      if (large && k + ahead < hashes.size()) {
+        __builtin_prefetch(l.block_of(hashes[k + ahead]), 0, 3);
+      }
+      found |= std::uint64_t{masks[k].covered_by(l.block_of(hashes[k]))} << k;
+    }
+  }
+  return found;
+}
+
+void scalable_view::contains_bits(std::span<const std::uint64_t> hashes,
+                                  std::span<std::uint64_t> bitmap) const noexcept {
+  std::array<block_mask, 64> masks;
+  for (std::size_t first = 0; first < hashes.size(); first += masks.size()) {
+    const auto piece = hashes.subspan(first, std::min(masks.size(), hashes.size() - first));
+    for (std::size_t i = 0; i < piece.size(); ++i) masks[i] = probes_.mask_of(piece[i]);
+    bitmap[first / 64] = ask(piece, std::span(masks).first(piece.size()));
+  }
+}
+
+std::uint64_t scalable_view::keys_stored() const noexcept {
+  std::uint64_t sum = 0;
+  for (const layer& l : layers_) sum += l.keys;
+  return sum;
+}
+
+std::vector<std::span<const std::uint64_t>> scalable_view::parts() const {
+  // The layers of a mapped filter follow its directory: it is one piece.
+  std::vector<std::span<const std::uint64_t>> all{directory_};
+  const layer& first = layers_.front();
+  const layer& last = layers_.back();
+  if (borrowed_) {
+    const std::uint64_t* begin = first.words - directory_.size();
+    all.front() = {begin, static_cast<std::size_t>(last.all().data() + last.all().size() - begin)};
+    return all;
+  }
+  for (const layer& l : layers_) all.push_back(l.all());
+  return all;
+}
+
+double scalable_view::fill() const noexcept {
+  std::uint64_t set = 0;
+  std::uint64_t bits = 0;
+  for (const layer& l : layers_) {
+    set += count_bits(l.all());
+    bits += l.blocks * bits_per_block;
+  }
+  return static_cast<double>(set) / static_cast<double>(bits);
+}
+
+double scalable_view::fpr() const noexcept {
+  double none = 1;
+  for (const layer& l : layers_) none *= 1 - detail::block_rate(l.all(), shape().probes);
+  return 1 - none;
+}
+
+void scalable_view::write_directory() {
+  directory_.assign(directory_words(layers_.size()), 0);
+  directory_[0] = detail::little_endian(layers_.size());
+  std::uint64_t words = directory_.size();
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    std::uint64_t* const entry = &directory_[head_words + i * entry_words];
+    entry[0] = detail::little_endian(layers_[i].blocks);
+    entry[1] = detail::little_endian(layers_[i].capacity);
+    entry[2] = detail::little_endian(layers_[i].keys);
+    words += layers_[i].all().size();
+  }
+  plan_.shape.bits = words * 64;
+}
+
+scalable_filter::scalable_filter(made_tag, const plan& p) : view(checked(p)) {
+  borrowed_ = false;
+  const std::uint64_t blocks = p.shape.bits / bits_per_block;
+  constexpr std::uint64_t head_blocks = directory_words(1) / words_per_block;
+  if (blocks <= head_blocks) {
+    detail::throw_bad_argument("the number of bits", p.shape.bits, "more than the directory's");
+  }
+  append_layer(blocks - head_blocks, std::max<std::uint64_t>(1, p.keys));
+}
+
+scalable_filter::scalable_filter(const view& other) : view(other) {
+  borrowed_ = false;
+  arrays_.reserve(layers_.size());
+  for (layer& l : layers_) {
+    bit_array& array = arrays_.emplace_back(l.blocks * bits_per_block);
+    std::copy(l.all().begin(), l.all().end(), array.words().begin());
+    l.words = array.words().data();
+  }
+}
+
+void scalable_filter::append_layer(std::uint64_t blocks, std::uint64_t capacity) {
+  arrays_.reserve(arrays_.size() + 1);
+  layers_.reserve(layers_.size() + 1);
+  directory_.reserve(directory_words(layers_.size() + 1));
+  const bit_array& array = arrays_.emplace_back(blocks * bits_per_block);
+  layers_.push_back({.words = array.words().data(), .blocks = blocks, .capacity = capacity});
+  write_directory();
+}
+
+void scalable_filter::store(std::uint64_t hash, const block_mask& mask) {
+  if (layers_.back().keys >= layers_.back().capacity) {
+    const growth::step next =
+        growth::after({.blocks = layers_.front().blocks, .keys = layers_.front().capacity},
+                      layers_.size(), shape().variant);
+    // With no further step, the last layer takes the keys and the rate rises.
+    if (next.blocks != 0 &&
+        shape().bits / bits_per_block + next.blocks < max_bits / bits_per_block) {
+      append_layer(next.blocks, next.keys);
+    }
+  }
+  layer& last = layers_.back();
+  const std::uint64_t block = detail::multiply_high(hash, last.blocks);
+  mask.set_in(arrays_.back().words().data() + block * words_per_block);
+  ++last.keys;
+  directory_[head_words + (layers_.size() - 1) * entry_words + 2] =
+      detail::little_endian(last.keys);
+}
+
+bool scalable_filter::add(std::uint64_t hash) {
+  const block_mask mask = probes_.mask_of(hash);
+  const bool known = ask({&hash, 1}, {&mask, 1}) != 0;
+  if (!known) store(hash, mask);
+  ++keys_;
+  return !known;
+}
+
+void scalable_filter::add_batch(std::span<const std::uint64_t> hashes) {
+  std::array<block_mask, 64> masks;
+  for (std::size_t first = 0; first < hashes.size(); first += masks.size()) {
+    const auto piece = hashes.subspan(first, std::min(masks.size(), hashes.size() - first));
+    for (std::size_t i = 0; i < piece.size(); ++i) masks[i] = probes_.mask_of(piece[i]);
+    const std::uint64_t known = ask(piece, std::span(masks).first(piece.size()));
+    // Keys of this piece may repeat each other; those are in the layers that change now.
+    const std::size_t oldest = layers_.size() - 1;
+    for (std::size_t i = 0; i < piece.size(); ++i) {
+      const bool is_new =
+          ((known >> i) & 1U) == 0 && ask(piece.subspan(i, 1), {&masks[i], 1}, oldest) == 0;
+      if (is_new) store(piece[i], masks[i]);
+      ++keys_;
+    }
+  }
+}
+
+plan scalable_filter::compact_plan() const {
+  const double fpr_now = fpr();
+  const double target = plan_.fpr_target > 0 ? plan_.fpr_target : std::max(fpr_now, 1e-9);
+  // New keys that were taken for known ones were not stored: at most their rate, and its scatter.
+  const auto stored = static_cast<double>(keys_stored());
+  const double missed = stored * fpr_now + 4 * std::sqrt(stored * fpr_now) + 1;
+  const auto keys = static_cast<std::uint64_t>(std::ceil(stored + missed));
+  return sizing::make_plan({.kind = filter_kind::blocked, .keys = keys, .fpr = target});
+}
+
+}  // namespace bloomery

@@ -1,0 +1,215 @@
+#include "bloomery/filter/windowed.hpp"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "block_rate.hpp"
+#include "bloomery/core/error.hpp"
+
+namespace bloomery {
+
+namespace {
+
+// The first line of an image is the clock; then comes a word for each slot, the keys added to it.
+namespace at {
+constexpr std::size_t window = 0;
+constexpr std::size_t by_time = 1;
+constexpr std::size_t now = 2;
+constexpr std::size_t reserved = 3;
+}  // namespace at
+
+constexpr std::size_t line = bits_per_block / 64;
+
+std::size_t head_of(std::uint32_t generations) {
+  return line + (generations + 1 + line - 1) / line * line;
+}
+
+[[noreturn]] void throw_corrupt(const std::string& what) {
+  throw error(errc::corrupt, "the filter is damaged: " + what);
+}
+
+// The blocks of a generation; throws unless the shape has whole ones.
+std::uint64_t checked_blocks(const shape& s) {
+  check_shape(s);
+  if (s.kind != filter_kind::windowed || s.scheme != probe_scheme::multiply) {
+    throw error(errc::bad_argument, "a shape of kind " + std::string(kind_name(s.kind)) +
+                                        " given to a windowed filter");
+  }
+  const std::uint64_t lines = s.bits / bits_per_block;
+  const std::uint64_t head = head_of(s.variant) / line;
+  if (lines <= head || (lines - head) % (s.variant + 1) != 0) {
+    detail::throw_bad_argument("the number of bits", s.bits,
+                               "that of a whole number of blocks in each generation");
+  }
+  return (lines - head) / (s.variant + 1);
+}
+
+}  // namespace
+
+windowed_view::windowed_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t)
+    : plan_(p), probes_(p.shape), words_(words.data()), blocks_(checked_blocks(p.shape)) {
+  if (words.size() != p.shape.bits / 64) throw_corrupt("it is cut off");
+  const auto number = [&](std::size_t i) { return detail::little_endian(words[i]); };
+  clock_ = {
+      .window = number(at::window), .now = number(at::now), .by_time = number(at::by_time) != 0};
+  const auto zero = [](std::uint64_t word) { return word == 0; };
+  const bool sound = number(at::by_time) <= 1 && clock_.window >= p.shape.variant &&
+                     std::all_of(&words[at::reserved], &words[line], zero) &&
+                     std::all_of(words.data() + line + slots(), words.data() + head_words(), zero);
+  if (!sound) throw_corrupt("its clock cannot be");
+  alive_ = alive_at(clock_.now);
+}
+
+std::size_t windowed_view::head_words() const noexcept { return head_of(shape().variant); }
+
+std::uint64_t windowed_view::alive_at(std::uint64_t now) const noexcept {
+  const std::uint64_t current = generation_of(clock_.now);
+  const std::uint64_t later = generation_of(now);
+  std::uint64_t alive = 0;
+  for (std::uint32_t age = 0; age < slots() && age <= current; ++age) {
+    const std::uint64_t generation = current - age;
+    const bool remembered = later - generation <= shape().variant;
+    if (remembered) alive |= std::uint64_t{1} << slot_of(generation);
+  }
+  return alive;
+}
+
+void windowed_view::advance(std::uint64_t now) noexcept {
+  // The words stay as of their own clock; only what is asked of them becomes less.
+  if (clock_.by_time && now > clock_.now) alive_ &= alive_at(now);
+}
+
+void windowed_view::contains_bits(std::span<const std::uint64_t> hashes,
+                                  std::span<std::uint64_t> bitmap) const noexcept {
+  // A key has g + 1 neighbouring lines; the first ones start the machine's own prefetching.
+  constexpr std::size_t ahead = 8;
+  const auto touch = [&](std::uint64_t hash) {
+    const std::uint64_t* const lines = words_ + line_of(hash);
+    for (std::uint32_t slot = 0; slot < slots(); ++slot) {
+      __builtin_prefetch(lines + slot * line, 0, 3);
+    }
+  };
+  std::fill_n(bitmap.begin(), (hashes.size() + 63) / 64, 0);
+  for (std::size_t i = 0; i < std::min(ahead, hashes.size()); ++i) touch(hashes[i]);
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    if (i + ahead < hashes.size()) touch(hashes[i + ahead]);
+    bitmap[i / 64] |= std::uint64_t{contains(hashes[i])} << (i % 64);
+  }
+}
+
+std::uint64_t windowed_view::keys() const noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t slot = 0; slot < slots(); ++slot) {
+    if (((alive_ >> slot) & 1U) != 0) sum += slot_keys(slot);
+  }
+  return sum;
+}
+
+double windowed_view::fill() const noexcept {
+  const auto all = words().subspan(head_words());
+  return static_cast<double>(count_bits(all)) / static_cast<double>(all.size() * 64);
+}
+
+double windowed_view::fpr() const noexcept {
+  double none = 1;
+  for (std::size_t slot = 0; slot < slots(); ++slot) {
+    if (((alive_ >> slot) & 1U) == 0) continue;
+    none *= 1 - detail::block_rate(lines_of_slot(slot), shape().probes, slots() * line);
+  }
+  return 1 - none;
+}
+
+std::uint64_t windowed_filter::checked_bits(const plan& p) {
+  checked_blocks(p.shape);
+  return p.shape.bits;
+}
+
+namespace {
+
+bit_array with_clock(bit_array array, const plan& p) {
+  const std::uint64_t window = std::max<std::uint64_t>(p.shape.variant, p.keys);
+  array.words()[at::window] = detail::little_endian(window);
+  return array;
+}
+
+bit_array copy_of(std::span<const std::uint64_t> words) {
+  bit_array array(std::uint64_t{words.size()} * 64);
+  std::copy(words.begin(), words.end(), array.words().begin());
+  return array;
+}
+
+}  // namespace
+
+windowed_filter::windowed_filter(const plan& p, bit_array array)
+    : view(p, (array = with_clock(std::move(array), p)).words(), 0), array_(std::move(array)) {}
+
+windowed_filter::windowed_filter(const view& other) : view(other), array_(copy_of(other.words())) {
+  words_ = array_.words().data();
+  // The other may have looked at a later time than that of its words.
+  for (std::size_t slot = 0; slot < slots(); ++slot) {
+    if (((alive_ >> slot) & 1U) == 0) wipe(slot);
+  }
+}
+
+void windowed_filter::set_window(std::uint64_t window) {
+  if (clock_.now != 0) {
+    throw error(errc::bad_argument, "the window of a filter that was used cannot be changed");
+  }
+  if (window < shape().variant) {
+    detail::throw_bad_argument(
+        "the window", window,
+        "at least the number of generations, " + detail::to_text(std::uint64_t{shape().variant}));
+  }
+  clock_ = {.window = window, .now = 0, .by_time = true};
+  array_.words()[at::window] = detail::little_endian(window);
+  array_.words()[at::by_time] = detail::little_endian(1);
+}
+
+void windowed_filter::wipe(std::size_t slot) noexcept {
+  std::uint64_t& keys = array_.words()[line + slot];
+  if (keys == 0) return;
+  keys = 0;
+  for (std::uint64_t* at = array_.words().data() + head_words() + slot * line;
+       at < array_.words().data() + array_.words().size(); at += slots() * line) {
+    std::fill_n(at, line, 0);
+  }
+}
+
+void windowed_filter::move_clock(std::uint64_t now) noexcept {
+  const std::uint64_t from = generation_of(clock_.now);
+  const std::uint64_t to = generation_of(now);
+  for (std::uint64_t age = 0; age < std::min<std::uint64_t>(to - from, slots()); ++age) {
+    wipe(slot_of(to - age));
+  }
+  clock_.now = now;
+  array_.words()[at::now] = detail::little_endian(now);
+  alive_ = alive_at(now);
+}
+
+void windowed_filter::advance(std::uint64_t now) noexcept {
+  if (clock_.by_time && now > clock_.now) move_clock(now);
+}
+
+void windowed_filter::add(std::uint64_t hash) noexcept {
+  const std::size_t slot = slot_of(generation_of(clock_.now));
+  probes_.mask_of(hash).set_in(array_.words().data() + line_of(hash) + slot * line);
+  std::uint64_t& keys = array_.words()[line + slot];
+  keys = detail::little_endian(detail::little_endian(keys) + 1);
+  if (!clock_.by_time) move_clock(clock_.now + 1);
+}
+
+void windowed_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept {
+  constexpr std::size_t ahead = 24;
+  const auto touch = [&](std::uint64_t hash) {
+    const std::size_t slot = slot_of(generation_of(clock_.now));
+    __builtin_prefetch(words_ + line_of(hash) + slot * line, 1, 3);
+  };
+  for (std::size_t i = 0; i < std::min(ahead, hashes.size()); ++i) touch(hashes[i]);
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    if (i + ahead < hashes.size()) touch(hashes[i + ahead]);
+    add(hashes[i]);
+  }
+}
+
+}  // namespace bloomery
