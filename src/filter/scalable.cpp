@@ -6,6 +6,7 @@
 #include <string>
 
 #include "../core/growth.hpp"
+#include "../kernel/blocks.hpp"
 #include "block_rate.hpp"
 #include "bloomery/core/error.hpp"
 
@@ -73,33 +74,21 @@ scalable_view::scalable_view(const plan& p, std::span<const std::uint64_t> words
 std::uint64_t scalable_view::ask(std::span<const std::uint64_t> hashes,
                                  std::span<const block_mask> masks,
                                  std::size_t oldest) const noexcept {
-  // Below this a layer is in the cache anyway, and asking ahead for its lines would only cost.
-  constexpr std::uint64_t cached_blocks = (std::uint64_t{256} << 10U) / 64;
-  constexpr std::size_t ahead = 24;
   std::uint64_t found = 0;
   for (std::size_t i = layers_.size(); i-- > oldest;) {
     const layer& l = layers_[i];
-    const bool large = l.blocks > cached_blocks;
-    const std::size_t lead = large ? std::min(ahead, hashes.size()) : 0;
-    for (std::size_t k = 0; k < lead; ++k) __builtin_prefetch(l.block_of(hashes[k]), 0, 3);
-    for (std::size_t k = 0; k < hashes.size(); ++k) {
-      if (large && k + ahead < hashes.size()) {
-        __builtin_prefetch(l.block_of(hashes[k + ahead]), 0, 3);
-      }
-      found |= std::uint64_t{masks[k].covered_by(l.block_of(hashes[k]))} << k;
-    }
+    found |= kernel::covered({.words = l.words, .blocks = l.blocks}, hashes, masks.data());
   }
   return found;
 }
 
 void scalable_view::contains_bits(std::span<const std::uint64_t> hashes,
                                   std::span<std::uint64_t> bitmap) const noexcept {
-  std::array<block_mask, 64> masks;
-  for (std::size_t first = 0; first < hashes.size(); first += masks.size()) {
-    const auto piece = hashes.subspan(first, std::min(masks.size(), hashes.size() - first));
-    for (std::size_t i = 0; i < piece.size(); ++i) masks[i] = probes_.mask_of(piece[i]);
-    bitmap[first / 64] = ask(piece, std::span(masks).first(piece.size()));
-  }
+  kernel::answer_rows(probes_, hashes, bitmap, [&](auto visit) {
+    for (std::size_t i = layers_.size(); i-- > 0;) {
+      visit(kernel::block_row{.words = layers_[i].words, .blocks = layers_[i].blocks});
+    }
+  });
 }
 
 std::uint64_t scalable_view::keys_stored() const noexcept {
@@ -212,7 +201,7 @@ void scalable_filter::add_batch(std::span<const std::uint64_t> hashes) {
   std::array<block_mask, 64> masks;
   for (std::size_t first = 0; first < hashes.size(); first += masks.size()) {
     const auto piece = hashes.subspan(first, std::min(masks.size(), hashes.size() - first));
-    for (std::size_t i = 0; i < piece.size(); ++i) masks[i] = probes_.mask_of(piece[i]);
+    kernel::make_masks(probes_, piece, masks.data());
     const std::uint64_t known = ask(piece, std::span(masks).first(piece.size()));
     // Keys of this piece may repeat each other; those are in the layers that change now.
     const std::size_t oldest = layers_.size() - 1;

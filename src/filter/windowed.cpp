@@ -4,6 +4,7 @@
 #include <array>
 #include <string>
 
+#include "../kernel/blocks.hpp"
 #include "block_rate.hpp"
 #include "bloomery/core/error.hpp"
 
@@ -82,20 +83,13 @@ void windowed_view::advance(std::uint64_t now) noexcept {
 
 void windowed_view::contains_bits(std::span<const std::uint64_t> hashes,
                                   std::span<std::uint64_t> bitmap) const noexcept {
-  // A key has g + 1 neighbouring lines; the first ones start the machine's own prefetching.
-  constexpr std::size_t ahead = 8;
-  const auto touch = [&](std::uint64_t hash) {
-    const std::uint64_t* const lines = words_ + line_of(hash);
-    for (std::uint32_t slot = 0; slot < slots(); ++slot) {
-      __builtin_prefetch(lines + slot * line, 0, 3);
+  kernel::answer_rows(probes_, hashes, bitmap, [&](auto visit) {
+    for (std::uint64_t rest = alive_; rest != 0; rest &= rest - 1) {
+      const auto slot = static_cast<std::size_t>(std::countr_zero(rest));
+      visit(kernel::block_row{
+          .words = lines_of_slot(slot).data(), .blocks = blocks_, .stride = slots() * line});
     }
-  };
-  std::fill_n(bitmap.begin(), (hashes.size() + 63) / 64, 0);
-  for (std::size_t i = 0; i < std::min(ahead, hashes.size()); ++i) touch(hashes[i]);
-  for (std::size_t i = 0; i < hashes.size(); ++i) {
-    if (i + ahead < hashes.size()) touch(hashes[i + ahead]);
-    bitmap[i / 64] |= std::uint64_t{contains(hashes[i])} << (i % 64);
-  }
+  });
 }
 
 std::uint64_t windowed_view::keys() const noexcept {

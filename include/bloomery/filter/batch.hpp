@@ -14,7 +14,9 @@
 
 namespace bloomery::detail {
 
-inline constexpr std::size_t batch_keys = 256;  // a piece: its hashes and answers fit on the stack
+// A piece: its hashes and answers fit on the stack and stay in the first-level cache. Each piece starts the
+// look-ahead of the loops anew, so it should not be shorter.
+inline constexpr std::size_t batch_keys = 1024;
 
 // Calls bits(first, count, bitmap) for consecutive pieces and take(first, count, bitmap) after each.
 template <class Bits, class Take>

@@ -1,0 +1,66 @@
+// The scalable and the windowed filter against the blocked filter that knew its keys: bits a key, and nanoseconds a key
+// of a batch lookup of absent keys, medians of 7. Prints the table of docs/math.md.
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <vector>
+
+#include "bloomery/bloomery.hpp"
+
+namespace {
+
+using namespace bloomery;
+using clock_type = std::chrono::steady_clock;
+
+std::vector<std::uint64_t> hashes(std::uint64_t first, std::size_t count) {
+  std::vector<std::uint64_t> all(count);
+  for (std::size_t i = 0; i < count; ++i) all[i] = splitmix64(first + i);
+  return all;
+}
+
+template <class Filter>
+double absent_ns(const Filter& f) {
+  const auto absent = hashes(std::uint64_t{1} << 40U, 2'000'000);
+  std::array<double, 7> times{};
+  std::size_t found = 0;
+  for (double& t : times) {
+    const auto start = clock_type::now();
+    found += f.contains_count(absent);
+    t = std::chrono::duration<double, std::nano>(clock_type::now() - start).count() / 2e6;
+  }
+  if (found == absent.size()) std::puts("everything was found");
+  std::nth_element(times.begin(), times.begin() + 3, times.end());
+  return times[3];
+}
+
+void row(const char* name, double bits, std::size_t layers, double ns, double base_ns) {
+  std::printf("| %s | %zu | %.2f | %.2f | %.2f |\n", name, layers, bits, ns, ns / base_ns);
+}
+
+}  // namespace
+
+int main() {
+  for (const std::size_t keys : {200'000U, 1'000'000U, 10'000'000U, 50'000'000U}) {
+    const auto n = static_cast<double>(keys);
+    const auto present = hashes(0, keys);
+    std::printf(
+        "\n%zu keys at 1 %%\n\n| | layers | bits a key | ns a key | times blocked "
+        "|\n|---|---|---|---|---|\n",
+        keys);
+    blocked_filter blocked(options{.keys = keys});
+    blocked.add_batch(present);
+    const double base = absent_ns(blocked);
+    row("blocked", static_cast<double>(blocked.shape().bits) / n, 1, base, base);
+    for (const std::uint64_t first : {1'000U, 30'000U}) {
+      scalable_filter f(options{.keys = first});
+      f.add_batch(present);
+      row(first == 1000 ? "scalable from 1,000" : "scalable from 30,000",
+          static_cast<double>(f.shape().bits) / n, f.layers(), absent_ns(f), base);
+    }
+    windowed_filter w(options{.keys = keys});
+    w.add_batch(present);
+    row("windowed, 4 generations", static_cast<double>(w.shape().bits) / n, 5, absent_ns(w), base);
+  }
+}
