@@ -1,9 +1,11 @@
-// bloomery build: a filter from keys. Three ways, all with the same bytes as the result:
+// bloomery build: a filter from keys. Four ways, those that a kind has all with the same bytes as the result:
 //   files            counted first, then read again and added
 //   pipes            hashes are spooled while counting, then added
 //   a huge filter    hashes are spooled, then the file is made slice by slice
+//   a static filter  all hashes are collected, then the filter is made from them
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <fstream>
 #include <optional>
@@ -12,6 +14,7 @@
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/format/sliced_build.hpp"
 #include "cli/common.hpp"
+#include "cli/keys.hpp"
 #include "cli/lines.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
@@ -31,6 +34,13 @@ struct build_options {
   std::optional<double> bits_per_key;
   std::string bytes;
   std::optional<std::uint32_t> probes;
+  std::optional<std::uint32_t> cell_bits;
+  std::optional<std::uint32_t> bucket;
+  std::optional<std::uint32_t> generations;
+  std::optional<std::uint32_t> growth;
+  std::string window;
+  std::string layout;
+  std::string update;
   std::string hash = "xxh3";
   std::uint64_t seed = 0;
   std::string key_file;
@@ -57,6 +67,40 @@ std::uint64_t memory_limit(const build_options& o) {
   return available == 0 ? UINT64_MAX : available / 4 * 3;
 }
 
+// An option that means nothing to the kind is a mistake of the user, not something to pass over.
+void check_options(const build_options& o) {
+  const auto only = [&](bool given, std::string_view option,
+                        std::initializer_list<std::string_view> kinds) {
+    if (!given || std::find(kinds.begin(), kinds.end(), o.kind) != kinds.end()) return;
+    throw error(errc::bad_argument, fmt::format("{} is for filters of kind {}, not {}", option,
+                                                fmt::join(kinds, ", "), o.kind));
+  };
+  only(o.cell_bits.has_value(), "--cell-bits",
+       {"counting", "cuckoo", "fuse", "ribbon", "count-min", "spectral"});
+  only(o.bucket.has_value(), "--bucket", {"cuckoo"});
+  only(o.generations.has_value(), "--generations", {"windowed"});
+  only(!o.window.empty(), "--window", {"windowed"});
+  only(o.growth.has_value(), "--growth", {"scalable"});
+  only(!o.layout.empty(), "--layout", {"counting"});
+  only(!o.update.empty(), "--update", {"count-min", "spectral"});
+  only(makes_digests(o.hash), fmt::format("--hash {}", o.hash), {"classic"});
+  if (o.kind == "bloomier") {
+    throw error(errc::bad_argument, "a bloomier filter has values: use 'bloomery map build'");
+  }
+}
+
+std::uint32_t update_variant(const build_options& o) {
+  const std::vector<std::string_view> names =
+      o.kind == "count-min" ? std::vector<std::string_view>{"plain", "conservative"}
+                            : std::vector<std::string_view>{"selection", "increase", "recurring"};
+  const auto found = std::find(names.begin(), names.end(), o.update);
+  if (found == names.end()) {
+    throw error(errc::bad_argument, fmt::format("--update is {}, but for {} it must be one of {}",
+                                                o.update, o.kind, fmt::join(names, ", ")));
+  }
+  return static_cast<std::uint32_t>(found - names.begin());
+}
+
 sizing::request make_request(const build_options& o, std::uint64_t keys) {
   sizing::request r;
   r.kind = *kind_from_name(o.kind);
@@ -66,6 +110,13 @@ sizing::request make_request(const build_options& o, std::uint64_t keys) {
   if (!o.fpr.empty()) r.fpr = parse_rate(o.fpr);
   if (!r.fpr && !r.bits_per_key && !r.bytes) r.fpr = 0.01;
   r.probes = o.probes;
+  r.cell_bits = o.cell_bits;
+  if (o.layout == "line") r.block_bits = bits_per_block;
+  if (o.layout == "classic") r.block_bits = 0;
+  r.bucket_cells = o.bucket;
+  if (o.generations) r.variant = o.generations;
+  if (o.growth) r.variant = o.growth;
+  if (!o.update.empty()) r.variant = update_variant(o);
   if (o.hash == "md5" && !r.probes) r.probes = 4;
   return r;
 }
@@ -75,49 +126,63 @@ class builder {
   explicit builder(const build_options& o)
       : o_(o),
         meter_("reading", o.input.quiet),
-        source_(o.input.paths, o.input.keep_empty, meter_) {}
+        source_(o.input.paths, o.input.keep_empty, meter_),
+        limit_(memory_limit(o)) {}
 
-  image_header run();
+  void run();
 
  private:
   std::uint64_t count_keys();
-  void fill_spool();
+  void fill_spool(std::uint32_t partitions);
   void plan_for(std::uint64_t keys);
-  image_header build_in_memory();
-  image_header build_in_slices();
+  void plan_by_input();
+  void build_in_memory();
+  void build_in_slices();
+  void build_static();
+  void report(const any_filter& f) const;
   [[nodiscard]] std::filesystem::path spool_directory() const;
 
   const build_options& o_;
   progress meter_;
   line_source source_;
+  std::uint64_t limit_;
   plan plan_;
   std::shared_ptr<const any_hasher> hasher_;
   std::optional<hash_spool> spool_;
-  std::uint64_t limit_ = 0;
 };
 
-image_header builder::run() {
-  limit_ = memory_limit(o_);
-  const bool digests = makes_digests(o_.hash);
+void builder::run() {
+  const abilities can = abilities_of(*kind_from_name(o_.kind));
+  if (!can.add) return build_static();
   if (!o_.keys.empty()) {
     plan_for(parse_count(o_.keys));
-  } else if (source_.rereadable()) {
+  } else {
+    plan_by_input();
+  }
+  const bool too_large = plan_.shape.bits / 8 > limit_ && !makes_digests(o_.hash);
+  return too_large && can.add_concurrently ? build_in_slices() : build_in_memory();
+}
+
+// A filter that needs no number of keys starts without one when the keys come from a pipe.
+void builder::plan_by_input() {
+  constexpr std::uint64_t first_layer = 50'000;  // 110 kB
+  const bool grows = abilities_of(*kind_from_name(o_.kind)).grow;
+  if (source_.rereadable()) {
     plan_for(count_keys());
-  } else if (digests) {
-    throw error(errc::bad_argument,
-                fmt::format("with --hash {} and keys from a pipe, say how many there "
-                            "are with --keys",
-                            o_.hash));
+  } else if (grows) {
+    plan_for(first_layer);
+  } else if (makes_digests(o_.hash) || o_.kind == "top-k") {
+    throw error(
+        errc::bad_argument,
+        fmt::format("with --{} {} and keys from a pipe, say how many there are with --keys",
+                    o_.kind == "top-k" ? "kind" : "hash", o_.kind == "top-k" ? o_.kind : o_.hash));
   } else {
     // The hash does not depend on the shape, so it can start before the number of keys is known.
     make_request(o_, 1);
     hasher_ = make_hasher(o_.hash, o_.seed, o_.key_file, 1);
-    spool_.emplace(spool_directory(), 1, spool_memory);
-    fill_spool();
+    fill_spool(1);
     plan_for(spool_->keys());
   }
-  const std::uint64_t bytes = plan_.shape.bits / 8;
-  return bytes > limit_ && !digests ? build_in_slices() : build_in_memory();
 }
 
 void builder::plan_for(std::uint64_t keys) {
@@ -137,13 +202,12 @@ std::uint64_t builder::count_keys() {
   return keys;
 }
 
-void builder::fill_spool() {
+// In the order of the input: some kinds depend on it.
+void builder::fill_spool(std::uint32_t partitions) {
   meter_.relabel("hashing");
-  for_each_chunk(source_, o_.input.threads, [&](const chunk& c) {
-    std::vector<std::uint64_t> hashes(c.keys.size());
-    hasher_->hash(c.keys, hashes);
-    spool_->append(hashes);
-  });
+  spool_.emplace(spool_directory(), partitions, spool_memory);
+  hash_in_order(*hasher_, source_, o_.input.threads,
+                [&](std::span<const std::uint64_t> hashes) { spool_->append(hashes); });
 }
 
 std::filesystem::path builder::spool_directory() const {
@@ -152,47 +216,98 @@ std::filesystem::path builder::spool_directory() const {
   return parent.empty() ? "." : parent;
 }
 
-image_header builder::build_in_memory() {
+void builder::build_in_memory() {
   any_filter f(plan_, hasher_);
+  if (!o_.window.empty()) f.set_window(parse_span(o_.window));
+  f.advance(clock_now());
   if (spool_) {
-    for (std::uint32_t p = 0; p < spool_->partitions(); ++p) {
-      spool_->for_each(p, [&](std::span<const std::uint64_t> hashes) { f.add_hashes(hashes); });
-    }
+    spool_->for_each(0, [&](std::span<const std::uint64_t> hashes) { f.add_hashes(hashes); });
   } else {
     meter_.relabel("building");
-    const bool alone = o_.input.threads == 1;
-    for_each_chunk(source_, o_.input.threads,
-                   [&](const chunk& c) { alone ? f.add(c.keys) : f.add_concurrent(c.keys); });
+    add_keys(f, source_, o_.input.threads);
   }
   meter_.clear();
   f.save(o_.output);
-  return f.header();
+  report(f);
 }
 
-image_header builder::build_in_slices() {
-  if (!spool_) {
-    spool_.emplace(spool_directory(), spool_partitions(plan_.shape, limit_), spool_memory);
-    fill_spool();
-  }
+void builder::build_in_slices() {
+  if (!spool_) fill_spool(spool_partitions(plan_.shape, limit_));
   meter_.clear();
   const image_header header{.planned = plan_, .hash = hasher_->spec(), .keys = spool_->keys()};
   atomic_file file(o_.output);
   build_sliced(file, header, *spool_, limit_);
   file.commit();
-  return header;
+  report(any_filter::open(o_.output));
 }
 
-void run_build(const build_options& o) {
-  const image_header header = builder(o).run();
-  if (!o.input.quiet) {
-    const std::string warning = overfull_warning(o.output, header);
-    fmt::print(stderr, "{}\n", summary(o.output, header));
-    if (!warning.empty()) fmt::print(stderr, "{}\n", warning);
+void builder::build_static() {
+  constexpr std::uint64_t bytes_per_key = 28;  // the hashes, and 20 bytes to solve for them
+  constexpr std::uint32_t partitions = 256;
+  hasher_ = make_hasher(o_.hash, o_.seed, o_.key_file, 1);
+  // --keys is not asked for and not needed, but harmless: what counts is how many there are.
+  const bool fits = source_.rereadable() && count_keys() <= limit_ / bytes_per_key;
+  std::vector<std::uint64_t> hashes;
+  if (fits) {
+    meter_.relabel("hashing");
+    hash_in_order(*hasher_, source_, o_.input.threads, [&](std::span<const std::uint64_t> piece) {
+      hashes.insert(hashes.end(), piece.begin(), piece.end());
+    });
+  } else {
+    fill_spool(partitions);
+    if (spool_->keys() <= limit_ / bytes_per_key) {
+      hashes.reserve(static_cast<std::size_t>(spool_->keys()));
+      for (std::uint32_t p = 0; p < partitions; ++p) {
+        spool_->for_each(p, [&](std::span<const std::uint64_t> piece) {
+          hashes.insert(hashes.end(), piece.begin(), piece.end());
+        });
+      }
+    }
   }
-  if (o.json) {
-    const any_filter f = any_filter::open(o.output);
-    print_json(info_json(f, std::filesystem::file_size(o.output)));
+  meter_.clear();
+  plan_for(spool_ ? spool_->keys() : hashes.size());
+  if (spool_ && hashes.size() != spool_->keys()) {
+    atomic_file file(o_.output);
+    build_sharded(file, {.planned = plan_, .hash = hasher_->spec()}, *spool_);
+    file.commit();
+    return report(any_filter::open(o_.output));
   }
+  const any_filter f = any_filter::build(plan_, hasher_, hashes, {}, o_.input.threads);
+  f.save(o_.output);
+  report(f);
+}
+
+void builder::report(const any_filter& f) const {
+  if (!o_.input.quiet) print_summary(o_.output, f);
+  if (o_.json) print_json(info_json(f, std::filesystem::file_size(o_.output)));
+}
+
+void add_kind_options(CLI::App& verb, build_options& o) {
+  verb.add_option("--cell-bits", o.cell_bits,
+                  "Bits of a counter (counting, count-min, spectral) or of a fingerprint (cuckoo, "
+                  "fuse, ribbon)")
+      ->type_name("W");
+  verb.add_option("--bucket", o.bucket, "Fingerprints in a bucket of a cuckoo filter (default 4)")
+      ->type_name("N");
+  verb.add_option("--layout", o.layout,
+                  "Counters of a key: in one 'line' (default down to 0.1%) or 'classic', anywhere")
+      ->check(CLI::IsMember({"line", "classic"}))
+      ->type_name("L");
+  verb.add_option("--growth", o.growth,
+                  "A scalable filter becomes so many times larger with a layer (default 2)")
+      ->type_name("F");
+  verb.add_option(
+          "--window", o.window,
+          "A windowed filter remembers keys for so long: 90s, 15m, 1h, 7d (default: as many "
+          "keys as it is planned for)")
+      ->type_name("T");
+  verb.add_option("--generations", o.generations,
+                  "Steps in which a windowed filter forgets (default 4)")
+      ->type_name("G");
+  verb.add_option("--update", o.update,
+                  "How counts are kept: plain or conservative (count-min), selection, increase or "
+                  "recurring (spectral)")
+      ->type_name("U");
 }
 
 }  // namespace
@@ -205,7 +320,8 @@ void add_build(CLI::App& app, int& status) {
       ->type_name("F");
   std::vector<std::string> kinds;
   for (const filter_kind kind : all_kinds()) kinds.emplace_back(kind_name(kind));
-  verb->add_option("--kind", o->kind, "blocked (default), classic or partitioned")
+  verb->add_option("--kind", o->kind,
+                   "blocked (default), or another: 'bloomery plan' compares them")
       ->check(CLI::IsMember(kinds))
       ->type_name("K");
   CLI::Option* fpr = verb->add_option("--fpr", o->fpr,
@@ -222,6 +338,7 @@ void add_build(CLI::App& app, int& status) {
   bits->excludes(bytes)->excludes(fpr);
   bytes->excludes(fpr);
   verb->add_option("--probes", o->probes, "Bits for each key (default: the best)")->type_name("K");
+  add_kind_options(*verb, *o);
   verb->add_option("--seed", o->seed, "Chooses the hash function (default 0)")->type_name("S");
   verb->add_option("--hash", o->hash,
                    "xxh3 (default), siphash (keyed), sha1 or md5 (foreign formats)")
@@ -236,12 +353,12 @@ void add_build(CLI::App& app, int& status) {
   add_input_options(*verb, o->input);
   verb->footer(
       "Example:\n  bloomery build -o words.bloom /usr/share/dict/words\n"
-      "  zcat urls.gz | bloomery build -o urls.bloom --fpr 0.1%");
+      "  zcat urls.gz | bloomery build -o urls.bloom --fpr 0.1%\n"
+      "  bloomery build --kind ribbon -o archive.bloom urls.txt\n"
+      "  bloomery build --kind windowed --window 1h --keys 1M -o seen.bloom first.txt");
   verb->callback([o, &status] {
-    if (makes_digests(o->hash) && o->kind != "classic") {
-      throw error(errc::bad_argument, fmt::format("--hash {} needs --kind classic", o->hash));
-    }
-    run_build(*o);
+    check_options(*o);
+    builder(*o).run();
     status = exit_success;
   });
 }

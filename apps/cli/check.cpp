@@ -2,10 +2,9 @@
 #include <fmt/format.h>
 
 #include <atomic>
-#include <condition_variable>
-#include <mutex>
 
 #include "cli/common.hpp"
+#include "cli/keys.hpp"
 #include "cli/lines.hpp"
 #include "cli/verbs.hpp"
 
@@ -20,30 +19,6 @@ struct check_options {
   bool invert = false;
   bool count = false;
   bool json = false;
-};
-
-// Lets the threads write one after the other, in the order of their chunks.
-class ordered_output {
- public:
-  void write(std::uint64_t sequence, std::string_view text) {
-    std::unique_lock lock(mutex_);
-    turn_.wait(lock, [&] { return next_ == sequence || cancelled_; });
-    if (cancelled_) return;
-    write_output(text);
-    ++next_;
-    turn_.notify_all();
-  }
-  void cancel() {
-    const std::lock_guard lock(mutex_);
-    cancelled_ = true;
-    turn_.notify_all();
-  }
-
- private:
-  std::mutex mutex_;
-  std::condition_variable turn_;
-  std::uint64_t next_ = 0;
-  bool cancelled_ = false;
 };
 
 // The lines whose answer is `wanted`, appended to `out`; returns how many.
@@ -63,22 +38,23 @@ std::uint64_t select(const any_filter& f, const chunk& c, bool wanted, bool prin
 }
 
 int run_check(const check_options& o) {
-  const any_filter f = open_filter(o.path, o.key_file);
+  any_filter f = open_filter(o.path, o.key_file);
+  f.advance(clock_now());
   progress meter("checking", o.input.quiet || (!o.count && !o.json));
   line_source source(o.input.paths, o.input.keep_empty, meter);
   const bool print = !o.count && !o.json;
   std::atomic<std::uint64_t> asked{0};
   std::atomic<std::uint64_t> selected{0};
-  ordered_output output;
+  turnstile turns;
   for_each_chunk(
       source, o.input.threads,
       [&](const chunk& c) {
         thread_local std::string text;
         asked += c.keys.size();
         selected += select(f, c, !o.invert, print, text);
-        output.write(c.sequence, text);
+        turns.in_turn(c.sequence, [&] { write_output(text); });
       },
-      [&] { output.cancel(); });
+      [&] { turns.cancel(); });
   meter.clear();
   if (o.json) {
     print_json({{"keys", asked.load()}, {"matched", selected.load()}});

@@ -117,27 +117,45 @@ any_filter load_filter(const std::string& path, const std::string& key_file) {
   return with_hasher(any_filter::load(path), path, key_file);
 }
 
-std::string summary(const std::string& path, const image_header& header) {
-  const shape& s = header.planned.shape;
-  const double bytes = std::ceil(static_cast<double>(s.bits) / 64) * 8;
-  const auto keys = static_cast<double>(header.keys);
-  std::string text = fmt::format("{}: {} filter of {} keys, {}", path, kind_name(s.kind),
-                                 with_commas(header.keys), as_bytes(bytes));
-  if (header.keys != 0) {
-    text += fmt::format(", {:.2f} bits a key, fpr {}", static_cast<double>(s.bits) / keys,
-                        as_rate(sizing::fpr(s, header.keys)));
-  }
-  return text;
+namespace {
+
+// Whether the expected rate follows from the shape and the number of keys.
+bool has_fixed_size(filter_kind kind) {
+  return kind == filter_kind::blocked || kind == filter_kind::classic ||
+         kind == filter_kind::partitioned;
 }
 
-std::string overfull_warning(const std::string& path, const image_header& header) {
+void print_summary(const std::string& path, const image_header& header, std::optional<double> fpr) {
   const plan& p = header.planned;
-  if (p.keys == 0 || header.keys <= p.keys) return {};
-  return fmt::format(
-      "bloomery: warning: {} holds {} keys but was planned for {}; its fpr is about {} now, not {}",
-      path, with_commas(header.keys), with_commas(p.keys),
-      as_rate(sizing::fpr(p.shape, header.keys)),
-      as_rate(p.fpr_target > 0 ? p.fpr_target : sizing::fpr(p.shape, p.keys)));
+  const double bytes = std::ceil(static_cast<double>(p.shape.bits) / 64) * 8;
+  std::string text = fmt::format("{}: {} filter of {} keys, {}", path, kind_name(p.shape.kind),
+                                 with_commas(header.keys), as_bytes(bytes));
+  if (header.keys != 0) {
+    text += fmt::format(", {:.2f} bits a key",
+                        static_cast<double>(p.shape.bits) / static_cast<double>(header.keys));
+    if (fpr) text += fmt::format(", fpr {}", as_rate(*fpr));
+  }
+  fmt::print(stderr, "{}\n", text);
+  const bool grows = abilities_of(p.shape.kind).grow || abilities_of(p.shape.kind).forget;
+  if (grows || !fpr || p.keys == 0 || header.keys <= p.keys) return;
+  fmt::print(stderr,
+             "bloomery: warning: {} holds {} keys but was planned for {}; its fpr is about {} now, "
+             "not {}\n",
+             path, with_commas(header.keys), with_commas(p.keys), as_rate(*fpr),
+             as_rate(p.fpr_target > 0 ? p.fpr_target : sizing::fpr(p.shape, p.keys)));
+}
+
+}  // namespace
+
+void print_summary(const std::string& path, const image_header& header) {
+  const shape& s = header.planned.shape;
+  print_summary(path, header,
+                has_fixed_size(s.kind) ? std::optional(sizing::fpr(s, header.keys)) : std::nullopt);
+}
+
+void print_summary(const std::string& path, const any_filter& f) {
+  if (has_fixed_size(f.shape().kind)) return print_summary(path, f.header());
+  print_summary(path, f.header(), f.fpr());
 }
 
 nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes) {
@@ -169,7 +187,10 @@ nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes) {
   return object;
 }
 
-void print_json(const nlohmann::json& object) { write_output(object.dump(2) + "\n"); }
+void print_json(const nlohmann::json& object) {
+  // Keys may be any bytes; JSON may not.
+  write_output(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+}
 
 void write_output(std::string_view text) {
   while (!text.empty()) {

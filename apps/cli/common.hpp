@@ -37,10 +37,11 @@ bool makes_digests(std::string_view hash_name);
 any_filter open_filter(const std::string& path, const std::string& key_file);
 any_filter load_filter(const std::string& path, const std::string& key_file);
 
-// "words.bloom: 104,334 keys, 129 kB, 9.94 bits a key, fpr 0.99 %"
-std::string summary(const std::string& path, const image_header& header);
-// A line to print when a filter holds more keys than it was planned for; empty otherwise.
-std::string overfull_warning(const std::string& path, const image_header& header);
+// "words.bloom: 104,334 keys, 129 kB, 9.94 bits a key, fpr 0.99 %", to standard error, and a warning when
+// a filter of fixed size holds more keys than it was planned for. The rate of a filter of bits follows from
+// its header; that of others is read from the filter, and left out where there is only a header.
+void print_summary(const std::string& path, const image_header& header);
+void print_summary(const std::string& path, const any_filter& f);
 // The object of `info --json`; `build --json` and `add --json` print the same.
 nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes);
 

@@ -5,6 +5,7 @@
 // pauses, a chunk ends early: whoever types or runs `tail -f` sees answers at once.
 #pragma once
 
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
@@ -62,6 +63,31 @@ class line_source {
   int fd_ = -1;
   std::string carry_;  // the start of a line whose end was not read yet
   std::uint64_t sequence_ = 0;
+};
+
+// Lets the threads do something one after the other, in the order of their chunks.
+class turnstile {
+ public:
+  template <class Work>
+  void in_turn(std::uint64_t sequence, Work work) {
+    std::unique_lock lock(mutex_);
+    turn_.wait(lock, [&] { return next_ == sequence || cancelled_; });
+    if (cancelled_) return;
+    work();
+    ++next_;
+    turn_.notify_all();
+  }
+  void cancel() {
+    const std::lock_guard lock(mutex_);
+    cancelled_ = true;
+    turn_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable turn_;
+  std::uint64_t next_ = 0;
+  bool cancelled_ = false;
 };
 
 // Runs work(chunk) in `threads` threads until the source is empty. The first exception ends all and is

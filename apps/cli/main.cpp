@@ -33,11 +33,15 @@ int run(int argc, char** argv) {
   app.footer("'bloomery VERB --help' shows a verb's options and an example.");
   int status = exit_error;
   bloomery::cli::add_build(app, status);
-  bloomery::cli::add_add(app, status);
+  bloomery::cli::add_change(app, status);
   bloomery::cli::add_check(app, status);
+  bloomery::cli::add_count(app, status);
+  bloomery::cli::add_map(app, status);
+  bloomery::cli::add_top(app, status);
   bloomery::cli::add_info(app, status);
   bloomery::cli::add_verify(app, status);
   bloomery::cli::add_sets(app, status);
+  bloomery::cli::add_compact(app, status);
   bloomery::cli::add_wire(app, status);
   bloomery::cli::add_plan(app, status);
   // CLI11 would only say that a verb is missing.

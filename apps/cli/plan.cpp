@@ -36,26 +36,42 @@ std::vector<alternative> alternatives(double n, double fpr) {
           {"hash table of 64-bit hashes", n / 0.875 * 9, n * 0x1p-64}};
 }
 
+nlohmann::json make_row(const sizing::request& r) {
+  const plan p = sizing::make_plan(r);
+  const abilities can = abilities_of(r.kind);
+  return {{"kind", kind_name(r.kind)},
+          {"bits_per_key", p.bits_per_key()},
+          {"bytes", (p.shape.bits + 63) / 64 * 8},
+          {"probes", p.shape.probes},
+          {"fpr", p.fpr},
+          {"times_lower_bound",
+           static_cast<double>(p.shape.bits) / sizing::lower_bound_bits(r.keys, p.fpr)},
+          {"lines", sizing::lines_of_lookup(p.shape)},
+          {"add", can.add},
+          {"remove", can.remove},
+          {"count", can.count},
+          {"value", can.value},
+          {"merge", can.merge},
+          {"grow", can.grow},
+          {"forget", can.forget}};
+}
+
+// The kinds that hold a set. Top-k holds the most frequent keys only, so it has no size for all of them.
 nlohmann::json make_rows(const sizing::request& asked) {
   nlohmann::json rows = nlohmann::json::array();
+  std::optional<error> reason;
   for (const filter_kind kind : all_kinds()) {
+    if (kind == filter_kind::top_k) continue;
     sizing::request r = asked;
     r.kind = kind;
     try {
-      const plan p = sizing::make_plan(r);
-      const std::uint64_t bytes = (p.shape.bits + 63) / 64 * 8;
-      rows.push_back({{"kind", kind_name(kind)},
-                      {"bits_per_key", p.bits_per_key()},
-                      {"bytes", bytes},
-                      {"probes", p.shape.probes},
-                      {"fpr", p.fpr},
-                      {"times_lower_bound", static_cast<double>(p.shape.bits) /
-                                                sizing::lower_bound_bits(r.keys, p.fpr)}});
+      rows.push_back(make_row(r));
     } catch (const error& e) {
-      // One kind that cannot do it is worth a line; if none can, the first reason is the answer.
-      if (e.code() != errc::unreachable || kind == all_kinds().back()) throw;
+      // One kind that cannot do it has no line; if none can, the first reason is the answer.
+      if (!reason) reason = e;
     }
   }
+  if (rows.empty()) throw error(*reason);
   return rows;
 }
 
@@ -82,19 +98,29 @@ nlohmann::json make_json(const sizing::request& r) {
           {"alternatives", others}};
 }
 
+std::string can_text(const nlohmann::json& row) {
+  std::string text;
+  for (const char* ability : {"add", "remove", "count", "value", "merge", "grow", "forget"}) {
+    if (!row[ability].get<bool>()) continue;
+    text += text.empty() ? "" : ", ";
+    text += ability;
+  }
+  return text.empty() ? "static" : text;
+}
+
 void print_text(const nlohmann::json& plan, bool by_size) {
   std::string text =
       fmt::format("{} keys at an fpr of {}{}\n\n", with_commas(plan["keys"].get<std::uint64_t>()),
                   as_rate(plan["fpr"].get<double>()), by_size ? " (the best kind's)" : "");
-  text += fmt::format("  {:<30} {:>10} {:>13} {:>7} {:>10} {:>13}\n", "", "size", "bits per key",
-                      "probes", "fpr", "times bound");
+  text += fmt::format("  {:<30} {:>10} {:>13} {:>7} {:>10} {:>12} {:>6}  {}\n", "", "size",
+                      "bits per key", "probes", "fpr", "times bound", "lines", "can");
   const auto line = [&](const std::string& name, const nlohmann::json& row) {
     text += fmt::format("  {:<30} {:>10} {:>13.2f}", name, as_bytes(row["bytes"].get<double>()),
                         row["bits_per_key"].get<double>());
     if (row.contains("probes")) {
-      text +=
-          fmt::format(" {:>7} {:>10} {:>13.2f}", row["probes"].get<int>(),
-                      as_rate(row["fpr"].get<double>()), row["times_lower_bound"].get<double>());
+      text += fmt::format(" {:>7} {:>10} {:>12.2f} {:>6}  {}", row["probes"].get<int>(),
+                          as_rate(row["fpr"].get<double>()), row["times_lower_bound"].get<double>(),
+                          row["lines"].get<int>(), can_text(row));
     } else if (row.contains("fpr")) {
       text += fmt::format(" {:>7} {:>10}", "", as_rate(row["fpr"].get<double>()));
     }

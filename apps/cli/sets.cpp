@@ -42,7 +42,7 @@ void report(const set_options& o) {
   if (o.quiet && !o.json) return;
   const any_filter f = any_filter::open(o.output);
   if (!o.quiet) {
-    fmt::print(stderr, "{}\n", summary(o.output, f.header()));
+    print_summary(o.output, f);
     const double target = f.planned().fpr_target;
     const double now = f.fpr();
     if (target > 0 && now > target) {

@@ -75,6 +75,17 @@ std::uint64_t parse_bytes(std::string_view text) {
   return scaled(text, value, std::pow(unit == "B" ? 1000 : 1024, power), wanted);
 }
 
+std::uint64_t parse_span(std::string_view text) {
+  constexpr std::string_view wanted = "a span of time; write it like 90s, 15m, 1h, 7d or 2w";
+  constexpr std::array<std::pair<std::string_view, double>, 5> units = {
+      {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {"w", 604800}}};
+  const auto [value, rest] = split_number(text, wanted);
+  for (const auto& [name, seconds] : units) {
+    if (rest == name) return scaled(text, value, seconds, wanted);
+  }
+  reject(text, wanted);
+}
+
 std::string with_commas(std::uint64_t value) {
   std::string digits = std::to_string(value);
   for (std::size_t at = digits.size(); at > 3;) {

@@ -13,6 +13,8 @@ double parse_rate(std::string_view text);
 std::uint64_t parse_count(std::string_view text);
 // ... and 64K, 10M, 2G, 1T as powers of 1024 for bytes, as dd and sort have it; 10MB is decimal.
 std::uint64_t parse_bytes(std::string_view text);
+// 90s, 15m, 1h, 7d, 2w, in seconds.
+std::uint64_t parse_span(std::string_view text);
 
 std::string with_commas(std::uint64_t value);  // 1,234,567
 std::string as_bytes(double bytes);            // 8.70 MB

@@ -65,7 +65,7 @@ void run_pack(const wire_options& o) {
 
 void run_unpack(const wire_options& o) {
   const mapped_file packed(o.first);
-  const image_header header = naming(o.first, [&] {
+  const image_header unpacked = naming(o.first, [&] {
     unpacker in(packed.bytes(), most_bits(o));
     atomic_file file(o.output);
     image_stream out(file, in.header());
@@ -75,7 +75,7 @@ void run_unpack(const wire_options& o) {
     file.commit();
     return in.header();
   });
-  if (!o.quiet) fmt::print(stderr, "{}\n", summary(o.output, header));
+  if (!o.quiet) print_summary(o.output, unpacked);
 }
 
 void run_diff(const wire_options& o) {
@@ -98,7 +98,7 @@ void run_patch(const wire_options& o) {
   atomic_file file(o.output);
   write_image(file, to.header, to.words.words());
   file.commit();
-  if (!o.quiet) fmt::print(stderr, "{}\n", summary(o.output, to.header));
+  if (!o.quiet) print_summary(o.output, to.header);
 }
 
 void add_limit(CLI::App& verb, const std::shared_ptr<wire_options>& o) {

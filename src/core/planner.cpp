@@ -230,6 +230,20 @@ double fpr(const shape& s, std::uint64_t keys) {
   throw error(errc::bad_argument, "unknown kind of filter");
 }
 
+std::uint32_t lines_of_lookup(const shape& s) {
+  check_shape(s);
+  switch (s.kind) {
+    case filter_kind::windowed:
+      return s.variant + 1;
+    case filter_kind::bloomier:
+      return s.probes + 1;  // the value has a cell of its own
+    case filter_kind::ribbon:
+      return 1 + (s.cell_bits * 16 + 63) / 64;  // thresholds, then 128 rows of every column
+    default:
+      return s.block_bits == bits_per_block ? 1 : s.probes;
+  }
+}
+
 double estimate_keys(const shape& s, std::uint64_t bits_set) {
   check_shape(s);
   if (bits_set > s.bits) {

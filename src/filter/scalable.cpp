@@ -214,7 +214,7 @@ void scalable_filter::add_batch(std::span<const std::uint64_t> hashes) {
   }
 }
 
-plan scalable_filter::compact_plan() const {
+plan scalable_view::compact_plan() const {
   const double fpr_now = fpr();
   const double target = plan_.fpr_target > 0 ? plan_.fpr_target : std::max(fpr_now, 1e-9);
   // New keys that were taken for known ones were not stored: at most their rate, and its scatter.

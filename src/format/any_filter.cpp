@@ -204,11 +204,16 @@ void any_filter::value(std::span<const std::string_view> keys, std::span<std::ui
                        std::span<std::uint64_t> bitmap) const {
   filter_->value(keys, hash_or_throw(), values, bitmap);
 }
+std::size_t any_filter::update_values(std::span<const std::uint64_t> hashes,
+                                      std::span<const std::uint64_t> values) {
+  return filter_->update_values(hashes, values);
+}
 void any_filter::merge(const any_filter& other) {
   check_combinable(shape(), other.shape());
   check_combinable(hash_spec_, other.hash_spec_);
   filter_->merge(*other.filter_);
 }
+void any_filter::set_window(std::uint64_t window) { filter_->set_window(window); }
 void any_filter::advance(std::uint64_t now) { filter_->advance(now); }
 
 }  // namespace bloomery

@@ -39,6 +39,7 @@ class any_filter::model {
   virtual void contains_bits(keys_type keys, const any_hasher& hash,
                              std::span<std::uint64_t> bitmap) const = 0;
   virtual void advance(std::uint64_t) {}
+  virtual void set_window(std::uint64_t) { refuse("forget"); }
 
   virtual void add(keys_type, const any_hasher&) { refuse("be added to"); }
   virtual void add_concurrent(keys_type, const any_hasher&) {
@@ -51,6 +52,10 @@ class any_filter::model {
   }
   virtual void value(keys_type, const any_hasher&, std::span<std::uint64_t>,
                      std::span<std::uint64_t>) const {
+    refuse("have values");
+  }
+  virtual std::size_t update_values(std::span<const std::uint64_t>,
+                                    std::span<const std::uint64_t>) {
     refuse("have values");
   }
   virtual void merge(const model&) { refuse("be merged"); }
@@ -219,6 +224,13 @@ class owning_model final : public reading_model<Filter> {
       base::add_hashes(hashes, keys);
     }
   }
+  void set_window(std::uint64_t window) override {
+    if constexpr (has_clock<Filter>) {
+      this->filter_.set_window(window);
+    } else {
+      base::set_window(window);
+    }
+  }
   std::size_t remove(keys_type keys, const any_hasher& hash) override {
     std::size_t removed = 0;
     if constexpr (removable<Filter>) {
@@ -229,6 +241,18 @@ class owning_model final : public reading_model<Filter> {
       removed = base::remove(keys, hash);
     }
     return removed;
+  }
+  std::size_t update_values(std::span<const std::uint64_t> hashes,
+                            std::span<const std::uint64_t> values) override {
+    std::size_t updated = 0;
+    if constexpr (requires(Filter& f) { f.update(hashes[0], values[0]); }) {
+      for (std::size_t i = 0; i < hashes.size(); ++i) {
+        updated += this->filter_.update(hashes[i], values[i]) ? 1 : 0;
+      }
+    } else {
+      updated = base::update_values(hashes, values);
+    }
+    return updated;
   }
   void merge(const any_filter::model& other) override {
     using view = typename Filter::view;

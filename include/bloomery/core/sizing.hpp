@@ -57,6 +57,9 @@ inline constexpr double blocked_fpr_limit = 1e-9;
 // (1 - k/m)^n in the others.
 [[nodiscard]] double estimate_keys(const shape& s, std::uint64_t bits_set);
 
+// Cache lines that a lookup reads when nothing ends it early; in a filter of layers those of one layer.
+[[nodiscard]] std::uint32_t lines_of_lookup(const shape& s);
+
 // The probes with the least fpr for this many bits a key, and the real-valued optimum m/n ln 2.
 [[nodiscard]] std::uint32_t best_probes(filter_kind kind, double bits_per_key);
 [[nodiscard]] double ideal_probes(double bits_per_key);
@@ -139,9 +142,10 @@ struct request {
   std::optional<double> bits_per_key = std::nullopt;
   std::optional<std::uint64_t> bytes = std::nullopt;
   std::optional<std::uint32_t> probes = std::nullopt;
-  std::optional<std::uint32_t> cell_bits = std::nullopt;   // of a counter or fingerprint
-  std::optional<std::uint32_t> block_bits = std::nullopt;  // counting: 0 or 512; cuckoo: a bucket
-  std::optional<std::uint32_t> variant = std::nullopt;     // core/shape.hpp says what it means
+  std::optional<std::uint32_t> cell_bits = std::nullopt;     // of a counter or fingerprint
+  std::optional<std::uint32_t> block_bits = std::nullopt;    // counting: 0 or 512
+  std::optional<std::uint32_t> bucket_cells = std::nullopt;  // cuckoo: fingerprints in a bucket
+  std::optional<std::uint32_t> variant = std::nullopt;       // core/shape.hpp says what it means
 };
 
 // The smallest shape that meets the target, or the best one within the size. Sizes are rounded so that

@@ -64,6 +64,9 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   [[nodiscard]] std::uint64_t keys_stored() const noexcept;
   [[nodiscard]] std::size_t layers() const noexcept { return layers_.size(); }
   [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const;
+  // The blocked filter of the right size for all of the keys. Keys cannot be read out of a filter: whoever can
+  // replay them makes a filter of this plan, about half as large and one line a key.
+  [[nodiscard]] plan compact_plan() const;
   // The share of set bits.
   [[nodiscard]] double fill() const noexcept;
   // The chance that a random hash is in one of the layers as they are now.
@@ -126,10 +129,6 @@ class scalable_filter : public scalable_view {
   // there is no memory for it.
   bool add(std::uint64_t hash);
   void add_batch(std::span<const std::uint64_t> hashes);
-
-  // The blocked filter of the right size for all of the keys. Keys cannot be read out of a filter: whoever can
-  // replay them makes a filter of this plan, about half as large and one line a key.
-  [[nodiscard]] plan compact_plan() const;
 
  private:
   enum made_tag : std::uint8_t { made };

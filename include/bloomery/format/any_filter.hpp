@@ -92,8 +92,13 @@ class any_filter {
   // The value of each key; the bitmap says which keys have one.
   void value(std::span<const std::string_view> keys, std::span<std::uint64_t> values,
              std::span<std::uint64_t> bitmap) const;
+  // Gives keys of a map, by their hashes, other values; returns how many were in it.
+  std::size_t update_values(std::span<const std::uint64_t> hashes,
+                            std::span<const std::uint64_t> values);
   // Adds what the other has. Throws errc::mismatch, naming the difference, when they are not alike.
   void merge(const any_filter& other);
+  // Makes an unused filter that forgets keep keys for this long, in the unit of its clock.
+  void set_window(std::uint64_t window);
   // Tells a filter that forgets what time it is, in the unit of its window. Others do not care.
   void advance(std::uint64_t now);
 
@@ -113,6 +118,8 @@ class any_filter {
   [[nodiscard]] std::optional<double> keys_estimated() const;
   [[nodiscard]] std::vector<fact> facts() const;
   [[nodiscard]] const hash_spec& hash() const noexcept { return hash_spec_; }
+  // Null in a filter that was opened without its function.
+  [[nodiscard]] const std::shared_ptr<const any_hasher>& hasher() const noexcept { return hash_; }
 
   // The face of a kind behind the table; see the source.
   class model;

@@ -1,0 +1,198 @@
+// bloomery map: a value for each key, in little more than the bits of the values.
+#include <fmt/format.h>
+
+#include <bit>
+#include <charconv>
+#include <limits>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/core/sizing.hpp"
+#include "cli/common.hpp"
+#include "cli/keys.hpp"
+#include "cli/lines.hpp"
+#include "cli/text.hpp"
+#include "cli/verbs.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+struct map_options {
+  input_options input;
+  std::string path;
+  std::string fpr = "1%";
+  std::optional<std::uint32_t> value_bits;
+  std::uint64_t seed = 0;
+  bool json = false;
+};
+
+struct pairs {
+  std::vector<std::uint64_t> hashes;
+  std::vector<std::uint64_t> values;
+};
+
+struct key_and_value {
+  std::string_view key;
+  std::uint64_t value;
+};
+
+// A line is KEY, a tab and a whole number; the key may have tabs itself.
+key_and_value split_pair(std::string_view line) {
+  const std::size_t tab = line.rfind('\t');
+  std::uint64_t value = 0;
+  if (tab != std::string_view::npos) {
+    const std::string_view text = line.substr(tab + 1);
+    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (code == std::errc{} && end == text.data() + text.size() && !text.empty()) {
+      return {line.substr(0, tab), value};
+    }
+  }
+  constexpr std::size_t shown = 60;
+  throw error(errc::bad_argument,
+              fmt::format("'{}{}' is no key, tab and whole number from 0 to 2^64 - 1",
+                          line.substr(0, shown), line.size() > shown ? "..." : ""));
+}
+
+// Hashes in parallel, kept in the order of the input.
+pairs read_pairs(const any_hasher& hash, line_source& source, unsigned threads) {
+  pairs all;
+  turnstile turns;
+  for_each_chunk(
+      source, threads,
+      [&](const chunk& c) {
+        std::vector<std::string_view> keys;
+        std::vector<std::uint64_t> values;
+        keys.reserve(c.keys.size());
+        values.reserve(c.keys.size());
+        for (const std::string_view line : c.keys) {
+          const key_and_value pair = split_pair(line);
+          keys.push_back(pair.key);
+          values.push_back(pair.value);
+        }
+        std::vector<std::uint64_t> hashes(keys.size());
+        hash.hash(keys, hashes);
+        turns.in_turn(c.sequence, [&] {
+          all.hashes.insert(all.hashes.end(), hashes.begin(), hashes.end());
+          all.values.insert(all.values.end(), values.begin(), values.end());
+        });
+      },
+      [&] { turns.cancel(); });
+  return all;
+}
+
+void run_build(const map_options& o) {
+  progress meter("reading", o.input.quiet);
+  line_source source(o.input.paths, o.input.keep_empty, meter);
+  const auto hasher = make_hasher("xxh3", o.seed, "", 1);
+  const pairs all = read_pairs(*hasher, source, o.input.threads);
+  meter.clear();
+  std::uint64_t largest = 1;
+  for (const std::uint64_t value : all.values) largest = std::max(largest, value);
+  sizing::request r{.kind = filter_kind::bloomier,
+                    .keys = std::max<std::uint64_t>(1, all.hashes.size()),
+                    .fpr = parse_rate(o.fpr)};
+  r.variant = o.value_bits.value_or(static_cast<std::uint32_t>(std::bit_width(largest)));
+  const any_filter f =
+      any_filter::build(sizing::make_plan(r), hasher, all.hashes, all.values, o.input.threads);
+  f.save(o.path);
+  if (!o.input.quiet) print_summary(o.path, f);
+  if (o.json) print_json(info_json(f, std::filesystem::file_size(o.path)));
+}
+
+int run_get(const map_options& o) {
+  const any_filter f = open_filter(o.path, "");
+  if (!f.can().value) f.value({}, {}, {});  // refuses, and says which kind it is
+  progress meter("asking", true);
+  line_source source(o.input.paths, o.input.keep_empty, meter);
+  turnstile turns;
+  std::uint64_t keys = 0;
+  std::uint64_t found = 0;
+  for_each_chunk(
+      source, o.input.threads,
+      [&](const chunk& c) {
+        std::vector<std::uint64_t> values(c.keys.size());
+        std::vector<std::uint64_t> bitmap((c.keys.size() + 63) / 64);
+        f.value(c.keys, values, bitmap);
+        std::string text;
+        std::uint64_t present = 0;
+        for (std::size_t i = 0; i < c.keys.size(); ++i) {
+          if (((bitmap[i / 64] >> (i % 64)) & 1U) == 0) continue;
+          ++present;
+          if (!o.json) text.append(c.keys[i]).append(fmt::format("\t{}\n", values[i]));
+        }
+        turns.in_turn(c.sequence, [&] {
+          keys += c.keys.size();
+          found += present;
+          write_output(text);
+        });
+      },
+      [&] { turns.cancel(); });
+  if (o.json) print_json({{"keys", keys}, {"found", found}});
+  return found > 0 ? exit_success : exit_no_match;
+}
+
+int run_set(const map_options& o) {
+  progress meter("setting", o.input.quiet);
+  line_source source(o.input.paths, o.input.keep_empty, meter);
+  std::uint64_t asked = 0;
+  std::uint64_t done = 0;
+  change_file(o.path, "", [&](any_filter& f) {
+    const pairs all = read_pairs(*hasher_from_spec(f.hash()), source, o.input.threads);
+    asked = all.hashes.size();
+    done = f.update_values(all.hashes, all.values);
+    meter.clear();
+    return done != 0;
+  });
+  if (!o.input.quiet) {
+    fmt::print(stderr, "{} values set; {} keys are not in the map\n", with_commas(done),
+               with_commas(asked - done));
+  }
+  return done > 0 ? exit_success : exit_no_match;
+}
+
+void add_map_build(CLI::App& map, int& status) {
+  auto o = std::make_shared<map_options>();
+  CLI::App* verb = map.add_subcommand("build", "Build a map from lines of key, tab and number");
+  verb->add_option("-o,--output", o->path, "The file to write")->required()->type_name("F");
+  verb->add_option("--fpr", o->fpr, "How often an absent key may have a value (default 1%)")
+      ->type_name("P");
+  verb->add_option("--value-bits", o->value_bits,
+                   "Bits of a value, 1 to 64 (default: as the largest needs)")
+      ->type_name("V");
+  verb->add_option("--seed", o->seed, "Chooses the hash function (default 0)")->type_name("S");
+  verb->add_flag("--json", o->json, "Print what was built as JSON");
+  add_input_options(*verb, o->input);
+  verb->callback([o, &status] {
+    run_build(*o);
+    status = exit_success;
+  });
+}
+
+}  // namespace
+
+void add_map(CLI::App& app, int& status) {
+  CLI::App* map = app.add_subcommand("map", "Values for keys: build a map, ask it, change values");
+  map->require_subcommand(1);
+  add_map_build(*map, status);
+  auto asked = std::make_shared<map_options>();
+  CLI::App* get =
+      map->add_subcommand("get", "Print the keys that have a value, a tab and the value");
+  get->add_option("F", asked->path, "The map")->required()->type_name("");
+  get->add_flag("--json", asked->json, "Print how many keys and how many had a value as JSON");
+  add_input_options(*get, asked->input);
+  get->callback([asked, &status] { status = run_get(*asked); });
+  auto changed = std::make_shared<map_options>();
+  CLI::App* set = map->add_subcommand("set", "Give keys of a map other values, atomically");
+  set->add_option("F", changed->path, "The map")->required()->type_name("");
+  add_input_options(*set, changed->input);
+  set->callback([changed, &status] { status = run_set(*changed); });
+  map->footer(
+      "A map takes about 1.13 times the bits of a value and a few more for each key. It does not "
+      "hold the keys:\n"
+      "an absent key has a value by chance with the probability of --fpr.\n\n"
+      "Exit status of get and set: 0 when a key was found, 1 when none was, 2 after an error.\n\n"
+      "Example:\n  bloomery map build -o sizes.bloom sizes.tsv\n"
+      "  echo readme.txt | bloomery map get sizes.bloom");
+}
+
+}  // namespace bloomery::cli
