@@ -142,34 +142,47 @@ counting_filter::counting_filter(const view& other)
   std::copy(other.words().begin(), other.words().end(), array_.words().begin());
 }
 
-void counting_filter::add(std::uint64_t hash) noexcept {
-  std::uint64_t* const words = array_.words().data();
-  probes().each(hash, [&](std::uint64_t position) {
-    detail::increment_cell(words, position, probes().width());
+// False, and nothing changed, when one of the counters is 0. The positions are worked out once: they are
+// half of the time.
+bool counting_filter::decrement(const counting_probes& probes, std::uint64_t* words,
+                                std::uint64_t hash) noexcept {
+  const std::uint32_t width = probes.width();
+  std::array<std::uint64_t, max_probes> positions;
+  std::size_t count = 0;
+  bool present = true;
+  probes.each(hash, [&](std::uint64_t position) {
+    present &= detail::get_counter(words, position, width) != 0;
+    positions[count++] = position;
   });
-  ++key_count();
+  if (!present) return false;
+  for (std::size_t i = 0; i < count; ++i) detail::decrement_counter(words, positions[i], width);
+  return true;
 }
 
 bool counting_filter::remove(std::uint64_t hash) noexcept {
-  if (!contains(hash)) return false;
-  std::uint64_t* const words = array_.words().data();
-  probes().each(hash, [&](std::uint64_t position) {
-    detail::decrement_cell(words, position, probes().width());
-  });
+  if (!decrement(probes(), array_.words().data(), hash)) return false;
   if (key_count() != 0) --key_count();  // 0 only when a file said so
   return true;
 }
 
+// The loops that write use a copy of the probes. For all that the compiler knows the counters may be those of
+// the filter itself, and it would read them again after each write.
 void counting_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept {
-  kernel::look_ahead_loop<kernel::access::write>(probes(), array_.words().data(), hashes,
-                                                 [&](std::size_t i) { add(hashes[i]); });
+  const counting_probes copy = probes();
+  std::uint64_t* const words = array_.words().data();
+  kernel::look_ahead_loop<kernel::access::write>(
+      copy, words, hashes, [&](std::size_t i) { increment(copy, words, hashes[i]); });
+  key_count() += hashes.size();
 }
 
 std::size_t counting_filter::remove_batch(std::span<const std::uint64_t> hashes) noexcept {
+  const counting_probes copy = probes();
+  std::uint64_t* const words = array_.words().data();
   std::size_t removed = 0;
-  kernel::look_ahead_loop<kernel::access::write>(
-      probes(), array_.words().data(), hashes,
-      [&](std::size_t i) { removed += std::size_t{remove(hashes[i])}; });
+  kernel::look_ahead_loop<kernel::access::write>(copy, words, hashes, [&](std::size_t i) {
+    removed += std::size_t{decrement(copy, words, hashes[i])};
+  });
+  key_count() -= std::min<std::uint64_t>(removed, key_count());
   return removed;
 }
 

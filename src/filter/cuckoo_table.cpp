@@ -36,6 +36,7 @@ cuckoo_table::cuckoo_table(const shape& s, const std::uint64_t* words, std::uint
       bucket_bits_(s.block_bits),
       group_cells_(std::min(cells_, 64 / s.cell_bits)) {
   group_ones_ = ones_of(group_cells_, cell_bits_);
+  group_tops_ = group_ones_ << (cell_bits_ - 1);
 }
 
 cuckoo_table::place cuckoo_table::place_of(std::uint64_t hash) const noexcept {
@@ -107,6 +108,16 @@ void cuckoo_table::set_cell(std::uint64_t* words, std::uint64_t bucket, std::uin
 bool cuckoo_table::contains(std::uint64_t hash) const noexcept {
   const place p = place_of(hash);
   std::uint64_t any = 0;  // both buckets without a branch between: they are asked for together
+  if (group_cells_ == cells_) {  // nearly always: 4 cells of up to 16 bits
+    const std::uint64_t rest = group_tops_ - group_ones_;
+    const std::uint64_t wanted = p.fingerprint * group_ones_;
+    for (const std::uint64_t bucket : {p.first, p.second}) {
+      const std::uint64_t x =
+          detail::get_bits(words_, bucket * bucket_bits_, bucket_bits_) ^ wanted;
+      any |= ~(((x & rest) + rest) | x) & group_tops_;
+    }
+    return any != 0;
+  }
   const auto gather = [&](std::uint64_t matches, std::uint32_t) { any |= matches; };
   for_each_group(p.first, p.fingerprint, gather);
   for_each_group(p.second, p.fingerprint, gather);

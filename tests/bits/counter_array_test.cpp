@@ -80,11 +80,11 @@ TEST(counter_array, counts_up_and_down_and_sticks_at_the_maximum) {
       const std::uint64_t most = low_mask(width);
       for (const std::uint64_t value : {std::uint64_t{0}, std::uint64_t{1}, most - 1, most}) {
         set_cell(words.data(), p, width, value);
-        increment_cell(words.data(), p, width);
+        increment_counter(words.data(), p, width);
         ASSERT_EQ(get_cell(words.data(), p, width), std::min(most, value + 1));
         if (value == 0) continue;
         set_cell(words.data(), p, width, value);
-        decrement_cell(words.data(), p, width);
+        decrement_counter(words.data(), p, width);
         ASSERT_EQ(get_cell(words.data(), p, width), value == most ? most : value - 1);
       }
       set_cell(words.data(), p, width, read_slowly(before, p, width));

@@ -168,10 +168,10 @@ TEST(cuckoo_filter, says_its_rate_when_it_has_grown) {
   EXPECT_GT(m.mean, 0.02);
 }
 
-// 95 % and more before the first failure, at the default bucket and for every fingerprint that is planned.
-// (With 4 bits there are 15 different mirrors, too few: 93 %.)
+// 95 % and more before the first failure, at the default bucket. 15 different fingerprints give 15 different
+// mirrors only, and fill to 96 %; from 6 bits on it is 97 %.
 TEST(cuckoo_filter, fills_at_least_to_95_percent) {
-  for (const std::uint32_t bits : {6U, 7U, 10U, 13U, 23U, 32U}) {
+  for (const std::uint32_t bits : {4U, 5U, 7U, 10U, 13U, 32U}) {
     for (const std::uint64_t buckets : {100'000U, 131'072U, 250'007U}) {
       const plan p{.shape = {.kind = filter_kind::cuckoo,
                              .probes = 2,

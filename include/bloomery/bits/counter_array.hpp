@@ -12,8 +12,10 @@
 // Functions and not a class, because the words belong to a filter, a mapped file or a message.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "bloomery/core/arithmetic.hpp"
 
@@ -39,22 +41,41 @@ inline void set_cell(std::uint64_t* words, std::uint64_t position, std::uint32_t
   word = little_endian(others | value << (position & 63U));
 }
 
-// Adds one unless the cell is at its maximum, where it sticks.
-inline void increment_cell(std::uint64_t* words, std::uint64_t position,
-                           std::uint32_t width) noexcept {
-  std::uint64_t& word = words[position >> 6U];
-  const std::uint64_t value = little_endian(word);
-  const bool room = ((~value >> (position & 63U)) & low_mask(width)) != 0;
-  word = little_endian(value + (std::uint64_t{room} << (position & 63U)));
+// Counters of at most 32 bits, through the 32-bit half of the word that they are in: no two lanes of a block
+// then share what is read and written. Through words, the counters of a key in neighbouring lanes would be a
+// store and a load of the same word, at random, and every second key would wait for it: adding to a line
+// took 41 ns a key instead of 14.
+[[nodiscard]] inline std::uint32_t load_half(const std::uint64_t* words,
+                                             std::uint64_t position) noexcept {
+  std::uint32_t half = 0;
+  std::memcpy(&half, reinterpret_cast<const std::byte*>(words) + (position >> 5U) * 4, 4);
+  return std::endian::native == std::endian::little ? half : __builtin_bswap32(half);
 }
 
-// Takes one away unless the cell sticks at its maximum. The cell must not be 0.
-inline void decrement_cell(std::uint64_t* words, std::uint64_t position,
-                           std::uint32_t width) noexcept {
-  std::uint64_t& word = words[position >> 6U];
-  const std::uint64_t value = little_endian(word);
-  const bool free = ((~value >> (position & 63U)) & low_mask(width)) != 0;
-  word = little_endian(value - (std::uint64_t{free} << (position & 63U)));
+inline void store_half(std::uint64_t* words, std::uint64_t position, std::uint32_t half) noexcept {
+  if constexpr (std::endian::native != std::endian::little) half = __builtin_bswap32(half);
+  std::memcpy(reinterpret_cast<std::byte*>(words) + (position >> 5U) * 4, &half, 4);
+}
+
+[[nodiscard]] inline std::uint32_t get_counter(const std::uint64_t* words, std::uint64_t position,
+                                               std::uint32_t width) noexcept {
+  return (load_half(words, position) >> (position & 31U)) & (UINT32_MAX >> (32U - width));
+}
+
+// Adds one unless the counter is at its maximum, where it sticks.
+inline void increment_counter(std::uint64_t* words, std::uint64_t position,
+                              std::uint32_t width) noexcept {
+  const std::uint32_t half = load_half(words, position);
+  const bool room = ((~half >> (position & 31U)) & (UINT32_MAX >> (32U - width))) != 0;
+  store_half(words, position, half + (std::uint32_t{room} << (position & 31U)));
+}
+
+// Takes one away unless the counter sticks at its maximum. It must not be 0.
+inline void decrement_counter(std::uint64_t* words, std::uint64_t position,
+                              std::uint32_t width) noexcept {
+  const std::uint32_t half = load_half(words, position);
+  const bool free = ((~half >> (position & 31U)) & (UINT32_MAX >> (32U - width))) != 0;
+  store_half(words, position, half - (std::uint32_t{free} << (position & 31U)));
 }
 
 // Any width from 1 to 64, anywhere. The second word is touched only when the cell reaches into it, so

@@ -96,6 +96,7 @@ class cuckoo_table {
   const std::uint64_t* words_;
   std::uint64_t base_;
   std::uint64_t group_ones_;  // the lowest bit of each cell of a group
+  std::uint64_t group_tops_;  // the highest
   std::uint32_t scale_;
   std::uint32_t cell_bits_;
   std::uint32_t cells_;
