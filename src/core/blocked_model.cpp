@@ -3,8 +3,9 @@
 // Fix a query; by symmetry its rotation is 0, so it asks for one bit in each lane of the pattern P. Let
 // T be a subset of those k bits. One key of the same block leaves all of T untouched with probability
 //
-//     g(T) = mean over the 16 rotations r of (31/32)^|T and rot_r(P)|
+//     g(T) = mean over the 16 rotations r of (1 - 1/L)^|T and rot_r(P)|
 //
+// where L is the number of positions in a lane: 32 bits, or 32/w counters of w bits.
 // A block's load is Binomial(n, 1/B), so all n keys leave T untouched with probability
 // (1 - (1 - g(T))/B)^n, and inclusion-exclusion over T gives the probability that every bit is set.
 // Subsets with the same g are summed beforehand: 32,768 subsets at k = 15 are a few hundred groups.
@@ -37,15 +38,15 @@ struct term {
   long double weight;  // number of even subsets minus number of odd ones
 };
 
-std::vector<term> make_terms(std::uint32_t probes) {
+std::vector<term> make_terms(std::uint32_t probes, std::uint32_t positions) {
   std::array<std::uint16_t, lanes> rotated{};
   for (std::uint32_t r = 0; r < lanes; ++r) {
     rotated[r] = std::rotr(lane_pattern[probes], static_cast<int>(r));
   }
-  // 1 - (31/32)^i, from i = 0 upwards, as the key's chance to touch at least one of i bits.
+  // 1 - (1 - 1/L)^i, from i = 0 upwards, as the key's chance to touch at least one of i bits.
   std::array<long double, lanes + 1> touched{};
   for (std::uint32_t i = 0; i <= lanes; ++i) {
-    touched[i] = -std::expm1(static_cast<long double>(i) * std::log1p(-1.0L / lane_bits));
+    touched[i] = -std::expm1(static_cast<long double>(i) * std::log1p(-1.0L / positions));
   }
   using histogram = std::array<std::uint8_t, lanes + 1>;
   std::map<histogram, std::int64_t> groups;
@@ -69,11 +70,14 @@ std::vector<term> make_terms(std::uint32_t probes) {
   return terms;
 }
 
-const std::vector<term>& terms_of(std::uint32_t probes) {
-  static std::array<std::once_flag, lanes + 1> made;
-  static std::array<std::vector<term>, lanes + 1> terms;
-  std::call_once(made[probes], [probes] { terms[probes] = make_terms(probes); });
-  return terms[probes];
+// Made once for each number of probes and each L = 2, 4, ..., 32.
+const std::vector<term>& terms_of(std::uint32_t probes, std::uint32_t positions) {
+  constexpr std::size_t rows = std::countr_zero(lane_bits) + 1;
+  static std::array<std::array<std::once_flag, lanes + 1>, rows> made;
+  static std::array<std::array<std::vector<term>, lanes + 1>, rows> terms;
+  const auto row = static_cast<std::size_t>(std::countr_zero(positions));
+  std::call_once(made[row][probes], [&] { terms[row][probes] = make_terms(probes, positions); });
+  return terms[row][probes];
 }
 
 // The mean of f(load) over load ~ Binomial(n, 1/blocks), for an f that grows from 0 to 1. The window of
@@ -109,22 +113,27 @@ void check_blocked(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probe
 
 }  // namespace
 
-double blocked_fpr(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probes) {
+double blocked_fpr(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probes,
+                   std::uint32_t lane_positions) {
   check_blocked(keys, blocks, probes);
+  if (lane_positions < 2 || lane_positions > lane_bits || !std::has_single_bit(lane_positions)) {
+    detail::throw_bad_argument("the number of positions in a lane", std::uint64_t{lane_positions},
+                               "2, 4, 8, 16 or 32");
+  }
   const auto n = static_cast<long double>(keys);
   const auto b = static_cast<long double>(blocks);
   // Two keys with the same 32 bits inside a block are one key to it. (Beyond 2^32 blocks those bits
   // also help to choose the block, and the whole hash decides.)
   const double same_key = static_cast<double>(n * std::max(0x1p-32L / b, 0x1p-64L));
   if (probes == lanes) {
-    const long double log_stays = std::log1p(-1.0L / lane_bits);
+    const long double log_stays = std::log1p(-1.0L / lane_positions);
     const double all_set = mean_over_loads(
         static_cast<double>(keys), static_cast<double>(blocks),
         [&](long double load) { return std::pow(-std::expm1(load * log_stays), lanes); });
     return std::min(1.0, all_set + same_key);
   }
   long double sum = 0;
-  for (const term& t : terms_of(probes)) {
+  for (const term& t : terms_of(probes, lane_positions)) {
     sum += t.weight * std::exp(n * std::log1p(-t.one_minus_g / b));
   }
   // What rounding may have left of 2^k terms; never report less than that.

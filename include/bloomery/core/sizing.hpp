@@ -35,8 +35,10 @@ namespace bloomery::sizing {
 // ---- blocked -------------------------------------------------------------------------------------
 
 // The exact expectation for 64-byte blocks, lanes and patterns as in hash/probe.hpp, with `keys` keys
-// thrown into `blocks` blocks (a binomial mixture over the loads of the blocks).
-[[nodiscard]] double blocked_fpr(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probes);
+// thrown into `blocks` blocks (a binomial mixture over the loads of the blocks). A lane has 32 positions
+// when they are bits, and 32/w when they are counters of w bits (filter/counting.hpp).
+[[nodiscard]] double blocked_fpr(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probes,
+                                 std::uint32_t lane_positions = 32);
 
 // The simple mixture for k bits anywhere in the block, the mean over the loads i of
 // (1 - (1 - k/512)^i)^k, for comparison: from 1.2 % below to 2.6 % above the exact one.

@@ -1,0 +1,236 @@
+// The counting filter: counters instead of bits, so that keys can be removed (Fan, Cao, Almeida and
+// Broder 2000).
+//
+// Two layouts, told apart by shape().block_bits:
+//
+//   512  one line   The positions are those of the blocked filter. The bit that a key would have there
+//                   belongs to a group of w bits, and the group is the counter:
+//
+//                     lane of 32 bits   +------+------+------+------+------+------+------+------+
+//                     w = 4             |  c0  |  c1  |  c2  |  c3  |  c4  |  c5  |  c6  |  c7  |
+//                                       +------+------+------+------+------+------+------+------+
+//                   One miss a key: 44 bits a key at 1 %, 77 at 0.1 %. The default down to 0.1 %.
+//   0    unblocked  Counter j of a key is where bit j of a classic filter would be. k misses a key, 38 and
+//                   58 bits; the layout of the survey's overflow bound, and the better one below 0.1 %.
+//
+// A key adds one to each of its different counters. When two of its unblocked probes meet, that counter is
+// counted once: so remove undoes add exactly, and a key alone in the filter counts what it should.
+//
+// A counter that reaches its maximum, 2^w - 1, has lost count and sticks there for ever. It may then be
+// the cause of a false positive, never of a false negative. saturated() says how many there are;
+// sizing::counting_overflow says how many to expect: with 4 bits, 1e-14 for each counter at most.
+//
+// Removing a key that was never added is refused when one of its counters is 0, which is nearly always.
+// When all are above 0, as happens to a share fpr() of such keys, the filter cannot know better: it takes one
+// from counters that other keys need, and those may be lost. Remove only what was added.
+//
+// Threads: any number may ask while nobody changes the filter. There is no concurrent handle.
+#pragma once
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "bloomery/bits/bit_array.hpp"
+#include "bloomery/bits/counter_array.hpp"
+#include "bloomery/core/shape.hpp"
+#include "bloomery/filter/bit_filter.hpp"
+#include "bloomery/hash/probe.hpp"
+
+namespace bloomery {
+
+// Where the counters of a key are, as positions of their first bits.
+class counting_probes {
+ public:
+  using hash_type = std::uint64_t;
+
+  explicit counting_probes(const shape& s) noexcept;
+
+  [[nodiscard]] std::uint32_t width() const noexcept { return width_; }
+  [[nodiscard]] std::uint64_t counters() const noexcept { return counters_; }
+  [[nodiscard]] bool in_lines() const noexcept { return in_lines_; }
+
+  // True when test(position) holds for every counter; a counter may be visited twice.
+  template <class Test>
+  bool all_of(std::uint64_t hash, Test test) const noexcept {
+    if (in_lines_) {
+      const std::uint64_t group = ~std::uint64_t{width_ - 1};
+      return lines_.all_of(hash, [&](std::uint64_t bit) { return test(bit & group); });
+    }
+    return scattered_.all_of(hash, [&](std::uint64_t i) { return test(i * width_); });
+  }
+
+  // Calls visit(position) once for each different counter.
+  template <class Visit>
+  void each(std::uint64_t hash, Visit visit) const noexcept {
+    if (in_lines_) {  // one in each lane: all different
+      all_of(hash, [&](std::uint64_t position) { return visit(position), true; });
+      return;
+    }
+    std::array<std::uint64_t, max_probes> seen;
+    std::size_t count = 0;
+    std::uint64_t marks = 0;  // of the seen ones modulo 64, so that the search is rare
+    scattered_.all_of(hash, [&](std::uint64_t i) {
+      const std::uint64_t mark = std::uint64_t{1} << (i & 63U);
+      if ((marks & mark) != 0) {
+        for (std::size_t j = 0; j < count; ++j) {
+          if (seen[j] == i) return true;
+        }
+      }
+      marks |= mark;
+      seen[count++] = i;
+      visit(i * width_);
+      return true;
+    });
+  }
+
+  template <class Touch>
+  void lines(std::uint64_t hash, Touch touch) const noexcept {
+    // GCC takes a function that only prefetches for one without effect, and drops calls that it does not
+    // inline early: lookups of 12 ns took 60. An empty asm counts as an effect and costs nothing.
+    asm volatile("");
+    if (in_lines_) {
+      lines_.lines(hash, touch);
+    } else {
+      scattered_.lines(hash, [&](std::uint64_t i) {
+        touch(i * width_);
+        asm volatile("");
+      });
+    }
+  }
+
+ private:
+  std::uint32_t width_;
+  bool in_lines_;
+  std::uint64_t counters_;
+  blocked_probes lines_;
+  classic_probes scattered_;
+};
+
+class counting_view {
+ public:
+  using hash_type = std::uint64_t;
+  static constexpr filter_kind kind = filter_kind::counting;
+  static constexpr probe_scheme scheme = probe_scheme::multiply;
+
+  // Throws errc::bad_argument unless the plan's shape is one of this kind and `words` holds its counters.
+  // Any content of the words is a filter.
+  counting_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
+
+  [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
+    return probes_.all_of(hash, [this](std::uint64_t position) {
+      return detail::get_counter(words_, position, probes_.width()) != 0;
+    });
+  }
+  // The least of the key's counters: never below the number of times that it was added and not removed,
+  // except that the greatest value, 2^w - 1, means "at least".
+  [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept {
+    std::uint64_t least = detail::low_mask(probes_.width());
+    probes_.all_of(hash, [&](std::uint64_t position) {
+      const std::uint32_t value = detail::get_counter(words_, position, probes_.width());
+      least = value < least ? value : least;
+      return true;
+    });
+    return least;
+  }
+
+  // Batch calls: the forms of answer are those of filter/bit_filter.hpp.
+  void contains_bits(std::span<const std::uint64_t> hashes,
+                     std::span<std::uint64_t> bitmap) const noexcept;
+  void contains_bytes(std::span<const std::uint64_t> hashes,
+                      std::span<std::uint8_t> out) const noexcept;
+  [[nodiscard]] std::size_t contains_count(std::span<const std::uint64_t> hashes) const noexcept;
+  std::size_t contains_indexes(std::span<const std::uint64_t> hashes,
+                               std::span<std::uint32_t> out) const noexcept;
+  // counts[i] = count(hashes[i]).
+  void count_batch(std::span<const std::uint64_t> hashes,
+                   std::span<std::uint64_t> counts) const noexcept;
+
+  [[nodiscard]] const bloomery::shape& shape() const noexcept { return plan_.shape; }
+  [[nodiscard]] const plan& planned() const noexcept { return plan_; }
+  // Calls of add, less those of remove that returned true.
+  [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
+  [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
+    return {words_, static_cast<std::size_t>(shape().bits / 64)};
+  }
+  [[nodiscard]] const counting_probes& probes() const noexcept { return probes_; }
+  [[nodiscard]] std::uint64_t counters() const noexcept { return probes_.counters(); }
+
+  // These read the whole array. Share of the counters that are not 0; number of those that stick; chance
+  // that a random hash finds all of its counters above 0.
+  [[nodiscard]] double fill() const noexcept;
+  [[nodiscard]] std::uint64_t saturated() const noexcept;
+  [[nodiscard]] double fpr() const noexcept;
+
+ protected:
+  void borrow(const std::uint64_t* words) noexcept { words_ = words; }
+  [[nodiscard]] std::uint64_t& key_count() noexcept { return keys_; }
+
+ private:
+  plan plan_;
+  counting_probes probes_;
+  const std::uint64_t* words_;
+  std::uint64_t keys_;
+};
+
+class counting_filter : public counting_view {
+ public:
+  using view = counting_view;
+
+  explicit counting_filter(const options& o);
+  // A template, so that counting_filter({.keys = ...}) can only mean options.
+  template <std::same_as<plan> Plan>
+  explicit counting_filter(const Plan& p) : counting_filter(p, bit_array(checked_bits(p)), 0) {}
+  explicit counting_filter(const view& other);
+
+  counting_filter(const counting_filter& other) : view(other), array_(other.array_) { rebind(); }
+  counting_filter(counting_filter&& other) noexcept : view(other), array_(std::move(other.array_)) {
+    other.borrow(nullptr);  // a moved-from filter may be destroyed or assigned to
+  }
+  counting_filter& operator=(counting_filter other) noexcept {
+    view::operator=(other);
+    std::swap(array_, other.array_);
+    rebind();
+    return *this;
+  }
+  ~counting_filter() = default;
+
+  void add(std::uint64_t hash) noexcept {
+    increment(probes(), array_.words().data(), hash);
+    ++key_count();
+  }
+  void add_batch(std::span<const std::uint64_t> hashes) noexcept;
+  // False, and nothing changed, when the key is surely not there.
+  bool remove(std::uint64_t hash) noexcept;
+  // How many were removed.
+  std::size_t remove_batch(std::span<const std::uint64_t> hashes) noexcept;
+
+  // The words, for what combines or loads whole arrays.
+  [[nodiscard]] std::span<std::uint64_t> mutable_words() noexcept { return array_.words(); }
+  void set_keys(std::uint64_t keys) noexcept { key_count() = keys; }
+
+ private:
+  counting_filter(const plan& p, bit_array array, std::uint64_t keys)
+      : view(p, array.words(), keys), array_(std::move(array)) {}
+  static std::uint64_t checked_bits(const plan& p) {
+    check_shape(p.shape);
+    return p.shape.bits;
+  }
+  void rebind() noexcept { borrow(array_.words().data()); }
+  static void increment(const counting_probes& probes, std::uint64_t* words,
+                        std::uint64_t hash) noexcept {
+    const std::uint32_t width = probes.width();
+    probes.each(hash, [words, width](std::uint64_t position) {
+      detail::increment_counter(words, position, width);
+    });
+  }
+  static bool decrement(const counting_probes& probes, std::uint64_t* words,
+                        std::uint64_t hash) noexcept;
+
+  bit_array array_;
+};
+
+}  // namespace bloomery

@@ -1,0 +1,189 @@
+#include "bloomery/filter/counting.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string>
+
+#include "../kernel/batch.hpp"
+#include "bloomery/core/error.hpp"
+#include "bloomery/core/sizing.hpp"
+#include "bloomery/filter/batch.hpp"
+
+namespace bloomery {
+
+namespace {
+
+const plan& checked_plan(const plan& p, std::span<const std::uint64_t> words) {
+  check_shape(p.shape);
+  if (p.shape.kind != filter_kind::counting) {
+    throw error(errc::bad_argument, "a shape of kind " + std::string(kind_name(p.shape.kind)) +
+                                        " given to a filter of kind counting");
+  }
+  if (words.size() != p.shape.bits / 64) {
+    detail::throw_bad_argument("the number of words", std::uint64_t{words.size()},
+                               detail::to_text(p.shape.bits / 64));
+  }
+  return p;
+}
+
+// The probe schemes of the two layouts. The one that is not used has to be harmless: a blocked one has at
+// most 16 probes.
+shape line_shape(shape s) {
+  if (s.block_bits == 0) s.probes = 1;
+  return s;
+}
+
+shape scattered_shape(shape s) {
+  s.bits /= s.cell_bits;
+  return s;
+}
+
+// What the blocked filter says of the same blocks when each counter above 0 is a group of w set bits: the
+// mean over the blocks of the chance to find all lanes set. A piece at a time, on the stack.
+double line_fpr(const shape& s, std::span<const std::uint64_t> words) noexcept {
+  constexpr std::size_t words_per_block = bits_per_block / 64;
+  std::array<std::uint64_t, 64 * words_per_block> piece{};
+  double sum = 0;
+  for (std::size_t at = 0; at < words.size(); at += piece.size()) {
+    const std::size_t count = std::min(piece.size(), words.size() - at);
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint64_t word = detail::little_endian(words[at + i]);
+      piece[i] = detail::little_endian(detail::spread_cells(word, s.cell_bits));
+    }
+    const plan blocks{.shape = {.kind = filter_kind::blocked,
+                                .probes = s.probes,
+                                .block_bits = bits_per_block,
+                                .bits = std::uint64_t{count} * 64}};
+    sum += bit_view<blocked_probes>(blocks, std::span(piece).first(count), 0).fpr() *
+           static_cast<double>(count);
+  }
+  return sum / static_cast<double>(words.size());
+}
+
+// The sum of the counters that `mark` marks with a one in each.
+template <class Mark>
+std::uint64_t count_cells(std::span<const std::uint64_t> words, Mark mark) noexcept {
+  std::uint64_t count = 0;
+  for (const std::uint64_t word : words) {
+    count += static_cast<std::uint64_t>(std::popcount(mark(detail::little_endian(word))));
+  }
+  return count;
+}
+
+auto pieces(const counting_view& f, std::span<const std::uint64_t> hashes) noexcept {
+  return [&f, hashes](std::size_t first, std::size_t count, std::span<std::uint64_t> bitmap) {
+    f.contains_bits(hashes.subspan(first, count), bitmap);
+  };
+}
+
+}  // namespace
+
+counting_probes::counting_probes(const bloomery::shape& s) noexcept
+    : width_(s.cell_bits),
+      in_lines_(s.block_bits != 0),
+      counters_(s.bits / s.cell_bits),
+      lines_(line_shape(s)),
+      scattered_(scattered_shape(s)) {}
+
+counting_view::counting_view(const plan& p, std::span<const std::uint64_t> words,
+                             std::uint64_t keys)
+    : plan_(checked_plan(p, words)), probes_(p.shape), words_(words.data()), keys_(keys) {}
+
+void counting_view::contains_bits(std::span<const std::uint64_t> hashes,
+                                  std::span<std::uint64_t> bitmap) const noexcept {
+  kernel::answer_loop(probes_, words_, hashes, bitmap,
+                      [&](std::size_t i) { return contains(hashes[i]); });
+}
+
+void counting_view::contains_bytes(std::span<const std::uint64_t> hashes,
+                                   std::span<std::uint8_t> out) const noexcept {
+  detail::answer_bytes(hashes.size(), out, pieces(*this, hashes));
+}
+
+std::size_t counting_view::contains_count(std::span<const std::uint64_t> hashes) const noexcept {
+  return detail::answer_count(hashes.size(), pieces(*this, hashes));
+}
+
+std::size_t counting_view::contains_indexes(std::span<const std::uint64_t> hashes,
+                                            std::span<std::uint32_t> out) const noexcept {
+  return detail::answer_indexes(hashes.size(), out, pieces(*this, hashes));
+}
+
+void counting_view::count_batch(std::span<const std::uint64_t> hashes,
+                                std::span<std::uint64_t> counts) const noexcept {
+  kernel::look_ahead_loop<kernel::access::read>(
+      probes_, words_, hashes, [&](std::size_t i) { counts[i] = count(hashes[i]); });
+}
+
+double counting_view::fill() const noexcept {
+  const std::uint32_t width = probes_.width();
+  const std::uint64_t used = count_cells(
+      words(), [width](std::uint64_t word) { return detail::nonzero_cells(word, width); });
+  return static_cast<double>(used) / static_cast<double>(counters());
+}
+
+std::uint64_t counting_view::saturated() const noexcept {
+  const std::uint32_t width = probes_.width();
+  return count_cells(words(),
+                     [width](std::uint64_t word) { return detail::full_cells(word, width); });
+}
+
+double counting_view::fpr() const noexcept {
+  return probes_.in_lines() ? line_fpr(shape(), words()) : std::pow(fill(), shape().probes);
+}
+
+counting_filter::counting_filter(const options& o)
+    : counting_filter(
+          sizing::make_plan({.kind = filter_kind::counting, .keys = o.keys, .fpr = o.fpr})) {}
+
+counting_filter::counting_filter(const view& other)
+    : counting_filter(other.planned(), bit_array(other.shape().bits), other.keys()) {
+  std::copy(other.words().begin(), other.words().end(), array_.words().begin());
+}
+
+// False, and nothing changed, when one of the counters is 0. The positions are worked out once: they are
+// half of the time.
+bool counting_filter::decrement(const counting_probes& probes, std::uint64_t* words,
+                                std::uint64_t hash) noexcept {
+  const std::uint32_t width = probes.width();
+  std::array<std::uint64_t, max_probes> positions;
+  std::size_t count = 0;
+  bool present = true;
+  probes.each(hash, [&](std::uint64_t position) {
+    present &= detail::get_counter(words, position, width) != 0;
+    positions[count++] = position;
+  });
+  if (!present) return false;
+  for (std::size_t i = 0; i < count; ++i) detail::decrement_counter(words, positions[i], width);
+  return true;
+}
+
+bool counting_filter::remove(std::uint64_t hash) noexcept {
+  if (!decrement(probes(), array_.words().data(), hash)) return false;
+  if (key_count() != 0) --key_count();  // 0 only when a file said so
+  return true;
+}
+
+// The loops that write use a copy of the probes. For all that the compiler knows the counters may be those of
+// the filter itself, and it would read them again after each write.
+void counting_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept {
+  const counting_probes copy = probes();
+  std::uint64_t* const words = array_.words().data();
+  kernel::look_ahead_loop<kernel::access::write>(
+      copy, words, hashes, [&](std::size_t i) { increment(copy, words, hashes[i]); });
+  key_count() += hashes.size();
+}
+
+std::size_t counting_filter::remove_batch(std::span<const std::uint64_t> hashes) noexcept {
+  const counting_probes copy = probes();
+  std::uint64_t* const words = array_.words().data();
+  std::size_t removed = 0;
+  kernel::look_ahead_loop<kernel::access::write>(copy, words, hashes, [&](std::size_t i) {
+    removed += std::size_t{decrement(copy, words, hashes[i])};
+  });
+  key_count() -= std::min<std::uint64_t>(removed, key_count());
+  return removed;
+}
+
+}  // namespace bloomery

@@ -1,0 +1,459 @@
+#include "bloomery/filter/cuckoo.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <string>
+
+#include "../kernel/batch.hpp"
+#include "bloomery/core/error.hpp"
+#include "bloomery/core/sizing.hpp"
+#include "bloomery/core/sizing_removable.hpp"
+#include "bloomery/filter/batch.hpp"
+
+namespace bloomery {
+
+using namespace cuckoo_geometry;
+
+namespace {
+
+// The preamble; everything in it is a little-endian word. docs/format.md is its normative text.
+enum header_word : std::size_t { layers_word = 0, max_layers_word = 1, expansion_word = 2 };
+constexpr std::uint32_t max_expansion = 32768;
+constexpr std::uint32_t max_scale = 31;
+
+std::size_t buckets_word(std::size_t layer) { return header_words + entry_words * layer; }
+std::size_t used_word(std::size_t layer) { return header_words + entry_words * layer + 1; }
+
+[[noreturn]] void throw_corrupt(const std::string& what) {
+  throw error(errc::corrupt, "a cuckoo filter's " + what);
+}
+
+void check_kind(const plan& p) {
+  check_shape(p.shape);
+  if (p.shape.kind == filter_kind::cuckoo) return;
+  throw error(errc::bad_argument, "a shape of kind " + std::string(kind_name(p.shape.kind)) +
+                                      " given to a filter of kind cuckoo");
+}
+
+bool is_expansion(std::uint64_t times) {
+  return std::has_single_bit(times) && times <= max_expansion;
+}
+
+// Numbers that came from a file. Returns the number of layers.
+std::uint64_t check_header(std::span<const std::uint64_t> words) {
+  if (words.size() < preamble_words(1)) throw_corrupt("preamble is cut off");
+  const std::uint64_t layers = detail::little_endian(words[layers_word]);
+  if (layers == 0 || layers > max_layers) {
+    throw_corrupt("number of layers is " + detail::to_text(layers) + ", not from 1 to 32");
+  }
+  const std::uint64_t most = detail::little_endian(words[max_layers_word]);
+  if (most == 0 || most > max_layers) {
+    throw_corrupt("greatest number of layers is " + detail::to_text(most) + ", not from 1 to 32");
+  }
+  const std::uint64_t times = detail::little_endian(words[expansion_word]);
+  if (!is_expansion(times)) {
+    throw_corrupt("expansion is " + detail::to_text(times) + ", not a power of two up to 32768");
+  }
+  if (words.size() < preamble_words(layers)) throw_corrupt("directory is cut off");
+  const auto is_zero = [](std::uint64_t word) { return word == 0; };
+  const auto reserved = words.subspan(expansion_word + 1, header_words - expansion_word - 1);
+  const auto padding = words.first(preamble_words(layers)).subspan(buckets_word(layers));
+  if (!std::all_of(reserved.begin(), reserved.end(), is_zero) ||
+      !std::all_of(padding.begin(), padding.end(), is_zero)) {
+    throw_corrupt("preamble has bits set that are reserved");
+  }
+  return layers;
+}
+
+// One entry of the directory; returns the words of the layer.
+std::uint64_t check_layer(const shape& s, std::uint64_t base, std::uint64_t buckets,
+                          std::uint64_t used) {
+  // The first layer is a whole number of itself; 0 is refused before it divides.
+  if (base == 0 || buckets == 0 || buckets > max_bits / s.block_bits || buckets % base != 0 ||
+      !std::has_single_bit(buckets / base) || buckets / base > std::uint64_t{1} << max_scale) {
+    throw_corrupt("layer has " + detail::to_text(buckets) +
+                  " buckets, which is no power of two times those of the first");
+  }
+  const std::uint64_t slots = buckets * (s.block_bits / s.cell_bits);
+  if (used > slots) {
+    throw_corrupt("layer uses " + detail::to_text(used) + " of " + detail::to_text(slots) +
+                  " cells");
+  }
+  return layer_words(buckets, s.block_bits);
+}
+
+auto pieces(const cuckoo_view& f, std::span<const std::uint64_t> hashes) noexcept {
+  return [&f, hashes](std::size_t first, std::size_t count, std::span<std::uint64_t> bitmap) {
+    f.contains_bits(hashes.subspan(first, count), bitmap);
+  };
+}
+
+}  // namespace
+
+// ---- the view --------------------------------------------------------------------------------------
+
+cuckoo_view::cuckoo_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys)
+    : plan_(p), keys_(keys) {
+  check_kind(p);
+  if (words.size() != p.shape.bits / 64) {
+    detail::throw_bad_argument("the number of words", std::uint64_t{words.size()},
+                               detail::to_text(p.shape.bits / 64));
+  }
+  const std::uint64_t count = check_header(words);
+  preamble_ = words.first(static_cast<std::size_t>(preamble_words(count)));
+  const std::uint64_t base = detail::little_endian(words[buckets_word(0)]);
+  std::uint64_t at = preamble_.size();
+  layers_.reserve(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::uint64_t buckets = detail::little_endian(words[buckets_word(i)]);
+    const std::uint64_t size = check_layer(p.shape, base, buckets, used(i));
+    if (size > words.size() - at) throw_corrupt("layers are longer than its words");
+    layers_.emplace_back(p.shape, words.data() + at, base,
+                         static_cast<std::uint32_t>(std::countr_zero(buckets / base)));
+    at += size;
+  }
+  if (at != words.size()) throw_corrupt("layers are shorter than its words");
+}
+
+std::uint64_t cuckoo_view::used(std::size_t layer) const noexcept {
+  return detail::little_endian(preamble_[used_word(layer)]);
+}
+
+std::uint32_t cuckoo_view::max_layers() const noexcept {
+  return static_cast<std::uint32_t>(detail::little_endian(preamble_[max_layers_word]));
+}
+
+std::uint32_t cuckoo_view::expansion() const noexcept {
+  return static_cast<std::uint32_t>(detail::little_endian(preamble_[expansion_word]));
+}
+
+std::vector<std::span<const std::uint64_t>> cuckoo_view::parts() const {
+  std::vector<std::span<const std::uint64_t>> all;
+  all.reserve(layers_.size() + 1);
+  all.push_back(preamble_);
+  for (const cuckoo_table& layer : layers_) all.push_back(layer.words());
+  return all;
+}
+
+std::uint64_t cuckoo_view::slots() const noexcept {
+  std::uint64_t sum = 0;
+  for (const cuckoo_table& layer : layers_) sum += layer.buckets() * layer.cells();
+  return sum;
+}
+
+double cuckoo_view::fill() const noexcept {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < layers_.size(); ++i) sum += used(i);
+  return static_cast<double>(sum) / static_cast<double>(slots());
+}
+
+double cuckoo_view::fpr() const noexcept {
+  double log_none = 0;  // of the chance that no layer errs
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const double load = static_cast<double>(used(i)) /
+                        static_cast<double>(layers_[i].buckets() * layers_[i].cells());
+    log_none += std::log1p(-sizing::cuckoo_fpr(shape().cell_bits, bucket_cells(), load));
+  }
+  return -std::expm1(log_none);
+}
+
+// Layer by layer, so that each pass looks ahead in one array.
+void cuckoo_view::contains_bits(std::span<const std::uint64_t> hashes,
+                                std::span<std::uint64_t> bitmap) const noexcept {
+  const auto answer = [&](const cuckoo_table& layer, std::span<const std::uint64_t> some,
+                          std::span<std::uint64_t> bits) {
+    kernel::answer_loop(layer, layer.words().data(), some, bits,
+                        [&](std::size_t i) { return layer.contains(some[i]); });
+  };
+  answer(layers_.front(), hashes, bitmap);
+  for (std::size_t i = 1; i < layers_.size(); ++i) {
+    detail::for_each_piece(
+        hashes.size(),
+        [&](std::size_t first, std::size_t count, std::span<std::uint64_t> bits) {
+          answer(layers_[i], hashes.subspan(first, count), bits);
+        },
+        [&](std::size_t first, std::size_t, std::span<const std::uint64_t> bits) {
+          for (std::size_t w = 0; w < bits.size(); ++w) bitmap[first / 64 + w] |= bits[w];
+        });
+  }
+}
+
+void cuckoo_view::contains_bytes(std::span<const std::uint64_t> hashes,
+                                 std::span<std::uint8_t> out) const noexcept {
+  detail::answer_bytes(hashes.size(), out, pieces(*this, hashes));
+}
+
+std::size_t cuckoo_view::contains_count(std::span<const std::uint64_t> hashes) const noexcept {
+  return detail::answer_count(hashes.size(), pieces(*this, hashes));
+}
+
+std::size_t cuckoo_view::contains_indexes(std::span<const std::uint64_t> hashes,
+                                          std::span<std::uint32_t> out) const noexcept {
+  return detail::answer_indexes(hashes.size(), out, pieces(*this, hashes));
+}
+
+void cuckoo_view::count_batch(std::span<const std::uint64_t> hashes,
+                              std::span<std::uint64_t> counts) const noexcept {
+  std::fill_n(counts.begin(), hashes.size(), 0);
+  for (const cuckoo_table& layer : layers_) {
+    kernel::look_ahead_loop<kernel::access::read>(
+        layer, layer.words().data(), hashes,
+        [&](std::size_t i) { counts[i] += layer.count(hashes[i]); });
+  }
+}
+
+// ---- the owner -------------------------------------------------------------------------------------
+
+cuckoo_filter::cuckoo_filter(const options& o)
+    : cuckoo_filter(
+          sizing::make_plan({.kind = filter_kind::cuckoo, .keys = o.keys, .fpr = o.fpr})) {}
+
+cuckoo_filter::cuckoo_filter(const plan& p, one_layer /*tag*/) : cuckoo_view(p, 0) {
+  check_kind(p);
+  const std::uint64_t least = preamble_words(1) + layer_words(1, p.shape.block_bits);
+  const std::uint64_t words = p.shape.bits / 64 / line_words * line_words;
+  if (words < least) {
+    detail::throw_bad_argument("the number of bits", p.shape.bits,
+                               "at least " + detail::to_text(least * 64) + " with such a bucket");
+  }
+  arrays_.emplace_back(preamble_words(0) * 64);
+  arrays_[0].words()[max_layers_word] = detail::little_endian(cuckoo_geometry::max_layers);
+  arrays_[0].words()[expansion_word] = detail::little_endian(2);
+  append_layer((words - preamble_words(1)) * 64 / p.shape.block_bits, 0);
+}
+
+cuckoo_filter::cuckoo_filter(const view& other) : cuckoo_view(other) {
+  for (const std::span<const std::uint64_t> part : other.parts()) {
+    bit_array& copy = arrays_.emplace_back(std::uint64_t{part.size()} * 64);
+    std::copy(part.begin(), part.end(), copy.words().begin());
+  }
+  rebind();
+}
+
+cuckoo_filter::cuckoo_filter(const cuckoo_filter& other)
+    : cuckoo_view(other), arrays_(other.arrays_) {
+  rebind();
+}
+
+cuckoo_filter& cuckoo_filter::operator=(cuckoo_filter other) noexcept {
+  // The arrays' memory stays where it is, so that the views of it stay right.
+  cuckoo_view::operator=(std::move(other));
+  std::swap(arrays_, other.arrays_);
+  return *this;
+}
+
+void cuckoo_filter::rebind() {
+  preamble_ = arrays_[0].words();
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    layers_[i] = cuckoo_table(shape(), words_of(i), layers_.front().buckets(), layers_[i].scale());
+  }
+}
+
+// All that can fail comes first.
+void cuckoo_filter::append_layer(std::uint64_t base, std::uint32_t scale) {
+  const std::size_t layer = layers_.size();
+  const std::uint64_t buckets = base << scale;
+  bit_array cells(layer_words(buckets, shape().block_bits) * 64);
+  bit_array preamble(preamble_words(layer + 1) * 64);
+  arrays_.reserve(layer + 2);
+  layers_.reserve(layer + 1);
+
+  const std::span<const std::uint64_t> old = std::as_const(arrays_[0]).words();
+  const std::span<std::uint64_t> words = preamble.words();
+  std::copy(old.begin(), old.end(), words.begin());
+  words[layers_word] = detail::little_endian(layer + 1);
+  words[buckets_word(layer)] = detail::little_endian(buckets);
+  arrays_[0] = std::move(preamble);
+  preamble_ = arrays_[0].words();
+  arrays_.push_back(std::move(cells));
+  layers_.emplace_back(shape(), words_of(layer), base, scale);
+  plan_.shape.bits = 0;
+  for (const bit_array& array : arrays_) plan_.shape.bits += array.words().size() * 64;
+}
+
+// A key that nobody takes is one of two things. Either the layers are full, and the next one is larger; or
+// the same key was added more than 2b times to layers with room, and the smallest layer will do.
+bool cuckoo_filter::grow() {
+  if (layers() >= max_layers()) return false;
+  std::uint64_t held = 0;
+  std::uint64_t planned = 0;
+  std::uint32_t scale = 0;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    held += used(i);
+    planned += planned_slots(layers_[i].buckets(), bucket_cells());
+    scale = std::max(scale, layers_[i].scale());
+  }
+  scale += static_cast<std::uint32_t>(std::countr_zero(expansion()));
+  scale = held < planned / 2 ? 0 : std::min(scale, max_scale);
+  const std::uint64_t base = layers_.front().buckets();
+  const std::uint64_t room = (max_bits - shape().bits) / 2 / shape().block_bits;
+  if (base > room >> scale) return false;
+  append_layer(base, scale);
+  return true;
+}
+
+void cuckoo_filter::put(std::size_t layer, std::uint64_t bucket, std::uint32_t index,
+                        std::uint64_t fingerprint) noexcept {
+  layers_[layer].set_cell(words_of(layer), bucket, index, fingerprint);
+}
+
+void cuckoo_filter::set_used(std::size_t layer, std::uint64_t used) noexcept {
+  arrays_[0].words()[used_word(layer)] = detail::little_endian(used);
+}
+
+bool cuckoo_filter::add_to_free_cell(std::size_t layer, std::uint64_t hash) noexcept {
+  const cuckoo_table& table = layers_[layer];
+  const cuckoo_table::place p = table.place_of(hash);
+  for (const std::uint64_t bucket : {p.first, p.second}) {
+    const std::uint32_t index = table.find(bucket, 0);
+    if (index == cuckoo_table::nowhere) continue;
+    put(layer, bucket, index, p.fingerprint);
+    return true;
+  }
+  return false;
+}
+
+namespace {
+
+// The search for a free cell: a tree of buckets whose roots are the key's own two. Each node was reached
+// by a fingerprint that could move there from `cell` of the parent's bucket.
+struct search_node {
+  std::uint64_t bucket;
+  std::uint32_t parent;
+  std::uint32_t cell;
+};
+// With 512 buckets seen the first failure of a large table comes at 97 % with b = 4; with 128 at 96 %.
+constexpr std::uint32_t most_nodes = 512;
+constexpr std::uint32_t no_parent = UINT32_MAX;
+using search_tree = std::array<search_node, most_nodes>;
+
+// A path must not come back to a bucket: the cell might be one that the path itself moves.
+bool on_path(const search_tree& tree, std::uint32_t node, std::uint64_t bucket) noexcept {
+  for (; node != no_parent; node = tree[node].parent) {
+    if (tree[node].bucket == bucket) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool cuckoo_filter::add_by_moving(std::size_t layer, std::uint64_t hash) noexcept {
+  const cuckoo_table& table = layers_[layer];
+  const cuckoo_table::place p = table.place_of(hash);
+  search_tree tree;
+  std::uint32_t count = 0;
+  tree[count++] = {.bucket = p.first, .parent = no_parent, .cell = 0};
+  if (p.second != p.first) tree[count++] = {.bucket = p.second, .parent = no_parent, .cell = 0};
+  for (std::uint32_t at = 0; at < count; ++at) {
+    for (std::uint32_t cell = 0; cell < table.cells(); ++cell) {
+      const std::uint64_t from = tree[at].bucket;
+      std::uint64_t to = table.partner(from, table.cell(from, cell));
+      if (on_path(tree, at, to)) continue;
+      std::uint32_t free = table.find(to, 0);
+      if (free == cuckoo_table::nowhere) {
+        if (count < most_nodes) tree[count++] = {.bucket = to, .parent = at, .cell = cell};
+        continue;
+      }
+      // From the free cell back to the root: every fingerprint is copied before it is overwritten.
+      std::uint32_t moving = cell;
+      for (std::uint32_t node = at; node != no_parent; node = tree[node].parent) {
+        put(layer, to, free, table.cell(tree[node].bucket, moving));
+        to = tree[node].bucket;
+        free = moving;
+        moving = tree[node].cell;
+      }
+      put(layer, to, free, p.fingerprint);
+      return true;
+    }
+  }
+  return false;
+}
+
+bool cuckoo_filter::add(std::uint64_t hash) {
+  const auto added_to = [this](std::size_t layer) {
+    set_used(layer, used(layer) + 1);
+    ++keys_;
+    return true;
+  };
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    if (add_to_free_cell(i, hash)) return added_to(i);
+  }
+  // Older layers are searched only while they are emptier than planned: a full search that fails is 512
+  // cache misses.
+  for (std::size_t i = layers_.size(); i-- > 0;) {
+    const bool worth_it =
+        i + 1 == layers_.size() || used(i) < planned_slots(layers_[i].buckets(), bucket_cells());
+    if (worth_it && add_by_moving(i, hash)) return added_to(i);
+  }
+  if (!grow()) return false;
+  add_to_free_cell(layers_.size() - 1, hash);
+  return added_to(layers_.size() - 1);
+}
+
+// From the layer with the largest scale that has a match: the head of cuckoo.hpp says why.
+bool cuckoo_filter::remove(std::uint64_t hash) noexcept {
+  std::size_t layer = layers_.size();
+  std::uint64_t bucket = 0;
+  std::uint32_t cell = cuckoo_table::nowhere;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    if (cell != cuckoo_table::nowhere && layers_[i].scale() < layers_[layer].scale()) continue;
+    const cuckoo_table::place p = layers_[i].place_of(hash);
+    for (const std::uint64_t candidate : {p.first, p.second}) {
+      const std::uint32_t found = layers_[i].find(candidate, p.fingerprint);
+      if (found == cuckoo_table::nowhere) continue;
+      layer = i;
+      bucket = candidate;
+      cell = found;
+      break;
+    }
+  }
+  if (cell == cuckoo_table::nowhere) return false;
+  put(layer, bucket, cell, 0);
+  if (used(layer) != 0) set_used(layer, used(layer) - 1);  // 0 only when a file said so
+  if (keys_ != 0) --keys_;
+  return true;
+}
+
+// Inlined by force: GCC takes a function that only prefetches for one without effect, and drops its calls.
+[[gnu::always_inline]] inline void cuckoo_filter::prefetch(std::uint64_t hash) const noexcept {
+  for (const cuckoo_table& layer : layers_) {
+    kernel::prefetch<kernel::access::write>(layer, layer.words().data(), hash);
+  }
+}
+
+std::size_t cuckoo_filter::add_batch(std::span<const std::uint64_t> hashes) {
+  std::size_t added = 0;
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    if (i + kernel::look_ahead < hashes.size()) prefetch(hashes[i + kernel::look_ahead]);
+    added += std::size_t{add(hashes[i])};
+  }
+  return added;
+}
+
+std::size_t cuckoo_filter::remove_batch(std::span<const std::uint64_t> hashes) noexcept {
+  std::size_t removed = 0;
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    if (i + kernel::look_ahead < hashes.size()) prefetch(hashes[i + kernel::look_ahead]);
+    removed += std::size_t{remove(hashes[i])};
+  }
+  return removed;
+}
+
+void cuckoo_filter::set_max_layers(std::uint32_t layers) {
+  if (layers == 0 || layers > cuckoo_geometry::max_layers) {
+    detail::throw_bad_argument("the greatest number of layers", std::uint64_t{layers},
+                               "from 1 to 32");
+  }
+  arrays_[0].words()[max_layers_word] = detail::little_endian(layers);
+}
+
+void cuckoo_filter::set_expansion(std::uint32_t times) {
+  if (!is_expansion(times)) {
+    detail::throw_bad_argument("the expansion", std::uint64_t{times},
+                               "a power of two from 1 to 32768");
+  }
+  arrays_[0].words()[expansion_word] = detail::little_endian(times);
+}
+
+}  // namespace bloomery
