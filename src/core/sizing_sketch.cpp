@@ -119,7 +119,9 @@ shape count_min_for_target(const request& r, std::uint32_t cell_bits) {
 }  // namespace
 
 std::uint64_t count_min_width(double epsilon) {
-  check_fpr(epsilon);
+  if (!(epsilon > 0.0 && epsilon < 1.0)) {
+    detail::throw_bad_argument("epsilon", epsilon, "above 0 and below 1");
+  }
   const double width = std::ceil(std::numbers::e / epsilon);
   if (width > static_cast<double>(max_bits)) throw_too_large(width * 8);
   return static_cast<std::uint64_t>(width);

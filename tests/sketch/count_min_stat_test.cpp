@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bloomery/sketch/count_min.hpp"
+#include "filter/samples.hpp"
 #include "sketch/streams.hpp"
 
 namespace {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bloomery/sketch/spectral.hpp"
+#include "filter/samples.hpp"
 #include "sketch/streams.hpp"
 
 namespace {

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstdio>
 #include <numeric>
 #include <string>
 #include <vector>
 
 #include "bloomery/sketch/top_k.hpp"
+#include "filter/samples.hpp"
 #include "sketch/space_saving.hpp"
 #include "sketch/streams.hpp"
 
@@ -65,8 +65,8 @@ quality of_space_saving(const std::vector<std::uint32_t>& stream, std::size_t by
   return judge(s.top(k), truth);
 }
 
-// The bounds are those of docs/math.md, where the measured values stand, less four lost keys out of 100: the
-// standard deviation of a draw at the border of the list is below two.
+// docs/math.md has the medians of five seeds. The bounds here leave four keys out of 100 and twice the error;
+// over the seeds the recall varied by three keys and the error by a factor of 1.7.
 TEST(top_k_stat, finds_more_than_space_saving_in_the_same_memory) {
   struct row {
     double exponent;
@@ -74,19 +74,17 @@ TEST(top_k_stat, finds_more_than_space_saving_in_the_same_memory) {
     double recall;
     double error;
   };
-  const std::array<row, 6> rows = {{{0.8, 16000, 0.90, 0.05},
-                                    {0.8, 64000, 0.90, 0.05},
-                                    {1.0, 16000, 0.90, 0.05},
-                                    {1.0, 64000, 0.90, 0.05},
-                                    {1.2, 16000, 0.90, 0.05},
-                                    {1.2, 64000, 0.90, 0.05}}};
+  const std::array<row, 6> rows = {{{0.8, 16000, 0.9, 0.03},
+                                    {0.8, 64000, 0.96, 0.003},
+                                    {1, 16000, 0.95, 0.006},
+                                    {1, 64000, 0.96, 0.0007},
+                                    {1.2, 16000, 0.95, 0.003},
+                                    {1.2, 64000, 0.96, 0.0005}}};
   for (const row& r : rows) {
     const auto stream = zipf_stream(keys, length, r.exponent, 12);
     const auto truth = counts_in(stream, keys);
     const quality ours = of_top_k(stream, r.bytes, truth);
     const quality theirs = of_space_saving(stream, r.bytes, truth);
-    std::printf("| %.1f | %zu | %.2f | %.2f | %.4f | %.4f |\n", r.exponent, r.bytes, ours.recall,
-                theirs.recall, ours.relative_error, theirs.relative_error);
     EXPECT_GE(ours.recall, r.recall) << r.exponent << " in " << r.bytes;
     EXPECT_LE(ours.relative_error, r.error) << r.exponent << " in " << r.bytes;
     EXPECT_GE(ours.recall, theirs.recall - 0.02) << r.exponent << " in " << r.bytes;

@@ -10,6 +10,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "filter/samples.hpp"
 #include "sketch/streams.hpp"
 
 namespace {
