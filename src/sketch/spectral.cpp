@@ -15,20 +15,8 @@ namespace {
 using sketch_detail::cell_format;
 using sketch_detail::saturating_sum;
 
-// Calls visit(index) for the probes in a filter of `counters` counters from `first`; returns the hash
-// times c^probes, which the secondary filter goes on with. With the hash itself its positions would be half
-// of the primary ones, and two keys that meet in one filter would meet in the other.
-template <class Visit>
-std::uint64_t for_each_probe(std::uint64_t hash, std::uint32_t probes, std::uint64_t first,
-                             std::uint64_t counters, Visit visit) noexcept {
-  for (std::uint32_t j = 0; j < probes; ++j) {
-    visit(first + detail::multiply_high(hash, counters));
-    hash *= next_probe_multiplier;
-  }
-  return hash;
-}
-
-// c^probes: from the hash of a key to its hash for the secondary filter.
+// c^probes: from the hash of a key to its hash for the secondary filter. With the hash itself the positions
+// there would be half of the primary ones, and two keys that meet in one filter would meet in the other.
 std::uint64_t secondary_multiplier(std::uint32_t probes) noexcept {
   std::uint64_t power = 1;
   for (std::uint32_t j = 0; j < probes; ++j) power *= next_probe_multiplier;
@@ -49,11 +37,19 @@ struct probed {
         cell_bits(v.shape().cell_bits),
         counters(v.counters()),
         both(updates && counters.secondary > 0) {}
+  // g++ 12 takes a function that only prefetches for one without effect and drops calls of it that it
+  // does not inline: without the empty statement in assembler, batches were as slow as single calls.
   template <class Touch>
   void lines(std::uint64_t hash, Touch touch) const noexcept {
-    const auto visit = [&](std::uint64_t index) { touch(index * cell_bits); };
-    hash = for_each_probe(hash, probes, 0, counters.primary, visit);
-    if (both) for_each_probe(hash, probes, counters.primary, counters.secondary, visit);
+    const std::uint32_t all = both ? 2 * probes : probes;
+    for (std::uint32_t j = 0; j < all; ++j) {
+      const std::uint64_t index =
+          j < probes ? detail::multiply_high(hash, counters.primary)
+                     : counters.primary + detail::multiply_high(hash, counters.secondary);
+      touch(index * cell_bits);
+      hash *= next_probe_multiplier;
+    }
+    asm volatile("");
   }
 };
 
@@ -63,20 +59,22 @@ class key_counters {
  public:
   key_counters(const std::uint64_t* words, cell_format cells, std::uint64_t hash,
                std::uint32_t probes, std::uint64_t first, std::uint64_t counters) noexcept
-      : cells_(cells) {
-    for_each_probe(hash, probes, first, counters, [&](std::uint64_t index) {
-      at_[count_] = index;
-      value_[count_++] = cells.get(words, index);
-    });
-    least_ = static_cast<std::uint32_t>(std::min_element(value_.begin(), value_.begin() + count_) -
-                                        value_.begin());
+      : cells_(cells), probes_(probes) {
+    for (std::uint32_t j = 0; j < probes; ++j) {
+      at_[j] = first + detail::multiply_high(hash, counters);
+      value_[j] = cells.get(words, at_[j]);
+      least_ = std::min(least_, value_[j]);
+      hash *= next_probe_multiplier;
+    }
   }
 
-  [[nodiscard]] std::uint64_t least() const noexcept { return value_[least_]; }
+  [[nodiscard]] std::uint64_t least() const noexcept { return least_; }
   // Whether the least value stands in two different counters.
   [[nodiscard]] bool recurs() const noexcept {
-    for (std::uint32_t j = 0; j < count_; ++j) {
-      if (value_[j] == least() && at_[j] != at_[least_]) return true;
+    std::uint32_t first = 0;
+    while (value_[first] != least_) ++first;
+    for (std::uint32_t j = first + 1; j < probes_; ++j) {
+      if (value_[j] == least_ && at_[j] != at_[first]) return true;
     }
     return false;
   }
@@ -94,12 +92,12 @@ class key_counters {
  private:
   template <class Change>
   void change(std::uint64_t* words, Change changed) const noexcept {
-    for (std::uint32_t j = 0; j < count_; ++j) cells_.set(words, at_[j], changed(value_[j]));
+    for (std::uint32_t j = 0; j < probes_; ++j) cells_.set(words, at_[j], changed(value_[j]));
   }
 
   cell_format cells_;
-  std::uint32_t count_ = 0;
-  std::uint32_t least_ = 0;
+  std::uint32_t probes_;
+  std::uint64_t least_ = ~std::uint64_t{0};
   std::array<std::uint64_t, max_probes> at_;
   std::array<std::uint64_t, max_probes> value_;
 };
@@ -136,8 +134,10 @@ spectral_view::spectral_view(const plan& p, std::span<const std::uint64_t> words
 std::uint64_t spectral_view::count_at_most(std::uint64_t hash) const noexcept {
   const cell_format cells(shape().cell_bits);
   std::uint64_t least = cells.most();
-  for_each_probe(hash, shape().probes, 0, counters_.primary,
-                 [&](std::uint64_t index) { least = std::min(least, cells.get(words_, index)); });
+  for (std::uint32_t j = 0; j < shape().probes; ++j) {
+    least = std::min(least, cells.get(words_, detail::multiply_high(hash, counters_.primary)));
+    hash *= next_probe_multiplier;
+  }
   return least;
 }
 
