@@ -1,0 +1,67 @@
+// Sizes and guarantees of the sketches. docs/math.md derives them; every function checks its arguments
+// as those of core/sizing.hpp do.
+#pragma once
+
+#include <cstdint>
+
+#include "bloomery/core/shape.hpp"
+
+namespace bloomery {
+
+// What a count-min sketch promises (Cormode and Muthukrishnan 2005): a count is never too low, and it is
+// too high by more than epsilon times the total with a probability of at most delta.
+struct count_min_guarantee {
+  double epsilon = 0.001;
+  double delta = 0.01;
+  std::uint32_t cell_bits = 32;  // 8, 16, 32 or 64
+  bool conservative = false;
+};
+
+namespace sizing {
+
+// ---- count-min -----------------------------------------------------------------------------------
+
+// ceil(e / epsilon) counters in each of ceil(ln(1 / delta)) rows, and back.
+[[nodiscard]] std::uint64_t count_min_width(double epsilon);
+[[nodiscard]] std::uint32_t count_min_depth(double delta);
+[[nodiscard]] double count_min_epsilon(std::uint64_t width);
+[[nodiscard]] double count_min_delta(std::uint32_t depth);
+// The smallest shape with this guarantee. Throws errc::unreachable when delta needs over 64 rows.
+[[nodiscard]] shape count_min_shape(const count_min_guarantee& g);
+
+// A payload is 512 bits of preamble and then the counters.
+inline constexpr std::uint64_t count_min_preamble_bits = 512;
+// Counters in a row of this shape: floor(floor((bits - 512) / cell_bits) / probes); 0 when none fits.
+[[nodiscard]] constexpr std::uint64_t count_min_row(const shape& s) noexcept {
+  return s.bits <= count_min_preamble_bits
+             ? 0
+             : (s.bits - count_min_preamble_bits) / s.cell_bits / s.probes;
+}
+
+// ---- spectral ------------------------------------------------------------------------------------
+
+// The counters of the two filters in a payload. Only recurring minimum (variant 2) has a secondary one:
+// a third of the counters, rounded down, so half as many as the primary filter.
+struct spectral_counters {
+  std::uint64_t primary = 0;
+  std::uint64_t secondary = 0;
+};
+[[nodiscard]] constexpr spectral_counters spectral_split(const shape& s) noexcept {
+  const std::uint64_t all = s.bits / s.cell_bits;
+  const std::uint64_t secondary = s.variant == 2 ? all / 3 : 0;
+  return {.primary = all - secondary, .secondary = secondary};
+}
+
+// ---- top-k ---------------------------------------------------------------------------------------
+
+// Words before the buckets of a top-k sketch, and the buckets of a row of an empty one of this shape.
+inline constexpr std::uint64_t top_k_preamble_words = 8;
+[[nodiscard]] constexpr std::uint64_t top_k_row(const shape& s) noexcept {
+  const std::uint64_t words = s.bits / 64;
+  return words <= top_k_preamble_words ? 0 : (words - top_k_preamble_words) / s.probes;
+}
+// The empty sketch that lists k keys with rows of `width` buckets.
+[[nodiscard]] shape top_k_shape(std::uint32_t k, std::uint32_t depth, std::uint64_t width);
+
+}  // namespace sizing
+}  // namespace bloomery

@@ -1,0 +1,183 @@
+// The count-min sketch: how often was a key added? Never too low, and too high by more than
+// epsilon * total with a probability of at most delta (Cormode and Muthukrishnan 2005).
+//
+//     word 0    total: the sum of all counts added, little-endian, saturating
+//     words 1-7 zero
+//     then      row 0: width counters | row 1 | ... | row d-1 | zeros up to the end
+//
+// A key has one counter in each row, like a bit in each slice of a partitioned filter, and the least of
+// them is its count. Counters have 8, 16, 32 or 64 bits and saturate; a saturated one stays as it is, for
+// nobody knows any more what it stood for, and "at least that many" remains true.
+//
+// Variant 0 adds to all counters of a key; what was added can be removed again. Variant 1 is conservative
+// (Estan and Varghese 2002): a key that brings b with counters of at least m can have at most m + b, so
+// counters rise to m + b and larger ones stay. Much less error on skewed streams, but no removal.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "bloomery/bits/bit_array.hpp"
+#include "bloomery/core/shape.hpp"
+#include "bloomery/core/sizing.hpp"
+#include "bloomery/core/sizing_sketch.hpp"
+#include "bloomery/filter/bit_filter.hpp"
+#include "bloomery/sketch/answers.hpp"
+
+namespace bloomery {
+
+class count_min_view : public detail::batch_answers<count_min_view> {
+ public:
+  using hash_type = std::uint64_t;
+  static constexpr filter_kind kind = filter_kind::count_min;
+  static constexpr probe_scheme scheme = probe_scheme::multiply;
+
+  // Throws errc::bad_argument unless the plan's shape is one of this kind and `words` holds its bits,
+  // errc::corrupt when words that must be zero are not.
+  count_min_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
+
+  // An upper bound on the sum of the counts added for this hash (as long as no counter is saturated).
+  [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept;
+  void count_batch(std::span<const std::uint64_t> hashes,
+                   std::span<std::uint64_t> counts) const noexcept;
+
+  [[nodiscard]] bool contains(std::uint64_t hash) const noexcept { return count(hash) > 0; }
+  void contains_bits(std::span<const std::uint64_t> hashes,
+                     std::span<std::uint64_t> bitmap) const noexcept;
+
+  // May this key have the share phi of the total? Never a wrong no; a wrong yes for a key with less than
+  // (phi - epsilon) * total has a probability of at most delta.
+  [[nodiscard]] bool heavy(std::uint64_t hash, double phi) const noexcept {
+    return is_heavy(count(hash), phi);
+  }
+  [[nodiscard]] bool is_heavy(std::uint64_t counted, double phi) const noexcept {
+    return total() > 0 && static_cast<double>(counted) >= phi * static_cast<double>(total());
+  }
+
+  [[nodiscard]] std::uint64_t total() const noexcept { return detail::little_endian(words_[0]); }
+  [[nodiscard]] std::uint64_t width() const noexcept { return width_; }
+  [[nodiscard]] std::uint32_t depth() const noexcept { return plan_.shape.probes; }
+  [[nodiscard]] bool conservative() const noexcept { return plan_.shape.variant == 1; }
+  // The guarantee of this shape: e / width and e^-depth.
+  [[nodiscard]] double epsilon() const noexcept;
+  [[nodiscard]] double delta() const noexcept;
+
+  [[nodiscard]] const plan& planned() const noexcept { return plan_; }
+  [[nodiscard]] const bloomery::shape& shape() const noexcept { return plan_.shape; }
+  // Calls of add so far, less those of remove.
+  [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
+  [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
+    return {words_, static_cast<std::size_t>(shape().bits / 64)};
+  }
+  // Share of the counters that are not zero; the chance that a key that was never added has a count. Both
+  // read the whole array.
+  [[nodiscard]] double fill() const noexcept;
+  [[nodiscard]] double fpr() const noexcept;
+
+ protected:
+  void borrow(const std::uint64_t* words) noexcept { words_ = words; }
+  [[nodiscard]] std::uint64_t& key_count() noexcept { return keys_; }
+
+ private:
+  [[nodiscard]] std::uint64_t used_in_row(std::uint32_t row) const noexcept;
+
+  plan plan_;
+  std::uint64_t width_;
+  const std::uint64_t* words_;
+  std::uint64_t keys_;
+};
+
+class count_min : public count_min_view {
+ public:
+  using view = count_min_view;
+
+  // Sized for membership: o.keys different keys, of which absent ones have a count with probability fpr.
+  explicit count_min(const options& o)
+      : count_min(sizing::make_plan({.kind = kind, .keys = o.keys, .fpr = o.fpr})) {}
+  // Sized for counts. A template, so that count_min({.keys = ...}) can only mean options.
+  template <std::same_as<count_min_guarantee> Guarantee>
+  explicit count_min(const Guarantee& g) : count_min(plan{.shape = sizing::count_min_shape(g)}) {}
+  template <std::same_as<plan> Plan>
+  explicit count_min(const Plan& p) : count_min(p, bit_array(checked_bits(p)), 0) {}
+  explicit count_min(const view& other)
+      : count_min(other.planned(), copy_of(other), other.keys()) {}
+
+  count_min(const count_min& other) : view(other), array_(other.array_) { rebind(); }
+  count_min(count_min&& other) noexcept : view(other), array_(std::move(other.array_)) {
+    other.borrow(nullptr);
+  }
+  count_min& operator=(count_min other) noexcept {
+    view::operator=(other);
+    std::swap(array_, other.array_);
+    rebind();
+    return *this;
+  }
+  ~count_min() = default;
+
+  // Adding zero changes nothing.
+  void add(std::uint64_t hash, std::uint64_t count = 1) noexcept;
+  void add_batch(std::span<const std::uint64_t> hashes) noexcept;
+  // counts[i] for hashes[i]; the spans have one size.
+  void add_batch(std::span<const std::uint64_t> hashes,
+                 std::span<const std::uint64_t> counts) noexcept;
+
+  // Takes `count` away again. False, and nothing changed, when the key surely has less than that, and
+  // always under conservative update: its counters are shared, not summed. Removing what was never
+  // added but seems to be there makes counts of other keys too low.
+  bool remove(std::uint64_t hash, std::uint64_t count = 1) noexcept;
+  std::size_t remove_batch(std::span<const std::uint64_t> hashes) noexcept;
+
+  // As if all that went into `other` had been added here: exactly so without conservative update. With
+  // it the sums are still never too low and never above those of a plain sketch, but they are not what one
+  // conservative sketch of both streams would say: mostly more. Throws errc::mismatch for another shape.
+  void merge(const view& other);
+
+  [[nodiscard]] std::span<std::uint64_t> mutable_words() noexcept { return array_.words(); }
+  void set_keys(std::uint64_t keys) noexcept { key_count() = keys; }
+
+ private:
+  count_min(const plan& p, bit_array array, std::uint64_t keys)
+      : view(p, array.words(), keys), array_(std::move(array)) {}
+  static std::uint64_t checked_bits(const plan& p);
+  static bit_array copy_of(const view& other);
+  void rebind() noexcept { borrow(array_.words().data()); }
+
+  bit_array array_;
+};
+
+// The keys with at least the share phi of a stream, kept up to date while it is added to a sketch.
+//
+// A key that ends with that share has had it when it last came, and its count is never too low: so it is
+// among the candidates then and is not dropped afterwards. There are at most ceil(2 / phi) candidates,
+// enough for a sketch with epsilon <= phi / 2; were there more, the one with the least count would go.
+class heavy_hitters {
+ public:
+  struct entry {
+    std::uint64_t hash;
+    std::uint64_t count;
+  };
+
+  // phi above 0 and at most 1, and 2 / phi at most 2^20; else errc::bad_argument. The sketch must
+  // outlive the tracker, and what is added past it is seen only when its keys come again.
+  heavy_hitters(count_min& sketch, double phi);
+
+  void add(std::uint64_t hash, std::uint64_t count = 1);
+  // Those at or above phi * total now: the largest count first, equal ones by hash.
+  [[nodiscard]] std::vector<entry> list() const;
+  [[nodiscard]] std::size_t capacity() const noexcept { return capacity_; }
+
+ private:
+  void make_room();
+
+  count_min* sketch_;
+  double phi_;
+  std::size_t capacity_;
+  std::unordered_map<std::uint64_t, std::uint64_t> candidates_;  // hash -> count when last seen
+};
+
+}  // namespace bloomery

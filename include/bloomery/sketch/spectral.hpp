@@ -1,0 +1,153 @@
+// The spectral Bloom filter: a classic filter with counters for bits, which answers with the count of a
+// key (Cohen and Matias 2003).
+//
+//     | primary: k counters of a key anywhere in it | secondary: half as many, in variant 2 only |
+//
+// Three ways to count, all with the least counter of a key as the first estimate:
+//
+//   0  minimum selection   add to all counters. Keys can be removed, filters merged.
+//   1  minimal increase    raise only the least ones. The most exact, about a tenth of the error; but what was
+//                          shared cannot be taken out again: no removal.
+//   2  recurring minimum   a key whose least value stands in one counter only was probably hit there by no
+//                          other key - or everywhere by some. Such keys also go to a second, emptier filter,
+//                          and are answered from there. Keys can be removed.
+//
+// The count is never too low in variants 0 and 1 (before removals of what was not there). Recurring minimum
+// as published is too low for 0.2 to 4 % of the keys, because a key in the second filter is not counted
+// there while its minimum recurs. Here it is, once it is there. What remains: a key that never went
+// to the second filter but seems to be there, by collisions in all k places; see docs/math.md.
+// count_at_most() is never too low in any variant, and contains() never misses a key.
+//
+// Counters have 8, 16, 32 or 64 bits and saturate; a saturated one stays.
+#pragma once
+
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "bloomery/bits/bit_array.hpp"
+#include "bloomery/core/shape.hpp"
+#include "bloomery/core/sizing.hpp"
+#include "bloomery/core/sizing_sketch.hpp"
+#include "bloomery/filter/bit_filter.hpp"
+#include "bloomery/sketch/answers.hpp"
+
+namespace bloomery {
+
+enum class spectral_rule : std::uint32_t {
+  minimum_selection = 0,
+  minimal_increase = 1,
+  recurring_minimum = 2,
+};
+
+class spectral_view : public detail::batch_answers<spectral_view> {
+ public:
+  using hash_type = std::uint64_t;
+  static constexpr filter_kind kind = filter_kind::spectral;
+  static constexpr probe_scheme scheme = probe_scheme::multiply;
+
+  // Throws errc::bad_argument unless the plan's shape is one of this kind and `words` holds its bits.
+  // Any words are a filter: every one is made of counters.
+  spectral_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
+
+  [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept;
+  void count_batch(std::span<const std::uint64_t> hashes,
+                   std::span<std::uint64_t> counts) const noexcept;
+  // The least counter in the primary filter: never below what was added and not removed.
+  [[nodiscard]] std::uint64_t count_at_most(std::uint64_t hash) const noexcept;
+
+  [[nodiscard]] bool contains(std::uint64_t hash) const noexcept { return count_at_most(hash) > 0; }
+  void contains_bits(std::span<const std::uint64_t> hashes,
+                     std::span<std::uint64_t> bitmap) const noexcept;
+
+  [[nodiscard]] spectral_rule rule() const noexcept {
+    return static_cast<spectral_rule>(plan_.shape.variant);
+  }
+  [[nodiscard]] const sizing::spectral_counters& counters() const noexcept { return counters_; }
+
+  [[nodiscard]] const plan& planned() const noexcept { return plan_; }
+  [[nodiscard]] const bloomery::shape& shape() const noexcept { return plan_.shape; }
+  // Calls of add so far, less those of remove.
+  [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
+  [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
+    return {words_, static_cast<std::size_t>(shape().bits / 64)};
+  }
+  // Share of the primary counters that are not zero; the chance that a key that was never added has a count.
+  // Both read the whole array.
+  [[nodiscard]] double fill() const noexcept;
+  [[nodiscard]] double fpr() const noexcept;
+
+ protected:
+  void borrow(const std::uint64_t* words) noexcept { words_ = words; }
+  [[nodiscard]] std::uint64_t& key_count() noexcept { return keys_; }
+
+ private:
+  plan plan_;
+  sizing::spectral_counters counters_;
+  const std::uint64_t* words_;
+  std::uint64_t keys_;
+};
+
+class spectral_filter : public spectral_view {
+ public:
+  using view = spectral_view;
+
+  explicit spectral_filter(const options& o)
+      : spectral_filter(sizing::make_plan({.kind = kind, .keys = o.keys, .fpr = o.fpr})) {}
+  spectral_filter(const options& o, spectral_rule rule)
+      : spectral_filter(sizing::make_plan({.kind = kind,
+                                           .keys = o.keys,
+                                           .fpr = o.fpr,
+                                           .variant = static_cast<std::uint32_t>(rule)})) {}
+  // A template, so that spectral_filter({.keys = ...}) can only mean options.
+  template <std::same_as<plan> Plan>
+  explicit spectral_filter(const Plan& p) : spectral_filter(p, bit_array(checked_bits(p)), 0) {}
+  explicit spectral_filter(const view& other)
+      : spectral_filter(other.planned(), copy_of(other), other.keys()) {}
+
+  spectral_filter(const spectral_filter& other) : view(other), array_(other.array_) { rebind(); }
+  spectral_filter(spectral_filter&& other) noexcept : view(other), array_(std::move(other.array_)) {
+    other.borrow(nullptr);
+  }
+  spectral_filter& operator=(spectral_filter other) noexcept {
+    view::operator=(other);
+    std::swap(array_, other.array_);
+    rebind();
+    return *this;
+  }
+  ~spectral_filter() = default;
+
+  // As `count` calls with 1, as long as no counter saturates. Adding zero changes nothing.
+  void add(std::uint64_t hash, std::uint64_t count = 1) noexcept;
+  void add_batch(std::span<const std::uint64_t> hashes) noexcept;
+  // counts[i] for hashes[i]; the spans have one size.
+  void add_batch(std::span<const std::uint64_t> hashes,
+                 std::span<const std::uint64_t> counts) noexcept;
+
+  // Takes `count` away again. False, and nothing changed, when the key surely has less than that, and
+  // always under minimal increase. Removing what was never added but seems to be there makes counts of
+  // other keys too low.
+  bool remove(std::uint64_t hash, std::uint64_t count = 1) noexcept;
+  std::size_t remove_batch(std::span<const std::uint64_t> hashes) noexcept;
+
+  // Sums of counters: as if all that went into `other` had been added here under minimum selection, never too
+  // low under minimal increase. Throws errc::mismatch for another shape, and errc::unsupported under
+  // recurring minimum: a key may be in one of the second filters only.
+  void merge(const view& other);
+
+  [[nodiscard]] std::span<std::uint64_t> mutable_words() noexcept { return array_.words(); }
+  void set_keys(std::uint64_t keys) noexcept { key_count() = keys; }
+
+ private:
+  spectral_filter(const plan& p, bit_array array, std::uint64_t keys)
+      : view(p, array.words(), keys), array_(std::move(array)) {}
+  static std::uint64_t checked_bits(const plan& p);
+  static bit_array copy_of(const view& other);
+  void rebind() noexcept { borrow(array_.words().data()); }
+
+  bit_array array_;
+};
+
+}  // namespace bloomery

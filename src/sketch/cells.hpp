@@ -1,0 +1,86 @@
+// Counters of 8, 16, 32 or 64 bits in little-endian words, and the checks that the sketches share.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "bloomery/core/arithmetic.hpp"
+#include "bloomery/core/error.hpp"
+#include "bloomery/core/shape.hpp"
+
+namespace bloomery::sketch_detail {
+
+// A power of two of bits up to 64, so that no counter straddles two words. Addressed by shifts inside
+// words: the same bytes on every byte order, and as fast as narrower loads (the miss is what costs).
+class cell_format {
+ public:
+  explicit cell_format(std::uint32_t cell_bits) noexcept
+      : shift_(static_cast<std::uint32_t>(std::countr_zero(cell_bits))),
+        most_(~std::uint64_t{0} >> (64U - cell_bits)) {}
+
+  [[nodiscard]] std::uint64_t get(const std::uint64_t* words, std::uint64_t index) const noexcept {
+    const std::uint64_t bit = index << shift_;
+    return (detail::little_endian(words[bit >> 6U]) >> (bit & 63U)) & most_;
+  }
+  void set(std::uint64_t* words, std::uint64_t index, std::uint64_t value) const noexcept {
+    const std::uint64_t bit = index << shift_;
+    std::uint64_t word = detail::little_endian(words[bit >> 6U]);
+    word = (word & ~(most_ << (bit & 63U))) | (value << (bit & 63U));
+    words[bit >> 6U] = detail::little_endian(word);
+  }
+
+  [[nodiscard]] std::uint64_t most() const noexcept { return most_; }
+  // value + count, or the most that a counter holds.
+  [[nodiscard]] std::uint64_t sum(std::uint64_t value, std::uint64_t count) const noexcept {
+    return value + std::min(count, most_ - value);
+  }
+  // Whether `count` can be taken from a counter: a saturated one stands for any number.
+  [[nodiscard]] bool covers(std::uint64_t value, std::uint64_t count) const noexcept {
+    return value == most_ || value >= count;
+  }
+  [[nodiscard]] std::uint64_t difference(std::uint64_t value, std::uint64_t count) const noexcept {
+    return value == most_ ? value : value - count;
+  }
+
+ private:
+  std::uint32_t shift_;
+  std::uint64_t most_;
+};
+
+[[nodiscard]] inline std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) noexcept {
+  return a + std::min(b, ~a);
+}
+
+inline void check_kind(const shape& s, filter_kind kind) {
+  check_shape(s);
+  if (s.kind == kind && s.scheme == probe_scheme::multiply) return;
+  throw error(errc::bad_argument, "a shape of kind " + std::string(kind_name(s.kind)) +
+                                      " given to a filter of kind " + std::string(kind_name(kind)));
+}
+
+inline void check_words(const shape& s, std::span<const std::uint64_t> words) {
+  if (words.size() != s.bits / 64) {
+    detail::throw_bad_argument("the number of words", std::uint64_t{words.size()},
+                               detail::to_text(s.bits / 64));
+  }
+}
+
+// Throws errc::mismatch, with the first difference, unless counters of the two can be summed.
+inline void check_mergeable(const shape& a, const shape& b) {
+  const auto check = [](std::string_view what, std::uint64_t left, std::uint64_t right) {
+    if (left == right) return;
+    throw error(errc::mismatch, "the sketches cannot be merged: their " + std::string(what) +
+                                    " differ, " + detail::to_text(left) + " and " +
+                                    detail::to_text(right));
+  };
+  check("numbers of probes", a.probes, b.probes);
+  check("bits in a cell", a.cell_bits, b.cell_bits);
+  check("variants", a.variant, b.variant);
+  check("numbers of bits", a.bits, b.bits);
+}
+
+}  // namespace bloomery::sketch_detail

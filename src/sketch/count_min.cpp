@@ -1,0 +1,254 @@
+#include "bloomery/sketch/count_min.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "../kernel/batch.hpp"
+#include "bloomery/hash/probe.hpp"
+#include "cells.hpp"
+
+namespace bloomery {
+
+namespace {
+
+using sketch_detail::cell_format;
+using sketch_detail::saturating_sum;
+
+constexpr std::uint64_t preamble_words = sizing::count_min_preamble_bits / 64;
+constexpr std::uint64_t most_candidates = std::uint64_t{1} << 20U;
+
+// Calls visit(index of the counter) for row 0, 1, ...: j * width + high64((h c^j) * width).
+template <class Visit>
+void for_each_row(std::uint64_t hash, std::uint32_t depth, std::uint64_t width,
+                  Visit visit) noexcept {
+  std::uint64_t row = 0;
+  for (std::uint32_t j = 0; j < depth; ++j) {
+    visit(row + detail::multiply_high(hash, width));
+    hash *= next_probe_multiplier;
+    row += width;
+  }
+}
+
+// For the loops over many keys: which bits of the payload a key touches.
+struct rows {
+  using hash_type = std::uint64_t;
+  std::uint32_t depth;
+  std::uint64_t width;
+  std::uint32_t cell_bits;
+
+  explicit rows(const count_min_view& v)
+      : depth(v.depth()), width(v.width()), cell_bits(v.shape().cell_bits) {}
+  template <class Touch>
+  void lines(std::uint64_t hash, Touch touch) const noexcept {
+    for_each_row(hash, depth, width, [&](std::uint64_t index) {
+      touch(sizing::count_min_preamble_bits + index * cell_bits);
+    });
+  }
+};
+
+std::uint64_t checked_width(const shape& s, std::span<const std::uint64_t> words) {
+  sketch_detail::check_kind(s, filter_kind::count_min);
+  sketch_detail::check_words(s, words);
+  const std::uint64_t width = sizing::count_min_row(s);
+  if (width == 0) {
+    detail::throw_bad_argument("the number of bits", s.bits,
+                               "at least 512 and a counter for each probe");
+  }
+  const cell_format cells(s.cell_bits);
+  const std::uint64_t used = preamble_words * 64 / s.cell_bits + width * s.probes;
+  bool zero = std::all_of(words.begin() + 1, words.begin() + preamble_words,
+                          [](std::uint64_t word) { return word == 0; });
+  for (std::uint64_t i = used; i < s.bits / s.cell_bits; ++i) {
+    zero = zero && cells.get(words.data(), i) == 0;
+  }
+  if (!zero) {
+    throw error(errc::corrupt, "a count-min sketch has something where it must be zero");
+  }
+  return width;
+}
+
+}  // namespace
+
+count_min_view::count_min_view(const plan& p, std::span<const std::uint64_t> words,
+                               std::uint64_t keys)
+    : plan_(p), width_(checked_width(p.shape, words)), words_(words.data()), keys_(keys) {}
+
+std::uint64_t count_min_view::count(std::uint64_t hash) const noexcept {
+  const cell_format cells(shape().cell_bits);
+  std::uint64_t least = ~std::uint64_t{0};
+  for_each_row(hash, depth(), width_, [&](std::uint64_t index) {
+    least = std::min(least, cells.get(words_ + preamble_words, index));
+  });
+  return least;
+}
+
+void count_min_view::count_batch(std::span<const std::uint64_t> hashes,
+                                 std::span<std::uint64_t> counts) const noexcept {
+  kernel::look_ahead_loop<kernel::access::read>(
+      rows(*this), words_, hashes, [&](std::size_t i) { counts[i] = count(hashes[i]); });
+}
+
+void count_min_view::contains_bits(std::span<const std::uint64_t> hashes,
+                                   std::span<std::uint64_t> bitmap) const noexcept {
+  kernel::answer_loop(rows(*this), words_, hashes, bitmap,
+                      [&](std::size_t i) { return contains(hashes[i]); });
+}
+
+double count_min_view::epsilon() const noexcept { return sizing::count_min_epsilon(width_); }
+double count_min_view::delta() const noexcept { return sizing::count_min_delta(depth()); }
+
+std::uint64_t count_min_view::used_in_row(std::uint32_t row) const noexcept {
+  const cell_format cells(shape().cell_bits);
+  std::uint64_t used = 0;
+  for (std::uint64_t i = row * width_; i < (row + 1) * width_; ++i) {
+    used += cells.get(words_ + preamble_words, i) != 0 ? 1U : 0U;
+  }
+  return used;
+}
+
+double count_min_view::fill() const noexcept {
+  std::uint64_t used = 0;
+  for (std::uint32_t j = 0; j < depth(); ++j) used += used_in_row(j);
+  return static_cast<double>(used) / static_cast<double>(width_ * depth());
+}
+
+double count_min_view::fpr() const noexcept {
+  double rate = 1;
+  for (std::uint32_t j = 0; j < depth(); ++j) {
+    rate *= static_cast<double>(used_in_row(j)) / static_cast<double>(width_);
+  }
+  return rate;
+}
+
+std::uint64_t count_min::checked_bits(const plan& p) {
+  sketch_detail::check_kind(p.shape, kind);
+  return p.shape.bits;
+}
+
+bit_array count_min::copy_of(const view& other) {
+  bit_array array(other.shape().bits);
+  std::copy(other.words().begin(), other.words().end(), array.words().begin());
+  return array;
+}
+
+void count_min::add(std::uint64_t hash, std::uint64_t count) noexcept {
+  if (count == 0) return;
+  const cell_format cells(shape().cell_bits);
+  std::uint64_t* const words = array_.words().data();
+  std::uint64_t* const counters = words + preamble_words;
+  if (conservative()) {
+    const std::uint64_t risen = cells.sum(this->count(hash), count);
+    for_each_row(hash, depth(), width(), [&](std::uint64_t index) {
+      if (cells.get(counters, index) < risen) cells.set(counters, index, risen);
+    });
+  } else {
+    for_each_row(hash, depth(), width(), [&](std::uint64_t index) {
+      cells.set(counters, index, cells.sum(cells.get(counters, index), count));
+    });
+  }
+  words[0] = detail::little_endian(saturating_sum(total(), count));
+  key_count() = saturating_sum(keys(), 1);
+}
+
+void count_min::add_batch(std::span<const std::uint64_t> hashes) noexcept {
+  kernel::look_ahead_loop<kernel::access::write>(rows(*this), array_.words().data(), hashes,
+                                                 [&](std::size_t i) { add(hashes[i]); });
+}
+
+void count_min::add_batch(std::span<const std::uint64_t> hashes,
+                          std::span<const std::uint64_t> counts) noexcept {
+  kernel::look_ahead_loop<kernel::access::write>(rows(*this), array_.words().data(), hashes,
+                                                 [&](std::size_t i) { add(hashes[i], counts[i]); });
+}
+
+bool count_min::remove(std::uint64_t hash, std::uint64_t count) noexcept {
+  if (conservative()) return false;
+  if (count == 0) return true;
+  const cell_format cells(shape().cell_bits);
+  if (!cells.covers(this->count(hash), count)) return false;
+  std::uint64_t* const words = array_.words().data();
+  std::uint64_t* const counters = words + preamble_words;
+  for_each_row(hash, depth(), width(), [&](std::uint64_t index) {
+    cells.set(counters, index, cells.difference(cells.get(counters, index), count));
+  });
+  // Like a counter: a saturated total stays. Foreign words may have a total below their counters.
+  const std::uint64_t before = total();
+  if (before != ~std::uint64_t{0}) {
+    words[0] = detail::little_endian(before - std::min(before, count));
+  }
+  if (keys() > 0) --key_count();
+  return true;
+}
+
+std::size_t count_min::remove_batch(std::span<const std::uint64_t> hashes) noexcept {
+  std::size_t removed = 0;
+  kernel::look_ahead_loop<kernel::access::write>(
+      rows(*this), array_.words().data(), hashes,
+      [&](std::size_t i) { removed += remove(hashes[i]) ? 1U : 0U; });
+  return removed;
+}
+
+void count_min::merge(const view& other) {
+  sketch_detail::check_mergeable(shape(), other.shape());
+  const cell_format cells(shape().cell_bits);
+  std::uint64_t* const words = array_.words().data();
+  const std::uint64_t theirs = other.total();
+  for (std::uint64_t i = 0; i < width() * depth(); ++i) {
+    const std::uint64_t more = cells.get(other.words().data() + preamble_words, i);
+    cells.set(words + preamble_words, i, cells.sum(cells.get(words + preamble_words, i), more));
+  }
+  words[0] = detail::little_endian(saturating_sum(total(), theirs));
+  key_count() = saturating_sum(keys(), other.keys());
+}
+
+// ---- heavy hitters ---------------------------------------------------------------------------------
+
+heavy_hitters::heavy_hitters(count_min& sketch, double phi)
+    : sketch_(&sketch), phi_(phi), capacity_(0) {
+  if (!(phi > 0 && phi <= 1 && 2 / phi <= static_cast<double>(most_candidates))) {
+    detail::throw_bad_argument("phi", phi, "from 2^-19 to 1");
+  }
+  capacity_ = static_cast<std::size_t>(std::ceil(2 / phi));
+  candidates_.reserve(capacity_ + 1);
+}
+
+void heavy_hitters::add(std::uint64_t hash, std::uint64_t count) {
+  sketch_->add(hash, count);
+  const std::uint64_t counted = sketch_->count(hash);
+  if (!sketch_->is_heavy(counted, phi_)) return;
+  candidates_[hash] = counted;
+  if (candidates_.size() > capacity_) make_room();
+}
+
+// Counts are asked for again: those seen last may be too low by now, and a heavy key must not go.
+void heavy_hitters::make_room() {
+  auto least = candidates_.end();
+  for (auto c = candidates_.begin(); c != candidates_.end();) {
+    c->second = sketch_->count(c->first);
+    if (!sketch_->is_heavy(c->second, phi_)) {
+      c = candidates_.erase(c);
+      continue;
+    }
+    const bool less = least == candidates_.end() || c->second < least->second ||
+                      (c->second == least->second && c->first < least->first);
+    if (less) least = c;
+    ++c;
+  }
+  if (candidates_.size() > capacity_) candidates_.erase(least);
+}
+
+std::vector<heavy_hitters::entry> heavy_hitters::list() const {
+  std::vector<entry> heavy;
+  heavy.reserve(candidates_.size());
+  for (const auto& candidate : candidates_) {
+    const std::uint64_t counted = sketch_->count(candidate.first);
+    if (sketch_->is_heavy(counted, phi_)) heavy.push_back({candidate.first, counted});
+  }
+  std::sort(heavy.begin(), heavy.end(), [](const entry& a, const entry& b) {
+    return a.count != b.count ? a.count > b.count : a.hash < b.hash;
+  });
+  return heavy;
+}
+
+}  // namespace bloomery

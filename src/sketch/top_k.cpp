@@ -1,0 +1,342 @@
+#include "bloomery/sketch/top_k.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "../kernel/batch.hpp"
+#include "bloomery/hash/probe.hpp"
+#include "cells.hpp"
+#include "top_k_layout.hpp"
+
+namespace bloomery {
+
+using namespace top_k_layout;
+using sketch_detail::saturating_sum;
+
+namespace {
+
+struct bucket_lines {
+  using hash_type = std::uint64_t;
+  detail::bucket_rows rows;
+  template <class Touch>
+  void lines(std::uint64_t hash, Touch touch) const noexcept {
+    for_each_bucket(rows, hash, [&](std::uint64_t index) { touch(index * 64); });
+  }
+};
+
+std::uint64_t checked_width(const shape& s) {
+  check_top_k(s);
+  const std::uint64_t width = sizing::top_k_row(s);
+  if (width == 0) {
+    detail::throw_bad_argument("the number of bits", s.bits,
+                               "at least 512 and a bucket for each probe");
+  }
+  return width;
+}
+
+std::uint32_t checked_ratio(double decay) {
+  const double ratio = std::floor(decay * 0x1p32);
+  if (!(ratio >= 1 && ratio <= most_decay_ratio)) {
+    detail::throw_bad_argument("the decay", decay, "from 2^-32 to 0.99");
+  }
+  return static_cast<std::uint32_t>(ratio);
+}
+
+// t[0] = 2^64 - 1, t[c + 1] = floor(t[c] * ratio / 2^32), up to the last that is not zero: the chance that
+// a counter c falls, times 2^64. Integers only, so that every machine has the same table.
+std::vector<std::uint64_t> thresholds_for(std::uint32_t ratio) {
+  std::vector<std::uint64_t> table;
+  table.reserve(640);
+  for (std::uint64_t t = ~std::uint64_t{0}; t != 0;) {
+    table.push_back(t);
+    t = static_cast<std::uint64_t>((static_cast<detail::uint128>(t) * ratio) >> 32U);
+  }
+  return table;
+}
+
+// How many of `count` draws fail before one succeeds, with a chance of t / 2^64 each: the largest n with
+// q^n > u for one uniform u, found bit by bit from the powers of q. `count` when none succeeds.
+std::uint64_t failures_before_success(std::uint64_t t, std::uint64_t u,
+                                      std::uint64_t count) noexcept {
+  std::array<std::uint64_t, 64> power{};  // q^(2^i)
+  const auto top = static_cast<std::size_t>(std::bit_width(count)) - 1;
+  power[0] = ~t;
+  for (std::size_t i = 1; i <= top; ++i) {
+    power[i] = detail::multiply_high(power[i - 1], power[i - 1]);
+  }
+  std::uint64_t n = 0;
+  std::uint64_t chance = ~std::uint64_t{0};
+  for (std::size_t i = top + 1; i-- > 0;) {
+    const std::uint64_t next = detail::multiply_high(chance, power[i]);
+    if (next <= u) continue;
+    chance = next;
+    n += std::uint64_t{1} << i;
+  }
+  return std::min(n, count);
+}
+
+}  // namespace
+
+std::uint64_t detail::bucket_rows::estimate(const std::uint64_t* buckets, std::uint64_t hash,
+                                            std::uint64_t most) const noexcept {
+  std::uint64_t best = 0;
+  for_each_bucket(*this, hash, [&](std::uint64_t index) {
+    const std::uint64_t bucket = little_endian(buckets[index]);
+    if (fingerprint_of(bucket) != fingerprint_of(hash)) return;
+    if (counter_of(bucket) <= most) best = std::max(best, counter_of(bucket));
+  });
+  return best;
+}
+
+double detail::bucket_rows::fill(const std::uint64_t* buckets) const noexcept {
+  std::uint64_t used = 0;
+  for (std::uint64_t i = 0; i < width * depth; ++i) {
+    used += counter_of(little_endian(buckets[i])) != 0 ? 1U : 0U;
+  }
+  return static_cast<double>(used) / static_cast<double>(width * depth);
+}
+
+// ---- made --------------------------------------------------------------------------------------------
+
+plan top_k::plan_of(const top_k_options& o) {
+  const std::uint64_t usual = std::max<std::uint64_t>(64, 8 * std::uint64_t{o.k});
+  return {.shape = sizing::top_k_shape(o.k, o.depth, o.width == 0 ? usual : o.width)};
+}
+
+top_k::top_k(const plan& p, double decay, std::uint64_t seed)
+    : plan_(p),
+      rows_{.depth = p.shape.probes, .width = checked_width(p.shape)},
+      decay_ratio_(checked_ratio(decay)),
+      thresholds_(thresholds_for(decay_ratio_)),
+      random_state_(seed),
+      buckets_(rows_.width * rows_.depth * 64) {
+  update_size();
+}
+
+top_k::top_k(const view& other)
+    : plan_(other.planned()),
+      rows_{.depth = other.depth(), .width = other.width()},
+      decay_ratio_(other.decay_ratio()),
+      thresholds_(thresholds_for(decay_ratio_)),
+      random_state_(other.random_state()),
+      total_(other.total()),
+      keys_(other.keys()),
+      buckets_(rows_.width * rows_.depth * 64) {
+  std::copy(other.buckets().begin(), other.buckets().end(), buckets_.words().begin());
+  for (const top_k_entry& e : other.entries()) list(e.key, e.hash, e.count);
+}
+
+// ---- buckets -----------------------------------------------------------------------------------------
+
+std::uint64_t top_k::next_random() noexcept {
+  const std::uint64_t draw = splitmix64(random_state_);
+  random_state_ += 0x9e3779b97f4a7c15U;
+  return draw;
+}
+
+std::uint64_t top_k::most_for(bool listed) const noexcept {
+  return listed || !full() ? ~std::uint64_t{0} : slots_[heap_.front()].count;
+}
+
+// A bucket of another key after `count` arrivals of this one.
+std::uint64_t top_k::wear_down(std::uint64_t bucket, std::uint64_t hash,
+                               std::uint64_t count) noexcept {
+  std::uint64_t counter = counter_of(bucket);
+  while (count > 0 && counter < thresholds_.size()) {
+    const std::uint64_t draw = next_random();
+    const std::uint64_t threshold = thresholds_[counter];
+    const std::uint64_t failed =
+        count == 1 ? (draw < threshold ? 0U : 1U) : failures_before_success(threshold, draw, count);
+    if (failed == count) break;
+    count -= failed + 1;
+    if (--counter == 0) return bucket_of(hash, saturating_sum(count, 1));
+  }
+  return bucket_of(bucket, counter);
+}
+
+std::uint64_t top_k::update_buckets(std::uint64_t hash, std::uint64_t count,
+                                    std::uint64_t most) noexcept {
+  const std::span<std::uint64_t> buckets = buckets_.words();
+  std::uint64_t best = 0;
+  for_each_bucket(rows_, hash, [&](std::uint64_t index) {
+    std::uint64_t bucket = detail::little_endian(buckets[index]);
+    const std::uint64_t counter = counter_of(bucket);
+    if (counter == 0) {
+      bucket = bucket_of(hash, count);
+    } else if (fingerprint_of(bucket) != fingerprint_of(hash)) {
+      bucket = wear_down(bucket, hash, count);
+    } else if (counter <= most) {
+      bucket = bucket_of(hash, saturating_sum(counter, count));
+    } else {
+      return;
+    }
+    buckets[index] = detail::little_endian(bucket);
+    if (fingerprint_of(bucket) == fingerprint_of(hash)) best = std::max(best, counter_of(bucket));
+  });
+  return best;
+}
+
+// ---- the list ----------------------------------------------------------------------------------------
+
+// The order of entries() backwards: a total order, so that which key goes does not depend on the heap.
+bool top_k::weaker(std::uint32_t a, std::uint32_t b) const noexcept {
+  return before({.key = slots_[b].key, .hash = slots_[b].hash, .count = slots_[b].count},
+                {.key = slots_[a].key, .hash = slots_[a].hash, .count = slots_[a].count});
+}
+
+void top_k::sift_down(std::size_t place) noexcept {
+  const std::uint32_t moving = heap_[place];
+  for (std::size_t child = 2 * place + 1; child < heap_.size(); child = 2 * place + 1) {
+    if (child + 1 < heap_.size() && weaker(heap_[child + 1], heap_[child])) ++child;
+    if (!weaker(heap_[child], moving)) break;
+    heap_[place] = heap_[child];
+    slots_[heap_[place]].place = place;
+    place = child;
+  }
+  heap_[place] = moving;
+  slots_[moving].place = place;
+}
+
+void top_k::sift_up(std::size_t place) noexcept {
+  const std::uint32_t moving = heap_[place];
+  while (place > 0 && weaker(moving, heap_[(place - 1) / 2])) {
+    heap_[place] = heap_[(place - 1) / 2];
+    slots_[heap_[place]].place = place;
+    place = (place - 1) / 2;
+  }
+  heap_[place] = moving;
+  slots_[moving].place = place;
+}
+
+void top_k::update_size() noexcept {
+  const std::uint64_t words = sizing::top_k_preamble_words + rows_.width * rows_.depth +
+                              entry_words * slots_.size() + (key_bytes_ + 7) / 8;
+  plan_.shape.bits = words * 64;
+}
+
+void top_k::list(std::string_view key, std::uint64_t hash, std::uint64_t count) {
+  // Everything that can run out of memory comes first.
+  const auto at = static_cast<std::uint32_t>(slots_.size());
+  if (slots_.size() == slots_.capacity())
+    slots_.reserve(std::max(std::size_t{16}, std::size_t{2} * at));
+  if (heap_.size() == heap_.capacity())
+    heap_.reserve(std::max(std::size_t{16}, std::size_t{2} * at));
+  std::string copy(key);
+  slot_of_.emplace(hash, at);
+  slots_.push_back({std::move(copy), hash, count, heap_.size()});
+  heap_.push_back(at);
+  sift_up(heap_.size() - 1);
+  key_bytes_ += key.size();
+  update_size();
+}
+
+std::optional<std::string> top_k::add(std::string_view key, std::uint64_t hash,
+                                      std::uint64_t count) {
+  check_key(key);
+  if (count == 0) return std::nullopt;
+  bool listed = contains(hash);
+  if (!listed && !full()) {
+    // Nobody was dropped so far, so this key has never come before: its count is exact.
+    list(key, hash, 0);
+    listed = true;
+  }
+  const std::uint64_t estimate = update_buckets(hash, count, most_for(listed));
+  keys_ = saturating_sum(keys_, 1);
+  total_ = saturating_sum(total_, count);
+  if (listed) {
+    slot& s = slots_[slot_of_.find(hash)->second];
+    s.count = saturating_sum(s.count, count);
+    sift_down(s.place);
+    return std::nullopt;
+  }
+  slot& weakest = slots_[heap_.front()];
+  if (estimate <= weakest.count) return std::nullopt;
+  std::string entering(key);
+  slot_of_.emplace(hash, heap_.front());
+  slot_of_.erase(weakest.hash);
+  key_bytes_ = key_bytes_ - weakest.key.size() + key.size();
+  std::swap(weakest.key, entering);
+  weakest.hash = hash;
+  weakest.count = estimate;
+  sift_down(0);
+  update_size();
+  return entering;
+}
+
+void top_k::add_batch(std::span<const std::string_view> keys,
+                      std::span<const std::uint64_t> hashes) {
+  for (const std::string_view key : keys) check_key(key);
+  const bucket_lines lines{rows_};
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (i + kernel::look_ahead < keys.size()) {
+      kernel::prefetch<kernel::access::write>(lines, buckets_.words().data(),
+                                              hashes[i + kernel::look_ahead]);
+    }
+    add(keys[i], hashes[i]);
+  }
+}
+
+// ---- asked -------------------------------------------------------------------------------------------
+
+void top_k::contains_bits(std::span<const std::uint64_t> hashes,
+                          std::span<std::uint64_t> bitmap) const noexcept {
+  std::fill_n(bitmap.begin(), (hashes.size() + 63) / 64, 0);
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    bitmap[i / 64] |= std::uint64_t{contains(hashes[i])} << (i % 64);
+  }
+}
+
+std::uint64_t top_k::count(std::uint64_t hash) const noexcept {
+  const auto found = slot_of_.find(hash);
+  if (found != slot_of_.end()) return slots_[found->second].count;
+  return rows_.estimate(buckets_.words().data(), hash, most_for(false));
+}
+
+void top_k::count_batch(std::span<const std::uint64_t> hashes,
+                        std::span<std::uint64_t> counts) const noexcept {
+  kernel::look_ahead_loop<kernel::access::read>(
+      bucket_lines{rows_}, buckets_.words().data(), hashes,
+      [&](std::size_t i) { counts[i] = count(hashes[i]); });
+}
+
+std::vector<top_k_entry> top_k::entries() const {
+  std::vector<top_k_entry> all;
+  all.reserve(slots_.size());
+  for (const slot& s : slots_) all.push_back({.key = s.key, .hash = s.hash, .count = s.count});
+  std::sort(all.begin(), all.end(), before);
+  return all;
+}
+
+double top_k::fpr() const noexcept { return static_cast<double>(slots_.size()) * 0x1p-64; }
+
+bit_array top_k::serialise() const {
+  bit_array image(shape().bits);
+  const std::span<std::uint64_t> words = image.words();
+  const auto put = [&](std::size_t at, std::uint64_t value) {
+    words[at] = detail::little_endian(value);
+  };
+  put(width_word, rows_.width);
+  put(random_word, random_state_);
+  put(decay_word, decay_ratio_);
+  put(total_word, total_);
+  put(entries_word, slots_.size());
+  put(key_bytes_word, key_bytes_);
+  std::size_t at = sizing::top_k_preamble_words;
+  std::copy(buckets_.words().begin(), buckets_.words().end(), words.data() + at);
+  at += buckets_.words().size();
+  const std::vector<top_k_entry> sorted = entries();
+  auto* bytes = reinterpret_cast<char*>(words.data() + at + entry_words * sorted.size());
+  for (const top_k_entry& e : sorted) {
+    put(at, e.hash);
+    put(at + 1, e.count);
+    put(at + 2, e.key.size());
+    at += entry_words;
+    if (!e.key.empty()) std::memcpy(bytes, e.key.data(), e.key.size());
+    bytes += e.key.size();
+  }
+  return image;
+}
+
+}  // namespace bloomery

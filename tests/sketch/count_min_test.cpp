@@ -1,0 +1,388 @@
+// The count-min sketch: what it never does, whatever the stream; the survey's figure 2; words from files.
+#include "bloomery/sketch/count_min.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <map>
+#include <type_traits>
+#include <vector>
+
+#include "filter/samples.hpp"
+#include "sketch/streams.hpp"
+
+namespace {
+
+using namespace bloomery;
+using namespace bloomery_test;
+
+static_assert(updatable<count_min> && removable<count_min> && countable<count_min>);
+static_assert(storable<count_min> && storable<count_min_view>);
+static_assert(queryable<count_min_view> && countable<count_min_view> && !updatable<count_min_view>);
+static_assert(std::is_nothrow_move_constructible_v<count_min>);
+
+plan small_plan(std::uint32_t cell_bits = 32, std::uint32_t variant = 0, std::uint32_t depth = 3,
+                std::uint64_t bits = 512 + 2048) {
+  return {.shape = {.kind = filter_kind::count_min,
+                    .probes = depth,
+                    .cell_bits = cell_bits,
+                    .variant = variant,
+                    .bits = bits}};
+}
+
+std::uint64_t cell(const count_min_view& s, std::uint64_t row, std::uint64_t column) {
+  const std::uint32_t bits = s.shape().cell_bits;
+  const std::uint64_t at = 512 + (row * s.width() + column) * bits;
+  const std::uint64_t mask = ~std::uint64_t{0} >> (64 - bits);
+  return (detail::little_endian(s.words()[at / 64]) >> (at % 64)) & mask;
+}
+
+std::uint64_t column(const count_min_view& s, std::uint64_t hash, std::uint32_t row) {
+  for (std::uint32_t j = 0; j < row; ++j) hash *= next_probe_multiplier;
+  return detail::multiply_high(hash, s.width());
+}
+
+// Every kind of counter, with and without conservative update.
+class every_count_min : public testing::TestWithParam<std::pair<std::uint32_t, std::uint32_t>> {
+ public:
+  static count_min made(std::uint32_t depth = 3, std::uint64_t bits = 512 + 2048) {
+    return count_min(small_plan(GetParam().first, GetParam().second, depth, bits));
+  }
+  static std::uint64_t most() { return ~std::uint64_t{0} >> (64 - GetParam().first); }
+};
+
+INSTANTIATE_TEST_SUITE_P(cells, every_count_min,
+                         testing::Values(std::pair{8U, 0U}, std::pair{16U, 0U}, std::pair{32U, 0U},
+                                         std::pair{64U, 0U}, std::pair{8U, 1U}, std::pair{16U, 1U},
+                                         std::pair{32U, 1U}, std::pair{64U, 1U}));
+
+TEST_P(every_count_min, is_never_too_low_unless_saturated) {
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    count_min s = made(1 + static_cast<std::uint32_t>(seed) % 5);
+    std::map<std::uint64_t, std::uint64_t> truth;
+    for (std::uint64_t i = 0; i < 400; ++i) {
+      const std::uint64_t hash = sample_hash(sample_hash(i, seed) % 90);
+      const std::uint64_t count = sample_hash(i, seed + 100) % 4;
+      s.add(hash, count);
+      truth[hash] += count;
+    }
+    std::uint64_t total = 0;
+    for (const auto& [hash, count] : truth) {
+      ASSERT_GE(s.count(hash), std::min(count, most()));
+      ASSERT_LE(s.count(hash), s.total());
+      total += count;
+    }
+    EXPECT_EQ(s.total(), total);
+  }
+}
+
+TEST_P(every_count_min, counts_one_key_exactly_up_to_the_most) {
+  count_min s = made();
+  const std::uint64_t hash = sample_hash(1);
+  s.add(hash, most() - 1);
+  EXPECT_EQ(s.count(hash), most() - 1);
+  s.add(hash);
+  EXPECT_EQ(s.count(hash), most());
+  s.add(hash, ~std::uint64_t{0});
+  EXPECT_EQ(s.count(hash), most()) << "saturated, not wrapped";
+  EXPECT_EQ(s.total(), ~std::uint64_t{0});
+}
+
+TEST_P(every_count_min, saturated_counters_stay) {
+  if (GetParam().second == 1) return;
+  count_min s = made();
+  s.add(sample_hash(1), most());
+  EXPECT_TRUE(s.remove(sample_hash(1), 5));
+  EXPECT_EQ(s.count(sample_hash(1)), most());
+  s.add(sample_hash(2), 3);
+  EXPECT_TRUE(s.remove(sample_hash(2), 3));
+}
+
+TEST_P(every_count_min, conservative_refuses_and_plain_undoes_removal) {
+  count_min s = made();
+  s.add_batch(sample_hashes(50));
+  const auto before = words_of(s);
+  s.add(sample_hash(7), 3);
+  if (GetParam().second == 1) {
+    EXPECT_FALSE(s.remove(sample_hash(7)));
+    EXPECT_EQ(s.remove_batch(sample_hashes(50)), 0U);
+    return;
+  }
+  EXPECT_TRUE(s.remove(sample_hash(7), 3));
+  EXPECT_EQ(words_of(s), before);
+  EXPECT_EQ(s.keys(), 50U);
+  EXPECT_FALSE(s.remove(sample_hash(7), 1000 < most() ? 1000 : most() - 1))
+      << "more than was added";
+  EXPECT_EQ(words_of(s), before) << "refused, so nothing changed";
+  EXPECT_EQ(s.remove_batch(sample_hashes(50)), 50U);
+  EXPECT_EQ(words_of(s), words_of(made())) << "all gone, the total too";
+}
+
+TEST_P(every_count_min, batches_do_what_single_calls_do) {
+  for (const std::size_t count : {0U, 1U, 23U, 24U, 25U, 300U}) {
+    const auto hashes = sample_hashes(count);
+    std::vector<std::uint64_t> counts;
+    counts.reserve(count);
+    for (std::size_t i = 0; i < count; ++i) counts.push_back(i % 4);
+    count_min one = made();
+    count_min batch = made();
+    for (std::size_t i = 0; i < count; ++i) one.add(hashes[i]);
+    for (std::size_t i = 0; i < count; ++i) one.add(hashes[i], counts[i]);
+    batch.add_batch(hashes);
+    batch.add_batch(hashes, counts);
+    EXPECT_EQ(words_of(one), words_of(batch));
+    EXPECT_EQ(one.keys(), batch.keys());
+    const auto asked = sample_hashes(count + 70, 1);
+    std::vector<std::uint64_t> answers(asked.size());
+    std::vector<std::uint8_t> bytes(asked.size());
+    std::vector<std::uint32_t> indexes(asked.size());
+    batch.count_batch(asked, answers);
+    batch.contains_bytes(asked, bytes);
+    const std::size_t found = batch.contains_indexes(asked, indexes);
+    EXPECT_EQ(found, batch.contains_count(asked));
+    for (std::size_t i = 0; i < asked.size(); ++i) {
+      ASSERT_EQ(answers[i], one.count(asked[i]));
+      ASSERT_EQ(bytes[i] != 0, answers[i] > 0);
+      ASSERT_EQ(std::binary_search(indexes.begin(),
+                                   indexes.begin() + static_cast<std::ptrdiff_t>(found), i),
+                answers[i] > 0);
+    }
+  }
+}
+
+TEST_P(every_count_min, merged_sums_are_never_too_low) {
+  count_min a = made();
+  count_min b = made();
+  count_min both = made();
+  for (std::uint64_t i = 0; i < 60; ++i) {
+    a.add(sample_hash(i), 2);
+    b.add(sample_hash(i + 30), 3);
+    both.add(sample_hash(i), 2);
+    both.add(sample_hash(i + 30), 3);
+  }
+  a.merge(b);
+  EXPECT_EQ(a.total(), 300U);
+  EXPECT_EQ(a.keys(), 120U);
+  for (std::uint64_t i = 0; i < 90; ++i) {
+    ASSERT_GE(a.count(sample_hash(i)), (i < 60 ? 2U : 0U) + (i >= 30 ? 3U : 0U)) << i;
+  }
+  if (GetParam().second == 0) {
+    EXPECT_EQ(words_of(a), words_of(both));
+  }
+}
+
+TEST_P(every_count_min, opens_its_own_words) {
+  count_min s = made();
+  s.add_batch(sample_hashes(40));
+  const std::vector<std::uint64_t> words = words_of(s);
+  const count_min_view view(s.planned(), words, s.keys());
+  count_min copy(view);
+  for (const std::uint64_t hash : sample_hashes(200)) ASSERT_EQ(view.count(hash), s.count(hash));
+  copy.add(sample_hash(3));
+  s.add(sample_hash(3));
+  EXPECT_EQ(words_of(copy), words_of(s));
+  EXPECT_EQ(copy.keys(), s.keys());
+  EXPECT_NE(words_of(copy), words);
+  EXPECT_EQ(copy.fpr(), s.fpr());
+}
+
+// ---- figures and guarantees -------------------------------------------------------------------------
+
+// Broder and Mitzenmacher 2004, figure 2: this flow can only have been responsible for 2 previous bytes,
+// so when it introduces 4 new bytes, counters should increase only to 6.
+TEST(count_min, figure_2_of_the_survey) {
+  count_min s(small_plan(32, 1, 4));
+  const std::uint64_t flow = sample_hash(0);
+  const std::vector<std::uint64_t> before = {3, 2, 8, 5};  // at least one of them is the minimum, 2
+  for (std::uint32_t j = 0; j < 4; ++j) {
+    const std::uint64_t at = 512 + (j * s.width() + column(s, flow, j)) * 32;
+    s.mutable_words()[at / 64] |= detail::little_endian(before[j] << (at % 64));
+  }
+  ASSERT_EQ(s.count(flow), 2U);
+  s.add(flow, 4);
+  EXPECT_EQ(s.count(flow), 6U);
+  const std::vector<std::uint64_t> after = {6, 6, 8, 6};  // larger ones stay
+  for (std::uint32_t j = 0; j < 4; ++j) EXPECT_EQ(cell(s, j, column(s, flow, j)), after[j]) << j;
+  std::uint64_t sum = 0;
+  for (std::uint32_t j = 0; j < 4; ++j) {
+    for (std::uint64_t c = 0; c < s.width(); ++c) sum += cell(s, j, c);
+  }
+  EXPECT_EQ(sum, 6U + 6U + 8U + 6U) << "nothing else moved";
+}
+
+TEST(count_min, conservative_update_never_counts_more_than_plain) {
+  count_min plain(small_plan(32, 0));
+  count_min conservative(small_plan(32, 1));
+  const auto stream = hashes_of(zipf_stream(200, 3000, 1.0, 3));
+  plain.add_batch(stream);
+  conservative.add_batch(stream);
+  std::uint64_t less = 0;
+  for (const std::uint64_t hash : sample_hashes(200)) {
+    ASSERT_LE(conservative.count(hash), plain.count(hash));
+    less += conservative.count(hash) < plain.count(hash) ? 1U : 0U;
+  }
+  EXPECT_GT(less, 50U);
+}
+
+TEST(count_min, puts_each_count_where_the_format_says) {
+  count_min s(small_plan(16, 0, 3));
+  s.add(sample_hash(5), 77);
+  for (std::uint32_t j = 0; j < 3; ++j) EXPECT_EQ(cell(s, j, column(s, sample_hash(5), j)), 77U);
+  EXPECT_EQ(detail::little_endian(s.words()[0]), 77U);
+  EXPECT_EQ(s.width(), 2048U / 16 / 3);
+  EXPECT_DOUBLE_EQ(s.fill(), 3.0 / static_cast<double>(3 * s.width()));
+}
+
+TEST(count_min, is_made_from_a_guarantee) {
+  const count_min s(count_min_guarantee{.epsilon = 0.01, .delta = 0.001});
+  EXPECT_GE(s.width(), 272U);  // ceil(e / 0.01)
+  EXPECT_LT(s.width(), 276U);  // and what fills the last cache line
+  EXPECT_EQ(s.depth(), 7U);    // ceil(ln 1000)
+  EXPECT_LE(s.epsilon(), 0.01);
+  EXPECT_LE(s.delta(), 0.001);
+  EXPECT_FALSE(s.conservative());
+  const count_min c(
+      count_min_guarantee{.epsilon = 0.1, .delta = 0.1, .cell_bits = 64, .conservative = true});
+  EXPECT_TRUE(c.conservative());
+  EXPECT_EQ(c.shape().cell_bits, 64U);
+  EXPECT_TRUE(throws(errc::unreachable, "needs 70 rows",
+                     [] { count_min(count_min_guarantee{.delta = 1e-30}); }));
+}
+
+template <class T>
+concept made_from_bare_options = requires { T({.keys = 1000U, .fpr = 0.01}); };
+
+TEST(count_min, is_made_from_options) {
+  EXPECT_TRUE(made_from_bare_options<count_min>);
+  count_min s(options{.keys = 1000, .fpr = 0.01});
+  s.add_batch(sample_hashes(1000));
+  EXPECT_EQ(s.contains_count(sample_hashes(1000)), 1000U);
+  EXPECT_NEAR(s.fpr(), 0.01, 0.002);
+}
+
+TEST(count_min, has_nothing_when_empty) {
+  const count_min s(small_plan());
+  EXPECT_EQ(s.contains_count(sample_hashes(100)), 0U);
+  EXPECT_EQ(s.fpr(), 0.0);
+  EXPECT_EQ(s.fill(), 0.0);
+  EXPECT_FALSE(s.heavy(sample_hash(1), 0.1));
+}
+
+TEST(count_min, copies_and_moves) {
+  count_min a(small_plan());
+  a.add_batch(sample_hashes(30));
+  const auto words = words_of(a);
+  count_min copy(a);
+  copy.add(sample_hash(99));
+  EXPECT_EQ(words_of(a), words);
+  count_min moved(std::move(a));
+  EXPECT_EQ(words_of(moved), words);
+  a = copy;  // NOLINT(bugprone-use-after-move): that is the point
+  EXPECT_EQ(words_of(a), words_of(copy));
+}
+
+// ---- heavy hitters ---------------------------------------------------------------------------------
+
+TEST(heavy_hitters, lists_every_key_above_the_share) {
+  for (const double exponent : {0.8, 1.2}) {
+    for (const double phi : {0.002, 0.02}) {
+      const auto stream = zipf_stream(5000, 30000, exponent, 9);
+      const auto truth = counts_in(stream, 5000);
+      count_min sketch(count_min_guarantee{.epsilon = phi / 2, .delta = 0.001});
+      heavy_hitters tracker(sketch, phi);
+      for (const std::uint32_t key : stream) tracker.add(sample_hash(key));
+      const auto list = tracker.list();
+      EXPECT_LE(list.size(), tracker.capacity());
+      for (std::uint32_t key = 0; key < truth.size(); ++key) {
+        const bool listed = std::any_of(list.begin(), list.end(),
+                                        [&](const auto& e) { return e.hash == sample_hash(key); });
+        EXPECT_TRUE(listed || static_cast<double>(truth[key]) < phi * 30000) << key;
+        EXPECT_TRUE(!listed || static_cast<double>(truth[key]) >= phi / 2 * 30000) << key;
+        EXPECT_EQ(listed, sketch.heavy(sample_hash(key), phi)) << key;
+      }
+      EXPECT_TRUE(std::is_sorted(list.begin(), list.end(),
+                                 [](const auto& a, const auto& b) { return a.count > b.count; }));
+    }
+  }
+}
+
+TEST(heavy_hitters, stays_within_its_bound_in_a_sketch_that_is_too_small) {
+  count_min sketch(small_plan(32, 0, 1, 512 + 128));  // four counters
+  heavy_hitters tracker(sketch, 0.1);
+  for (std::uint64_t i = 0; i < 1000; ++i) tracker.add(sample_hash(i));
+  EXPECT_EQ(tracker.capacity(), 20U);
+  EXPECT_EQ(tracker.list().size(), 20U);
+}
+
+TEST(heavy_hitters, refuses_shares_out_of_range) {
+  count_min s(small_plan());
+  for (const double phi : {0.0, -1.0, 1.5, 1e-9}) {
+    EXPECT_TRUE(throws(errc::bad_argument, "phi is", [&] { heavy_hitters(s, phi); })) << phi;
+  }
+}
+
+// ---- what is refused -------------------------------------------------------------------------------
+
+TEST(count_min, names_the_difference_when_it_cannot_merge) {
+  count_min a(small_plan());
+  const auto refused = [&](const plan& p, std::string_view text) {
+    return throws(errc::mismatch, text, [&] { a.merge(count_min(p)); });
+  };
+  EXPECT_TRUE(refused(small_plan(32, 0, 4), "numbers of probes differ, 3 and 4"));
+  EXPECT_TRUE(refused(small_plan(16), "bits in a cell differ, 32 and 16"));
+  EXPECT_TRUE(refused(small_plan(32, 1), "variants differ, 0 and 1"));
+  EXPECT_TRUE(refused(small_plan(32, 0, 3, 512 + 4096), "numbers of bits differ, 2560 and 4608"));
+}
+
+TEST(count_min, refuses_words_that_are_not_its_own) {
+  const plan p = small_plan(32, 0, 3, 512 + 320);  // ten counters: three in each row and one over
+  std::vector<std::uint64_t> words(13);
+  EXPECT_NO_THROW(count_min_view(p, words, 0));
+  EXPECT_TRUE(throws(errc::bad_argument, "the number of words is 12",
+                     [&] { count_min_view(p, std::span(words).first(12), 0); }));
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    words.assign(13, 0);
+    words[i] = ~std::uint64_t{0};
+    const bool reserved = (i > 0 && i < 8) || i == 12;  // the last counter is in no row
+    if (reserved) {
+      EXPECT_TRUE(throws(errc::corrupt, "must be zero", [&] { count_min_view(p, words, 0); })) << i;
+    } else {
+      EXPECT_NO_THROW(count_min_view(p, words, 0)) << i;
+    }
+  }
+}
+
+TEST(count_min, answers_whatever_the_words_say) {
+  const plan p = small_plan(16, 0, 5, 512 + 1024);
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    std::vector<std::uint64_t> words = sample_hashes(24, seed + 1);
+    std::fill(words.begin() + 1, words.begin() + 8, 0);
+    words[23] &= detail::little_endian(~std::uint64_t{0} >> 32U);
+    try {
+      count_min s((count_min_view(p, words, seed)));
+      for (const std::uint64_t hash : sample_hashes(100, 7)) {
+        s.add(hash, hash);
+        s.remove(hash, hash >> 50U);
+      }
+      EXPECT_LE(s.fpr(), 1.0);
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::corrupt);
+    }
+  }
+}
+
+TEST(count_min, refuses_shapes_that_it_cannot_have) {
+  const auto refused = [](plan p, std::string_view text) {
+    return throws(errc::bad_argument, text, [&] { count_min{p}; });
+  };
+  EXPECT_TRUE(refused(small_plan(32, 0, 3, 512), "the number of bits is 512"));
+  EXPECT_TRUE(refused(small_plan(64, 0, 9, 1024), "the number of bits is 1024"));
+  EXPECT_TRUE(refused(small_plan(24), "24"));
+  EXPECT_TRUE(refused(small_plan(4), "4"));
+  EXPECT_TRUE(refused(small_plan(32, 2), "the variant is 2"));
+  plan other = small_plan();
+  other.shape.kind = filter_kind::spectral;
+  EXPECT_TRUE(refused(other, "kind spectral given to a filter of kind count-min"));
+}
+
+}  // namespace
