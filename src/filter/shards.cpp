@@ -45,14 +45,10 @@ plan finished_plan(const plan& p, std::uint64_t words) {
 }
 
 void check_static_plan(const plan& p, filter_kind kind) {
+  check_static_kind(p.shape, kind);
   plan checked = p;
   checked.shape.bits = 64;  // what it comes to is known when it is built
   check_shape(checked.shape);
-  if (p.shape.kind != kind || p.shape.scheme != probe_scheme::multiply) {
-    throw error(errc::bad_argument, "a shape of kind " + std::string(kind_name(p.shape.kind)) +
-                                        " given to a filter of kind " +
-                                        std::string(kind_name(kind)));
-  }
 }
 
 }  // namespace bloomery::detail

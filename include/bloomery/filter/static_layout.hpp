@@ -47,6 +47,8 @@ struct static_directory {
 [[nodiscard]] static_directory open_static(const plan& p, filter_kind kind,
                                            std::span<const std::uint64_t> words, std::uint64_t keys,
                                            std::uint64_t entry_words);
+// Throws errc::bad_argument for a shape of another kind.
+void check_static_kind(const shape& s, filter_kind kind);
 [[noreturn]] void throw_bad_shard(filter_kind kind, std::uint64_t shard, const char* what);
 
 // ---- packed cells ----------------------------------------------------------------------------------
