@@ -1,0 +1,150 @@
+// A bumped ribbon filter: within 1 % of the information bound for any fpr of 2^-r (Dillinger, Huebschle-Schneider,
+// Sanders and Walzer 2022).
+//
+// A static set, like fuse, for where space counts more than speed. A key is an equation over GF(2): r bits, the
+// fingerprint, are the XOR of those slots among 128 consecutive ones that its coefficients choose.
+//
+//     slots    | . . . . . . . . . . . . . . . . . . . . . . . . |
+//     key a          [1 0 1 1 0 ... 1]                             128 coefficients from its start
+//     key b              [1 1 0 1 0 ... 0]
+//
+// There are 4 % fewer slots than keys, so that nearly all of them get used. In each bucket of 512 starts the first few
+// equations are bumped to the next, smaller layer when they would not fit: a threshold of two bits says which. The last
+// layer has room for all.
+//
+// Slots are stored in columns: word j of a group of r words holds bit j of 64 consecutive slots. So any r costs r
+// bits a slot, and a lookup is three ANDs and a parity for each of the r columns.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+
+#include "bloomery/core/shape.hpp"
+#include "bloomery/filter/static_filter.hpp"
+#include "bloomery/filter/static_layout.hpp"
+
+namespace bloomery {
+
+namespace detail {
+
+// Bumped are the starts in a bucket below the threshold that its two bits stand for.
+inline constexpr std::array<std::uint32_t, 4> ribbon_thresholds = {0, 50, 110,
+                                                                   sizing::ribbon_bucket_slots};
+
+struct ribbon_equation {
+  std::uint64_t low;  // coefficients 0 to 63; the first is always 1
+  std::uint64_t high;
+
+  explicit constexpr ribbon_equation(std::uint64_t mixed) noexcept
+      : low(multiply_fold(mixed, 0xa0761d6478bd642fU) | 1U),
+        high(multiply_fold(mixed, 0xe7037ed1a0b428dbU)) {}
+};
+
+[[nodiscard]] constexpr std::uint64_t ribbon_print(std::uint64_t mixed,
+                                                   std::uint32_t bits) noexcept {
+  return (mixed * fuse_print_multiplier) >> (64U - bits);
+}
+
+// The mixed hash of a key that was bumped, in the next layer.
+[[nodiscard]] constexpr std::uint64_t ribbon_next(std::uint64_t mixed) noexcept {
+  return mix64(mixed, 0x589965cc75374cc3U);
+}
+
+// Where a key is to be looked up.
+struct ribbon_place {
+  const std::uint64_t* columns = nullptr;  // of the 64 slots that hold its start; null: nowhere
+  std::uint64_t mixed = 0;                 // as its layer has it
+  std::uint32_t shift = 0;                 // of the start among the 64
+};
+
+}  // namespace detail
+
+class ribbon_view : public static_view<ribbon_view> {
+ public:
+  static constexpr filter_kind kind = filter_kind::ribbon;
+
+  // `keys` is what the header says; repetitions count there, so it is at least the number of keys in the filter.
+  // Throws errc::bad_argument or errc::corrupt; reads the directory only.
+  ribbon_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
+
+  [[nodiscard]] bool contains(std::uint64_t hash) const noexcept { return holds(place_of(hash)); }
+  void contains_bits(std::span<const std::uint64_t> hashes,
+                     std::span<std::uint64_t> bitmap) const noexcept;
+
+  // 2^-cell_bits, and a key whose hash is that of another is that other.
+  [[nodiscard]] double fpr() const noexcept;
+
+ private:
+  // An entry of the directory:
+  //     word 0        first word of the shard
+  //     word 1        seed that the hashes of the shard are mixed with
+  //     words 2 to 5  slots of each layer
+  //     word 6        words of all columns, which is where the thresholds begin
+  //     word 7        0
+  [[nodiscard]] detail::ribbon_place place_of(std::uint64_t hash) const noexcept {
+    const auto& d = directory();
+    const std::uint64_t* const entry = d.entry_of(hash, sizing::ribbon_entry_words);
+    const std::uint64_t* columns = d.words + detail::little_endian(entry[0]);
+    const std::uint64_t* thresholds = columns + detail::little_endian(entry[6]);
+    std::uint64_t mixed = mix64(hash, detail::little_endian(entry[1]));
+    for (std::uint32_t layer = 0; layer < sizing::ribbon_layers; ++layer) {
+      const std::uint64_t slots = detail::little_endian(entry[2 + layer]);
+      if (slots == 0) continue;
+      const std::uint64_t start = detail::multiply_high(mixed, sizing::ribbon_starts(slots));
+      if (layer + 1 == sizing::ribbon_layers || !is_bumped(thresholds, start)) {
+        return {columns + start / 64 * shape().cell_bits, mixed,
+                static_cast<std::uint32_t>(start % 64)};
+      }
+      columns += slots / 64 * shape().cell_bits;
+      thresholds += sizing::ribbon_threshold_words(slots);
+      mixed = detail::ribbon_next(mixed);
+    }
+    return {};
+  }
+
+  [[nodiscard]] static bool is_bumped(const std::uint64_t* thresholds,
+                                      std::uint64_t start) noexcept {
+    const std::uint64_t bucket = start / sizing::ribbon_bucket_slots;
+    const std::uint64_t word = detail::little_endian(thresholds[bucket / 32]);
+    return start % sizing::ribbon_bucket_slots <
+           detail::ribbon_thresholds[(word >> (bucket % 32 * 2)) & 3U];
+  }
+
+  [[nodiscard]] bool holds(const detail::ribbon_place& place) const noexcept {
+    if (place.columns == nullptr) return false;
+    const std::uint32_t bits = shape().cell_bits;
+    const detail::ribbon_equation e(place.mixed);
+    const std::uint64_t first = e.low << place.shift;
+    const std::uint64_t second = e.high << place.shift | (e.low >> 1U) >> (63U - place.shift);
+    const std::uint64_t third = (e.high >> 1U) >> (63U - place.shift);
+    const std::uint64_t* const c = place.columns;
+    std::uint64_t wrong = detail::ribbon_print(place.mixed, bits);
+    for (std::uint32_t j = 0; j < bits; ++j) {
+      const std::uint64_t chosen = (detail::little_endian(c[j]) & first) ^
+                                   (detail::little_endian(c[bits + j]) & second) ^
+                                   (detail::little_endian(c[2 * bits + j]) & third);
+      wrong ^= static_cast<std::uint64_t>(__builtin_parityll(chosen)) << j;
+      // An absent key is out after two columns on average; asking after each would mispredict.
+      if (j % 8 == 7 && (wrong & (std::uint64_t{0xff} << (j - 7))) != 0) return false;
+    }
+    return wrong == 0;
+  }
+};
+
+class ribbon_filter : public static_owner<ribbon_view> {
+ public:
+  using static_owner::static_owner;
+
+  // The set of these hashes, in any order; repetitions are dropped. Of the plan the cell bits and the number of keys
+  // count (0: as many as there are hashes); planned().shape.bits is what it came to. The words do not depend on the
+  // number of threads (0: one for each core). Throws errc::unreachable for hashes that are not random.
+  ribbon_filter(const plan& p, std::span<const std::uint64_t> hashes, unsigned threads = 1);
+};
+
+class ribbon_builder : public static_builder<std::uint64_t> {
+ public:
+  explicit ribbon_builder(const plan& p);
+};
+
+}  // namespace bloomery

@@ -1,0 +1,90 @@
+#include "bloomery/filter/fuse.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+
+#include "fuse_batch.hpp"
+#include "peel.hpp"
+#include "shards.hpp"
+
+namespace bloomery {
+
+namespace {
+
+class fuse_solver {
+ public:
+  using item = std::uint64_t;
+  using entry = std::array<std::uint64_t, sizing::fuse_entry_words>;
+
+  explicit fuse_solver(const shape& s) : shape_(s) {}
+
+  [[nodiscard]] std::uint64_t array_words(std::uint64_t keys) const noexcept {
+    return array_words(sizing::fuse_size_for(keys, shape_.probes));
+  }
+  [[nodiscard]] std::uint64_t array_words(const sizing::fuse_size& size) const noexcept {
+    return sizing::array_words(size.cells(shape_.probes) * shape_.cell_bits);
+  }
+
+  std::uint64_t solve(std::uint64_t shard, std::span<std::uint64_t> hashes, std::uint64_t* out,
+                      entry& e) {
+    const auto found = detail::peel_shard(peeler_, shape_, shard, hashes);
+    const std::uint32_t bits = shape_.cell_bits;
+    peeler_.fill(
+        detail::even_cells{bits}, out, found.size, shape_.probes,
+        [bits](std::uint64_t mixed, std::uint32_t) { return detail::fuse_print(mixed, bits); });
+    e = {0, found.seed, found.size.starts, found.size.segment};
+    return found.keys;
+  }
+
+ private:
+  shape shape_;
+  detail::peeler peeler_;
+};
+
+const plan& checked(const plan& p) {
+  detail::check_static_plan(p, filter_kind::fuse);
+  return p;
+}
+
+}  // namespace
+
+fuse_view::fuse_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys)
+    : static_view(p, detail::open_static(p, kind, words, keys, sizing::fuse_entry_words)) {
+  const fuse_solver sizes(p.shape);
+  detail::check_fuse_shards(directory(), p.shape,
+                            [&](const sizing::fuse_size& size) { return sizes.array_words(size); });
+}
+
+void fuse_view::contains_bits(std::span<const std::uint64_t> hashes,
+                              std::span<std::uint64_t> bitmap) const noexcept {
+  const auto answer = [&]<std::uint32_t Probes>() {
+    const detail::even_cells cells{shape().cell_bits};
+    detail::fuse_answers<Probes>(
+        directory(), cells.width, hashes, bitmap, [&](const detail::fuse_probe<Probes>& probe) {
+          std::uint64_t found = detail::fuse_print(probe.mixed, cells.width);
+          for (const std::uint64_t cell : probe.cells) found ^= cells.get(probe.words, cell);
+          return found == 0;
+        });
+  };
+  if (shape().probes == 3) {
+    answer.operator()<3>();
+  } else {
+    answer.operator()<4>();
+  }
+}
+
+double fuse_view::fpr() const noexcept {
+  if (keys() == 0) return 0.0;
+  return std::ldexp(1.0, -static_cast<int>(shape().cell_bits)) +
+         static_cast<double>(keys()) * 0x1p-64;
+}
+
+fuse_filter::fuse_filter(const plan& p, std::span<const std::uint64_t> hashes, unsigned threads)
+    : static_owner(detail::build_set<fuse_solver>(checked(p), hashes, threads)) {}
+
+fuse_builder::fuse_builder(const plan& p)
+    : static_builder(std::make_unique<detail::shard_writer<fuse_solver>>(checked(p))) {}
+
+}  // namespace bloomery
