@@ -38,7 +38,7 @@ int run_count(const count_options& o) {
         std::uint64_t present = 0;
         for (std::size_t i = 0; i < c.keys.size(); ++i) {
           sum += counts[i];
-          present += counts[i] != 0 ? 1 : 0;
+          present += counts[i] != 0 ? 1U : 0U;
           if (!o.json) text.append(c.keys[i]).append(fmt::format("\t{}\n", counts[i]));
         }
         turns.in_turn(c.sequence, [&] {

@@ -195,11 +195,29 @@ shape shape_for_bytes(const request& r) {
 
 shape shape_for(const request& r) {
   switch (r.kind) {
+    case filter_kind::counting:
+      return shape_for_counting(r);
     case filter_kind::scalable:
       return shape_for_scalable(r);
     case filter_kind::windowed:
       return shape_for_windowed(r);
-    default:
+    case filter_kind::cuckoo:
+      return shape_for_cuckoo(r);
+    case filter_kind::fuse:
+      return shape_for_fuse(r);
+    case filter_kind::ribbon:
+      return shape_for_ribbon(r);
+    case filter_kind::bloomier:
+      return shape_for_bloomier(r);
+    case filter_kind::count_min:
+      return shape_for_count_min(r);
+    case filter_kind::spectral:
+      return shape_for_spectral(r);
+    case filter_kind::top_k:
+      return shape_for_top_k(r);
+    case filter_kind::classic:
+    case filter_kind::partitioned:
+    case filter_kind::blocked:
       break;
   }
   if (r.fpr) return shape_for_target(r);
@@ -220,12 +238,26 @@ double fpr(const shape& s, std::uint64_t keys) {
       return std::min(1.0, partitioned_fpr(keys, s.bits, s.probes) + same_hash);
     case filter_kind::blocked:
       return blocked_fpr(keys, s.bits / s.block_bits, s.probes);
+    case filter_kind::counting:
+      return fpr_of_counting(s, keys);
     case filter_kind::scalable:
       return fpr_of_scalable(s, keys);
     case filter_kind::windowed:
       return fpr_of_windowed(s, keys);
-    default:
-      break;
+    case filter_kind::cuckoo:
+      return fpr_of_cuckoo(s, keys);
+    case filter_kind::fuse:
+      return fpr_of_fuse(s, keys);
+    case filter_kind::ribbon:
+      return fpr_of_ribbon(s, keys);
+    case filter_kind::bloomier:
+      return fpr_of_bloomier(s, keys);
+    case filter_kind::count_min:
+      return fpr_of_count_min(s, keys);
+    case filter_kind::spectral:
+      return fpr_of_spectral(s, keys);
+    case filter_kind::top_k:
+      return fpr_of_top_k(s, keys);
   }
   throw error(errc::bad_argument, "unknown kind of filter");
 }

@@ -277,13 +277,9 @@ std::uint32_t cells_for(const request& r) {
     detail::throw_bad_argument("the number of bits in a cell", std::uint64_t{*r.cell_bits},
                                "from 4 to 32 in a cuckoo filter");
   }
-  if (!r.block_bits) return default_bucket_cells;
-  if (!r.cell_bits || *r.block_bits % *r.cell_bits != 0) {
-    detail::throw_bad_argument("the number of bits in a bucket", std::uint64_t{*r.block_bits},
-                               "a multiple of the bits in a cell, and these must be given too");
-  }
-  check_bucket(*r.block_bits / *r.cell_bits);
-  return *r.block_bits / *r.cell_bits;
+  const std::uint32_t cells = r.bucket_cells.value_or(default_bucket_cells);
+  check_bucket(cells);
+  return cells;
 }
 
 // The fewest buckets that may be planned to hold the keys; `none` beyond the limit.

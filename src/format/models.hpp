@@ -20,6 +20,7 @@
 #include "bloomery/format/any_filter.hpp"
 #include "bloomery/format/file.hpp"
 #include "bloomery/set/algebra.hpp"
+#include "bloomery/set/counting.hpp"
 
 namespace bloomery {
 
@@ -93,8 +94,14 @@ template <class Filter>
 concept has_handles = requires(Filter& f) { f.concurrent(); };
 template <class Filter>
 concept is_of_bits = requires(const Filter& f) { f.bits_set(); };
+// A union in place is |= of bits, += of counters, or a call.
 template <class Filter>
-concept has_merge = requires(Filter& f, const typename Filter::view& v) { merge(f, v); };
+concept merges_bits = requires(Filter& f, const typename Filter::view& v) { f |= v; };
+template <class Filter>
+concept merges_counters = requires(Filter& f, const typename Filter::view& v) { f += v; };
+template <class Filter>
+concept has_merge = merges_bits<Filter> || merges_counters<Filter> ||
+                    requires(Filter& f, const typename Filter::view& v) { f.merge(v); };
 
 template <class Filter>
 constexpr abilities abilities_of_owner() {
@@ -104,7 +111,7 @@ constexpr abilities abilities_of_owner() {
   a.remove = removable<Filter>;
   a.count = countable<Filter>;
   a.value = has_values<Filter>;
-  a.merge = is_of_bits<Filter> || has_merge<Filter>;
+  a.merge = has_merge<Filter>;
   if constexpr (requires { Filter::grows; }) a.grow = Filter::grows;
   a.forget = has_clock<Filter>;
   return a;
@@ -247,7 +254,7 @@ class owning_model final : public reading_model<Filter> {
     std::size_t updated = 0;
     if constexpr (requires(Filter& f) { f.update(hashes[0], values[0]); }) {
       for (std::size_t i = 0; i < hashes.size(); ++i) {
-        updated += this->filter_.update(hashes[i], values[i]) ? 1 : 0;
+        updated += this->filter_.update(hashes[i], values[i]) ? 1U : 0U;
       }
     } else {
       updated = base::update_values(hashes, values);
@@ -256,12 +263,14 @@ class owning_model final : public reading_model<Filter> {
   }
   void merge(const any_filter::model& other) override {
     using view = typename Filter::view;
-    if constexpr (is_of_bits<Filter> || has_merge<Filter>) {
+    if constexpr (has_merge<Filter>) {
       const auto merge_with = [&](const view& v) {
-        if constexpr (is_of_bits<Filter>) {
+        if constexpr (merges_bits<Filter>) {
           this->filter_ |= v;
+        } else if constexpr (merges_counters<Filter>) {
+          this->filter_ += v;
         } else {
-          bloomery::merge(this->filter_, v);
+          this->filter_.merge(v);
         }
       };
       if (const auto* owner = dynamic_cast<const owning_model*>(&other)) {

@@ -6,6 +6,8 @@
 
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/core/error.hpp"
+#include "bloomery/filter/fuse.hpp"
+#include "bloomery/filter/ribbon.hpp"
 #include "bloomery/hash/probe.hpp"
 
 namespace bloomery {
@@ -135,6 +137,60 @@ void build_sliced(atomic_file& file, image_header header, const hash_spool& spoo
       throw error(errc::unsupported, "filters of this kind are built in memory only");
   }
   out.finish();
+}
+
+namespace {
+
+// Partitions and shards both grow with the hash, so a shard is complete when the first partition behind it begins;
+// what is read of the next shard by then waits.
+template <class Builder>
+void write_shards(atomic_file& file, image_header header, const hash_spool& spool) {
+  Builder builder(header.planned);
+  image_stream out(file, header);
+  std::vector<std::uint64_t> waiting;
+  std::uint64_t shard = 0;
+  const auto shard_of = [&](std::uint64_t hash) {
+    return detail::multiply_high(hash, builder.shards());
+  };
+  const auto write_below = [&](std::uint64_t end) {
+    std::sort(waiting.begin(), waiting.end());
+    auto from = waiting.begin();
+    for (; shard < end; ++shard) {
+      const auto to = std::find_if(from, waiting.end(),
+                                   [&](std::uint64_t hash) { return shard_of(hash) > shard; });
+      out.append(builder.add_shard({from, to}));
+      from = to;
+    }
+    waiting.erase(waiting.begin(), from);
+  };
+  for (std::uint32_t p = 0; p < spool.partitions(); ++p) {
+    spool.for_each(p, [&](std::span<const std::uint64_t> hashes) {
+      waiting.insert(waiting.end(), hashes.begin(), hashes.end());
+    });
+    // The least hash of the next partition: the first with high64(hash * partitions) = p + 1.
+    const detail::uint128 bound =
+        ((static_cast<detail::uint128>(p + 1) << 64U) + spool.partitions() - 1) /
+        spool.partitions();
+    const bool last = p + 1 == spool.partitions();
+    write_below(last ? builder.shards() : shard_of(static_cast<std::uint64_t>(bound)));
+  }
+  out.append(builder.finish());
+  header.planned = builder.planned();
+  header.keys = builder.keys();
+  out.finish(header);
+}
+
+}  // namespace
+
+void build_sharded(atomic_file& file, image_header header, const hash_spool& spool) {
+  switch (header.planned.shape.kind) {
+    case filter_kind::fuse:
+      return write_shards<fuse_builder>(file, header, spool);
+    case filter_kind::ribbon:
+      return write_shards<ribbon_builder>(file, header, spool);
+    default:
+      throw error(errc::unsupported, "filters of this kind are not made of shards");
+  }
 }
 
 }  // namespace bloomery

@@ -81,4 +81,9 @@ class hash_spool {
 void build_sliced(atomic_file& file, image_header header, const hash_spool& spool,
                   std::uint64_t slice_bytes);
 
+// Writes the fuse or ribbon filter of the spooled hashes, holding a shard of it at a time. The same bytes as if
+// it had been built in memory. header.planned.keys should be the number of hashes; header.keys is counted. Throws
+// errc::unsupported for other kinds.
+void build_sharded(atomic_file& file, image_header header, const hash_spool& spool);
+
 }  // namespace bloomery
