@@ -1,0 +1,261 @@
+// What every kind owes, through the face that files and front ends use: no false negatives, at most its rate, the same
+// answers from memory, a mapped file, a packed one and a copy, the same bytes again, and no harm from damaged
+// files.
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bloomery/core/sizing_sketch.hpp"
+#include "format/files.hpp"
+
+namespace {
+
+using namespace bloomery;
+using namespace bloomery_test;
+
+std::vector<std::string> words(std::size_t count, char first) {
+  std::vector<std::string> all;
+  all.reserve(count);
+  for (std::size_t i = 0; i < count; ++i) all.push_back(first + std::to_string(splitmix64(i)));
+  return all;
+}
+
+std::vector<std::string_view> views(const std::vector<std::string>& all) {
+  return {all.begin(), all.end()};
+}
+
+std::size_t passed(const any_filter& f, const std::vector<std::string_view>& keys) {
+  std::vector<std::uint64_t> bitmap((keys.size() + 63) / 64);
+  f.contains_bits(keys, bitmap);
+  return static_cast<std::size_t>(count_bits(bitmap));
+}
+
+plan plan_of(filter_kind kind, std::uint64_t keys, double fpr) {
+  sizing::request r{.kind = kind, .keys = keys, .fpr = fpr};
+  if (kind == filter_kind::top_k) r.variant = static_cast<std::uint32_t>(keys);
+  return sizing::make_plan(r);
+}
+
+any_filter build(filter_kind kind, const std::vector<std::string_view>& keys, double fpr = 0.01,
+                 unsigned threads = 1) {
+  const plan p = plan_of(kind, std::max<std::uint64_t>(1, keys.size()), fpr);
+  const auto hash = erase(xxh3_hasher(7));
+  std::vector<std::uint64_t> hashes(keys.size());
+  hash->hash(keys, hashes);
+  if (!abilities_of(kind).add) {
+    std::vector<std::uint64_t> values;
+    if (abilities_of(kind).value) {
+      for (const std::uint64_t hashed : hashes) values.push_back(hashed & 255U);
+    }
+    return any_filter::build(p, hash, hashes, values, threads);
+  }
+  any_filter f(p, hash);
+  f.add_hashes(hashes, keys);
+  return f;
+}
+
+class every_kind : public testing::TestWithParam<filter_kind> {
+ public:
+  static filter_kind kind() { return GetParam(); }
+
+ protected:
+  temporary_directory folder_;
+  std::vector<std::string> present_ = words(5000, 'p');
+  std::vector<std::string> absent_ = words(100'000, 'a');
+};
+
+TEST_P(every_kind, has_every_key_and_at_most_its_rate) {
+  for (const double target : {0.1, 0.01, 0.001}) {
+    const any_filter f = build(kind(), views(present_), target);
+    EXPECT_EQ(passed(f, views(present_)), present_.size());
+    EXPECT_LE(f.fpr(), target * 1.03) << "one draw scatters around the planned rate";
+    // What is counted scatters around what is reported: 5 standard deviations and a little.
+    const auto asked = static_cast<double>(absent_.size());
+    const auto seen = static_cast<double>(passed(f, views(absent_)));
+    EXPECT_NEAR(seen, asked * f.fpr(), 5 * std::sqrt(asked * f.fpr()) + 3) << target;
+  }
+}
+
+TEST_P(every_kind, has_any_number_of_keys) {
+  for (const std::size_t keys : {0U, 1U, 2U, 63U, 64U, 65U, 1000U}) {
+    const auto some = words(keys, 'n');
+    const any_filter f = build(kind(), views(some));
+    EXPECT_EQ(passed(f, views(some)), keys);
+    EXPECT_EQ(f.keys(), keys);
+    f.save(folder_ / "f");
+    EXPECT_EQ(passed(any_filter::open(folder_ / "f"), views(some)), keys);
+  }
+}
+
+TEST_P(every_kind, answers_alike_wherever_it_is) {
+  const any_filter f = build(kind(), views(present_), 0.05);
+  const auto asked = views(absent_);
+  const std::size_t expected = passed(f, asked);
+  f.save(folder_ / "f");
+  any_filter mapped = any_filter::open(folder_ / "f");
+  EXPECT_EQ(passed(mapped, asked), expected);
+  EXPECT_EQ(passed(mapped, views(present_)), present_.size());
+  EXPECT_EQ(mapped.keys(), f.keys());
+  EXPECT_EQ(mapped.shape(), f.shape());
+  EXPECT_DOUBLE_EQ(mapped.fpr(), f.fpr());
+  EXPECT_DOUBLE_EQ(mapped.fill(), f.fill());
+  EXPECT_FALSE(mapped.can().add);
+  mapped.verify();
+  // Loaded and saved again it is the same file.
+  any_filter::load(folder_ / "f").save(folder_ / "again");
+  EXPECT_EQ(read_bytes(folder_ / "f"), read_bytes(folder_ / "again"));
+  // So it is after packing and unpacking.
+  const auto packed = pack(mapped.header(), mapped.words());
+  write_bytes(folder_ / "packed", packed);
+  const any_filter unpacked = any_filter::open(folder_ / "packed");
+  EXPECT_EQ(passed(unpacked, asked), expected);
+  unpacked.save(folder_ / "unpacked");
+  EXPECT_EQ(read_bytes(folder_ / "f"), read_bytes(folder_ / "unpacked"));
+}
+
+TEST_P(every_kind, is_the_same_again) {
+  build(kind(), views(present_)).save(folder_ / "one");
+  build(kind(), views(present_), 0.01, 3).save(folder_ / "two");
+  EXPECT_EQ(read_bytes(folder_ / "one"), read_bytes(folder_ / "two"));
+}
+
+TEST_P(every_kind, goes_on_after_it_was_loaded) {
+  if (!abilities_of(kind()).add) GTEST_SKIP() << "static";
+  const auto more = words(3000, 'm');
+  any_filter through = build(kind(), views(present_));
+  through.save(folder_ / "f");
+  any_filter loaded = any_filter::load(folder_ / "f");
+  const auto hash = erase(xxh3_hasher(7));
+  std::vector<std::uint64_t> hashes(more.size());
+  hash->hash(views(more), hashes);
+  through.add_hashes(hashes, views(more));
+  loaded.add(views(more));
+  through.save(folder_ / "through");
+  loaded.save(folder_ / "loaded");
+  EXPECT_EQ(read_bytes(folder_ / "through"), read_bytes(folder_ / "loaded"));
+  EXPECT_EQ(loaded.keys(), through.keys());
+}
+
+TEST_P(every_kind, does_what_it_says_and_refuses_the_rest) {
+  any_filter f = build(kind(), views(present_));
+  const abilities can = f.can();
+  const auto keys = std::span(views(present_)).subspan(0, 0);
+  const auto refused = [&](auto call) {
+    try {
+      call();
+    } catch (const error& e) {
+      EXPECT_EQ(e.code(), errc::unsupported) << e.what();
+      EXPECT_NE(std::string(e.what()).find(kind_name(kind())), std::string::npos) << e.what();
+      return true;
+    }
+    return false;
+  };
+  EXPECT_EQ(refused([&] { f.add(keys); }), !can.add);
+  EXPECT_EQ(refused([&] { f.add_concurrent(keys); }), !can.add_concurrently);
+  EXPECT_EQ(refused([&] { f.remove(keys); }), !can.remove);
+  EXPECT_EQ(refused([&] { f.count(keys, {}); }), !can.count);
+  EXPECT_EQ(refused([&] { f.value(keys, {}, {}); }), !can.value);
+  EXPECT_EQ(refused([&] { f.update_values({}, {}); }), !can.value);
+  EXPECT_EQ(refused([&] { f.merge(build(kind(), views(present_))); }), !can.merge);
+}
+
+TEST_P(every_kind, removes_what_it_counts) {
+  if (!abilities_of(kind()).remove) GTEST_SKIP() << "cannot remove";
+  any_filter f = build(kind(), views(present_));
+  const auto keys = views(present_);
+  const auto half = std::span(keys).first(keys.size() / 2);
+  const auto rest = std::span(keys).subspan(keys.size() / 2);
+  EXPECT_EQ(f.remove(half), half.size());
+  EXPECT_EQ(f.keys(), rest.size());
+  EXPECT_EQ(passed(f, {rest.begin(), rest.end()}), rest.size());
+  std::vector<std::uint64_t> counts(rest.size());
+  f.count(rest, counts);
+  for (const std::uint64_t count : counts) EXPECT_GE(count, 1U);
+  EXPECT_LT(passed(f, {half.begin(), half.end()}), half.size() / 20);
+}
+
+TEST_P(every_kind, merges_to_the_filter_of_both) {
+  if (!abilities_of(kind()).merge) GTEST_SKIP() << "cannot merge";
+  const auto keys = views(present_);
+  const auto hash = erase(xxh3_hasher(7));
+  const plan p = plan_of(kind(), keys.size(), 0.01);
+  any_filter both(p, hash);
+  any_filter a(p, hash);
+  any_filter b(p, hash);
+  both.add(keys);
+  a.add(std::span(keys).first(2000));
+  b.add(std::span(keys).subspan(2000));
+  b.save(folder_ / "b");
+  a.merge(any_filter::open(folder_ / "b"));
+  a.save(folder_ / "a");
+  both.save(folder_ / "both");
+  EXPECT_EQ(read_bytes(folder_ / "a"), read_bytes(folder_ / "both"));
+  any_filter other(plan_of(kind(), keys.size() * 2, 0.01), hash);
+  EXPECT_TRUE(throws(errc::mismatch, "", [&] { a.merge(other); }));
+}
+
+// A damaged payload either does not open or answers something: no crash, no read outside, no endless loop.
+TEST_P(every_kind, survives_damage) {
+  const auto some = words(200, 's');
+  const any_filter f = build(kind(), views(some));
+  const image_header header = f.header();
+  std::vector<std::uint64_t> good;
+  for (const auto part : f.parts()) good.insert(good.end(), part.begin(), part.end());
+  const auto keys = views(present_);
+  for (std::uint64_t round = 0; round < 600; ++round) {
+    std::vector<std::uint64_t> bad = good;
+    const std::uint64_t random = splitmix64(round);
+    // The directories of all kinds are at the front or at the back.
+    std::size_t at = static_cast<std::size_t>(round / 3 % std::min<std::size_t>(40, bad.size()));
+    if (round % 2 != 0) at = bad.size() - 1 - at;
+    bad[at] = round % 3 == 0   ? random
+              : round % 3 == 1 ? bad[at] ^ (1ULL << (random % 64))
+                               : random >> 60U;
+    try {
+      any_filter damaged = any_filter::copy_of({.header = header, .words = bad});
+      passed(damaged, keys);
+      static_cast<void>(damaged.fpr());
+      static_cast<void>(damaged.fill());
+      if (damaged.can().count) {
+        std::vector<std::uint64_t> counts(keys.size());
+        damaged.count(keys, counts);
+      }
+      if (damaged.can().add) {
+        damaged.add(keys);
+        EXPECT_TRUE(kind() == filter_kind::top_k || damaged.contains(keys[0]));
+      }
+      if (damaged.can().remove) damaged.remove(keys);
+    } catch (const error& e) {
+      EXPECT_TRUE(e.code() == errc::corrupt || e.code() == errc::bad_argument) << e.what();
+    }
+  }
+  // Cut off anywhere.
+  for (std::size_t length = 0; length < good.size(); length += 1 + length / 16) {
+    image_header shorter = header;
+    shorter.planned.shape.bits = length * 64;
+    try {
+      const any_filter cut =
+          any_filter::copy_of({.header = shorter, .words = std::span(good).first(length)});
+      passed(cut, keys);
+    } catch (const error& e) {
+      EXPECT_TRUE(e.code() == errc::corrupt || e.code() == errc::bad_argument) << e.what();
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(each, every_kind,
+                         testing::ValuesIn(all_kinds().begin(), all_kinds().end()),
+                         [](const auto& test) {
+                           std::string name(kind_name(test.param));
+                           std::replace(name.begin(), name.end(), '-', '_');
+                           return name;
+                         });
+
+}  // namespace
