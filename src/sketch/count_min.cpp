@@ -204,8 +204,7 @@ void count_min::merge(const view& other) {
 
 // ---- heavy hitters ---------------------------------------------------------------------------------
 
-heavy_hitters::heavy_hitters(count_min& sketch, double phi)
-    : sketch_(&sketch), phi_(phi), capacity_(0) {
+heavy_hitters::heavy_hitters(count_min& sketch, double phi) : sketch_(&sketch), phi_(phi) {
   if (!(phi > 0 && phi <= 1 && 2 / phi <= static_cast<double>(most_candidates))) {
     detail::throw_bad_argument("phi", phi, "from 2^-19 to 1");
   }
