@@ -20,7 +20,7 @@ class cell_format {
  public:
   explicit cell_format(std::uint32_t cell_bits) noexcept
       : shift_(static_cast<std::uint32_t>(std::countr_zero(cell_bits))),
-        most_(~std::uint64_t{0} >> (64U - cell_bits)) {}
+        most_(cell_bits < 64 ? (std::uint64_t{1} << cell_bits) - 1 : ~std::uint64_t{0}) {}
 
   [[nodiscard]] std::uint64_t get(const std::uint64_t* words, std::uint64_t index) const noexcept {
     const std::uint64_t bit = index << shift_;

@@ -204,8 +204,7 @@ void count_min::merge(const view& other) {
 
 // ---- heavy hitters ---------------------------------------------------------------------------------
 
-heavy_hitters::heavy_hitters(count_min& sketch, double phi)
-    : sketch_(&sketch), phi_(phi), capacity_(0) {
+heavy_hitters::heavy_hitters(count_min& sketch, double phi) : sketch_(&sketch), phi_(phi) {
   if (!(phi > 0 && phi <= 1 && 2 / phi <= static_cast<double>(most_candidates))) {
     detail::throw_bad_argument("phi", phi, "from 2^-19 to 1");
   }
@@ -221,7 +220,7 @@ void heavy_hitters::add(std::uint64_t hash, std::uint64_t count) {
   if (candidates_.size() > capacity_) make_room();
 }
 
-// Counts are asked for again: those seen last may be too low by now, and a heavy key must not go.
+// Counts are asked for again: what was added past the tracker is not in those seen last.
 void heavy_hitters::make_room() {
   auto least = candidates_.end();
   for (auto c = candidates_.begin(); c != candidates_.end();) {

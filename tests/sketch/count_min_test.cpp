@@ -306,6 +306,23 @@ TEST(heavy_hitters, lists_every_key_above_the_share) {
   }
 }
 
+// Counts are asked for again before a candidate goes, so that what came past the tracker counts.
+TEST(heavy_hitters, keeps_a_candidate_that_grew_behind_its_back) {
+  count_min sketch(count_min_guarantee{.epsilon = 0.001, .delta = 0.001, .cell_bits = 64});
+  heavy_hitters tracker(sketch, 0.3);
+  ASSERT_EQ(tracker.capacity(), 7U);
+  tracker.add(sample_hash(0), 100);
+  for (std::uint64_t i = 1; i < 7; ++i) tracker.add(sample_hash(i), sketch.total() / 2 + 1);
+  const std::uint64_t before = sketch.total();
+  sketch.add(sample_hash(0), 2 * before);
+  tracker.add(sample_hash(7), before + before / 2);  // the eighth: a third of all
+  const auto list = tracker.list();
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[0].hash, sample_hash(0));
+  EXPECT_EQ(list[0].count, 100 + 2 * before);
+  EXPECT_EQ(list[1].hash, sample_hash(7));
+}
+
 TEST(heavy_hitters, stays_within_its_bound_in_a_sketch_that_is_too_small) {
   count_min sketch(small_plan(32, 0, 1, 512 + 128));  // four counters
   heavy_hitters tracker(sketch, 0.1);

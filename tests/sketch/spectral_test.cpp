@@ -304,6 +304,20 @@ TEST(spectral, recurring_minimum_keeps_counting_in_the_second_filter) {
   EXPECT_EQ(s.count(x), 2U);
 }
 
+TEST(spectral, a_counter_that_two_probes_meet_does_not_recur) {
+  spectral_filter s(small_plan(16, 2, 3, 120));
+  std::uint64_t i = 0;
+  const auto meets = [&](std::uint64_t hash) {
+    const auto at = places(s, hash, false);
+    return at[0] == at[1] && at[0] != at[2];
+  };
+  while (!meets(sample_hash(i))) ++i;
+  const std::uint64_t x = sample_hash(i);
+  s.add(neighbour(s, x, 2));
+  s.add(x);  // 1 1 2, but the ones are the same counter
+  EXPECT_EQ(least(s, x, true), 1U) << "a single minimum, so it goes to the second filter";
+}
+
 // In a stream without removals only a key that seems to be in the second filter, but never was put there,
 // can be counted too low.
 TEST(spectral, recurring_minimum_is_never_too_low_for_keys_put_in_the_second_filter) {

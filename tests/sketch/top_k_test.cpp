@@ -94,6 +94,31 @@ TEST(top_k, says_which_key_it_drops) {
   EXPECT_EQ(std::count_if(listed.begin(), listed.end(), [](const auto& l) { return l.second; }), 5);
 }
 
+TEST(top_k, a_key_must_have_more_than_the_weakest_to_be_listed) {
+  top_k t(top_k_options{.k = 1, .width = 64});
+  t.add("a", sample_hash(1));
+  EXPECT_EQ(t.add("b", sample_hash(2)), std::nullopt) << "a tie";
+  EXPECT_TRUE(t.contains(sample_hash(1)));
+  EXPECT_EQ(t.count(sample_hash(2)), 1U) << "not listed, but in its buckets";
+  EXPECT_EQ(t.add("b", sample_hash(2)), "a");
+  EXPECT_EQ(t.entries().front().count, 2U);
+}
+
+// A counter above the least listed count, with the fingerprint of a key that is not listed, is another's.
+TEST(top_k, tells_fingerprints_that_collide_with_a_listed_key) {
+  top_k t(top_k_options{.k = 2, .depth = 1, .width = 1});
+  t.add("large", 5, 100);
+  t.add("small", 6);
+  const std::uint64_t twin = 5 + (std::uint64_t{1} << 40U);
+  const auto words = image_of(t);
+  ASSERT_GE(detail::little_endian(words[8]) >> 32U, 99U);
+  EXPECT_EQ(t.count(twin), 0U);
+  EXPECT_EQ(top_k_view(t.planned(), words, 2).count(twin), 0U);
+  EXPECT_EQ(t.add("twin", twin), std::nullopt);
+  EXPECT_FALSE(t.contains(twin)) << "it came once";
+  EXPECT_EQ(image_of(t)[8], words[8]) << "and does not count for the other";
+}
+
 // The rules of docs/format.md once more, with the table from long double powers: one row of one bucket.
 TEST(top_k, wears_buckets_down_as_the_format_says) {
   for (const double decay : {1 / 1.08, 0.5, 0.99}) {

@@ -176,7 +176,7 @@ class heavy_hitters {
 
   count_min* sketch_;
   double phi_;
-  std::size_t capacity_;
+  std::size_t capacity_ = 0;
   std::unordered_map<std::uint64_t, std::uint64_t> candidates_;  // hash -> count when last seen
 };
 

@@ -6,8 +6,8 @@
 // Three ways to count, all with the least counter of a key as the first estimate:
 //
 //   0  minimum selection   add to all counters. Keys can be removed, filters merged.
-//   1  minimal increase    raise only the least ones. The most exact, about a tenth of the error; but what was
-//                          shared cannot be taken out again: no removal.
+//   1  minimal increase    raise only the least ones. The most exact, a tenth to a third of the error; but what
+//                          was shared cannot be taken out again: no removal.
 //   2  recurring minimum   a key whose least value stands in one counter only was probably hit there by no
 //                          other key - or everywhere by some. Such keys also go to a second, emptier filter,
 //                          and are answered from there. Keys can be removed.
