@@ -4,7 +4,7 @@
 #include <cmath>
 #include <memory>
 
-#include "band.hpp"
+#include "ribbon_band.hpp"
 #include "shards.hpp"
 
 namespace bloomery {

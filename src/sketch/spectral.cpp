@@ -37,8 +37,6 @@ struct probed {
         cell_bits(v.shape().cell_bits),
         counters(v.counters()),
         both(updates && counters.secondary > 0) {}
-  // g++ 12 takes a function that only prefetches for one without effect and drops calls of it that it
-  // does not inline: without the empty statement in assembler, batches were as slow as single calls.
   template <class Touch>
   void lines(std::uint64_t hash, Touch touch) const noexcept {
     const std::uint32_t all = both ? 2 * probes : probes;
@@ -49,7 +47,6 @@ struct probed {
       touch(index * cell_bits);
       hash *= next_probe_multiplier;
     }
-    asm volatile("");
   }
 };
 
