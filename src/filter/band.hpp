@@ -15,7 +15,7 @@
 
 #include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/sizing_static.hpp"
-#include "bloomery/filter/ribbon.hpp"
+#include "bloomery/filter/static_layout.hpp"
 
 namespace bloomery::detail {
 

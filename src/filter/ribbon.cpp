@@ -139,8 +139,8 @@ void ribbon_view::contains_bits(std::span<const std::uint64_t> hashes,
     place = place_of(hashes[i]);
     if (place.columns == nullptr) return;
     for (std::size_t w = 0; w < row_words; w += line_words)
-      __builtin_prefetch(place.columns + w, 0, 3);
-    __builtin_prefetch(place.columns + row_words - 1, 0, 3);
+      __builtin_prefetch(place.columns + w, 0, 2);
+    __builtin_prefetch(place.columns + row_words - 1, 0, 2);
   };
   std::fill_n(bitmap.begin(), (hashes.size() + 63) / 64, 0);
   for (std::size_t i = 0; i < std::min(ahead, hashes.size()); ++i) prepare(i);

@@ -16,7 +16,6 @@
 // bits a slot, and a lookup is three ANDs and a parity for each of the r columns.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 
@@ -27,29 +26,6 @@
 namespace bloomery {
 
 namespace detail {
-
-// Bumped are the starts in a bucket below the threshold that its two bits stand for.
-inline constexpr std::array<std::uint32_t, 4> ribbon_thresholds = {0, 50, 110,
-                                                                   sizing::ribbon_bucket_slots};
-
-struct ribbon_equation {
-  std::uint64_t low;  // coefficients 0 to 63; the first is always 1
-  std::uint64_t high;
-
-  explicit constexpr ribbon_equation(std::uint64_t mixed) noexcept
-      : low(multiply_fold(mixed, 0xa0761d6478bd642fU) | 1U),
-        high(multiply_fold(mixed, 0xe7037ed1a0b428dbU)) {}
-};
-
-[[nodiscard]] constexpr std::uint64_t ribbon_print(std::uint64_t mixed,
-                                                   std::uint32_t bits) noexcept {
-  return (mixed * fuse_print_multiplier) >> (64U - bits);
-}
-
-// The mixed hash of a key that was bumped, in the next layer.
-[[nodiscard]] constexpr std::uint64_t ribbon_next(std::uint64_t mixed) noexcept {
-  return mix64(mixed, 0x589965cc75374cc3U);
-}
 
 // Where a key is to be looked up.
 struct ribbon_place {

@@ -1,5 +1,5 @@
-// What the payloads of the static kinds (fuse, ribbon, bloomier) have in common, and the arithmetic of a fuse
-// lookup, which fuse and bloomier share.
+// What the payloads of the static kinds (fuse, ribbon, bloomier) have in common, and the arithmetic from a mixed hash to
+// cells and equations, which builders and lookups share.
 //
 //     | arrays of shard 0 | arrays of shard 1 | ... | directory: an entry for each shard | footer |
 //       from 64-byte boundaries                       4 or 8 words each                    8 words
@@ -171,6 +171,31 @@ void check_fuse_shards(const static_directory& d, const shape& s, ArrayWords arr
     if (next > d.array_words) throw_bad_shard(s.kind, i, "is longer than the payload");
   }
   if (next != d.array_words) throw_bad_shard(s.kind, d.shards - 1, "ends before the directory");
+}
+
+// ---- ribbon ----------------------------------------------------------------------------------------
+
+// Bumped are the starts in a bucket below the threshold that its two bits stand for.
+inline constexpr std::array<std::uint32_t, 4> ribbon_thresholds = {0, 50, 110,
+                                                                   sizing::ribbon_bucket_slots};
+
+struct ribbon_equation {
+  std::uint64_t low;  // coefficients 0 to 63; the first is always 1
+  std::uint64_t high;
+
+  explicit constexpr ribbon_equation(std::uint64_t mixed) noexcept
+      : low(multiply_fold(mixed, 0xa0761d6478bd642fU) | 1U),
+        high(multiply_fold(mixed, 0xe7037ed1a0b428dbU)) {}
+};
+
+[[nodiscard]] constexpr std::uint64_t ribbon_print(std::uint64_t mixed,
+                                                   std::uint32_t bits) noexcept {
+  return (mixed * fuse_print_multiplier) >> (64U - bits);
+}
+
+// The mixed hash of a key that was bumped, in the next layer.
+[[nodiscard]] constexpr std::uint64_t ribbon_next(std::uint64_t mixed) noexcept {
+  return mix64(mixed, 0x589965cc75374cc3U);
 }
 
 }  // namespace bloomery::detail
