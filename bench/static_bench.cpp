@@ -1,7 +1,7 @@
-// The static kinds at 1 and at 100 million keys (or as many as the arguments say): nanoseconds a key to build on one thread,
-// peak bytes a key above the hashes that were given, bits a key and times the bound, nanoseconds a lookup one by one and in
-// batches, for keys of the set and for others. Medians of 5, or of 3 from 10 million keys on.
-// Configure with -DBLOOMERY_BENCH=ON.
+// The static kinds at 1 and at 100 million keys (or as many as the arguments say): nanoseconds a
+// key to build on one thread, peak bytes a key above the hashes that were given, bits a key and
+// times the bound, nanoseconds a lookup one by one and in batches, for keys of the set and for
+// others. Medians of 5, or of 3 from 10 million keys on. Configure with -DBLOOMERY_BENCH=ON.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>

@@ -1,8 +1,10 @@
-// Many lookups in fuse cells. Where a key's cells are is worked out once, a fixed number of keys before they are read,
-// and their lines are asked for then; kernel/batch.hpp would work it out twice, which costs as much as the rest.
+// Many lookups in fuse cells. Where a key's cells are is worked out once, a fixed number of keys
+// before they are read, and their lines are asked for then; kernel/batch.hpp would work it out
+// twice, which costs as much as the rest.
 //
-// The lines go into the second-level cache: on a Zen 4 with 56 MB of cells that takes 13 ns a key, but 30 when they are
-// asked for into the first, which has fewer places for misses that are under way.
+// The lines go into the second-level cache: on a Zen 4 with 56 MB of cells that takes 13 ns a key,
+// but 30 when they are asked for into the first, which has fewer places for misses that are under
+// way.
 #pragma once
 
 #include <algorithm>
