@@ -14,8 +14,9 @@ namespace bloomery::sizing {
 
 namespace {
 
-// For 2^i keys: cells a key in units of 1/10,000, interpolated in between, and segments to begin in, for all from 2^i
-// to 2^(i+1) keys. Found by trying: with these at least nine seeds in ten peel.
+// For 2^i keys: cells a key in units of 1/10,000, interpolated in between, and segments to begin
+// in, for all from 2^i to 2^(i+1) keys. Found by trying: with these at least nine seeds in ten
+// peel.
 struct fuse_row {
   std::uint32_t cells_per_10000;
   std::uint32_t starts;
@@ -51,9 +52,10 @@ fuse_size fuse_size_for(std::uint64_t keys, std::uint32_t probes) noexcept {
           .segment = (keys * (row.cells_per_10000 - less) + parts - 1) / parts};
 }
 
-// A layer gets 4 % fewer slots than keys, and bumps so many that all but a few slots are full: about 50 and one
-// in 6000 stay empty, with a standard deviation of 25. Its own overhead makes a layer worthwhile from 6,000 keys on.
-// The last layer takes what is left, and 128 slots more for the scatter.
+// A layer gets 4 % fewer slots than keys, and bumps so many that all but a few slots are full:
+// about 50 and one in 6000 stay empty, with a standard deviation of 25. Its own overhead makes a
+// layer worthwhile from 6,000 keys on. The last layer takes what is left, and 128 slots more for
+// the scatter.
 ribbon_size ribbon_size_for(std::uint64_t keys) noexcept {
   ribbon_size slots{};
   if (keys == 0) return slots;
@@ -131,8 +133,8 @@ bool meets(const request& r, const shape& s) {
                                      " allowed");
 }
 
-// Among the cells of least, least + step(least), ... up to `most` bits: the first that meets a target, the last
-// that fits into a size. A number of bits in the request leaves no choice.
+// Among the cells of least, least + step(least), ... up to `most` bits: the first that meets a
+// target, the last that fits into a size. A number of bits in the request leaves no choice.
 template <class Next>
 shape choose_cells(const request& r, shape s, std::uint32_t least, std::uint32_t most, Next next) {
   if (r.fpr) {

@@ -145,7 +145,7 @@ void bloomier_view::value_batch(std::span<const std::uint64_t> hashes,
           const std::uint64_t tag = probe.words == nullptr ? Probes : tag_of(tags, probe);
           if (tag >= Probes) return;
           p = {probe.words + sizing::bloomier_tag_words(shape(), probe.size), probe.cells[tag]};
-          __builtin_prefetch(p.table + ((p.cell * cells.width) >> 6U), 0, 3);
+          __builtin_prefetch(p.table + ((p.cell * cells.width) >> 6U), 0, 2);
         });
   });
   for (std::size_t i = hashes.size() - std::min(ahead, hashes.size()); i < hashes.size(); ++i) {

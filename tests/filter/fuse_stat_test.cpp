@@ -1,5 +1,5 @@
-// The rate of fuse filters and how often they need a second seed. Seeds and streams are fixed; tolerances as in
-// static_stat.hpp.
+// The rate of fuse filters and how often they need a second seed. Seeds and streams are fixed;
+// tolerances as in static_stat.hpp.
 
 #include <gtest/gtest.h>
 
@@ -57,8 +57,8 @@ TEST(fuse_rate, holds_a_million_keys_within_1_13_times_the_bound) {
   }
 }
 
-// The tables of sizing_static.cpp are such that at least nine seeds in ten peel. Of 1,200 sets at most 120 would need another;
-// five standard deviations of that (10.4) are added.
+// The tables of sizing_static.cpp are such that at least nine seeds in ten peel. Of 1,200 sets at
+// most 120 would need another; five standard deviations of that (10.4) are added.
 TEST(fuse_seeds, nearly_always_do_at_once) {
   for (const std::uint32_t probes : {3U, 4U}) {
     std::uint64_t second = 0;

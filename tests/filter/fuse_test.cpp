@@ -9,6 +9,8 @@
 
 #include "bloomery/core/sizing_static.hpp"
 #include "core/planners.hpp"
+#include "filter/peel.hpp"
+#include "filter/shards.hpp"
 #include "filter/static_checks.hpp"
 
 namespace {
@@ -84,6 +86,41 @@ TEST(fuse, stores_what_the_format_says) {
       sum ^= word(static_cast<std::size_t>(cell / 4)) >> (cell % 4 * 16) & 0xffffU;
     }
     ASSERT_EQ(sum, (mixed * 0x9e6c63d0876a9a47U) >> 48U);
+  }
+}
+
+// What stands behind the bounded number of tries.
+TEST(fuse, gives_up_on_what_cannot_be_peeled) {
+  detail::peeler peeler;
+  const auto all_the_same = [](std::size_t) { return std::uint64_t{7}; };
+  for (std::uint32_t attempt = 0; attempt < detail::max_tries; ++attempt) {
+    const std::uint64_t seed = detail::shard_seed(0, attempt);
+    EXPECT_TRUE(peeler.peel(1, sizing::fuse_size_for(1, 3), 3, seed, all_the_same));
+    EXPECT_FALSE(peeler.peel(2, sizing::fuse_size_for(2, 3), 3, seed, all_the_same));
+  }
+  // 65 keys in a cell whose byte counts to 63 look like one.
+  const auto different = [](std::size_t i) { return sample_hash(i); };
+  for (const std::uint32_t probes : {3U, 4U}) {
+    EXPECT_FALSE(peeler.peel(65, {.starts = 1, .segment = 1}, probes, 1, different));
+  }
+  EXPECT_TRUE(throws(errc::unreachable,
+                     "the 5 hashes of shard 2 of a fuse filter fit with none of 64",
+                     [] { detail::throw_no_seed(filter_kind::fuse, 2, 5); }));
+  EXPECT_TRUE(throws(errc::bad_argument, "at most 2^31",
+                     [] { detail::check_shard_keys(sizing::max_shard_keys + 1); }));
+}
+
+// Numbers whose product wraps around to a few cells.
+TEST(fuse, refuses_sizes_that_overflow) {
+  const fuse_filter f(fuse_plan(4, 8, 100), sample_hashes(100));
+  for (const std::uint64_t starts : {0xffffffffULL, 0xfffffffdULL, 1ULL << 31U, 1ULL << 63U}) {
+    for (const std::uint64_t segment : {0xffffffffULL, 1ULL << 31U, 1ULL << 32U, 1ULL << 33U}) {
+      auto words = words_of(f);
+      words[words.size() - 10] = detail::little_endian(starts);
+      words[words.size() - 9] = detail::little_endian(segment);
+      EXPECT_TRUE(throws(errc::corrupt, "shard 0 has too many cells",
+                         [&] { fuse_view(f.planned(), words, 100); }));
+    }
   }
 }
 

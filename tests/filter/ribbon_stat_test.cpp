@@ -1,4 +1,5 @@
-// The rate of ribbon filters, and their size when built. Seeds and streams are fixed; tolerances as in static_stat.hpp.
+// The rate of ribbon filters, and their size when built. Seeds and streams are fixed; tolerances as
+// in static_stat.hpp.
 
 #include <gtest/gtest.h>
 
@@ -54,8 +55,8 @@ TEST(ribbon_rate, holds_a_million_keys_within_a_percent_of_the_bound) {
   }
 }
 
-// The last layer has room for the scatter of what is bumped to it: five standard deviations of it. So a second seed
-// would be an accident in a million; in 400 sets none needs one.
+// The last layer has room for the scatter of what is bumped to it: five standard deviations of it.
+// So a second seed would be an accident in a million; in 400 sets none needs one.
 TEST(ribbon_seeds, do_at_once) {
   for (const std::size_t keys : {1U, 30U, 100U, 1000U, 6000U, 6200U, 15'000U, 30'000U}) {
     for (std::uint64_t stream = 1; stream <= 50; ++stream) {

@@ -1,4 +1,5 @@
-// Ribbon filters: what every static kind must do, the equations, and the sizes that the planner promises.
+// Ribbon filters: what every static kind must do, the equations, and the sizes that the planner
+// promises.
 
 #include "bloomery/filter/ribbon.hpp"
 
@@ -124,7 +125,8 @@ TEST(ribbon, stores_what_the_format_says) {
     }
     ASSERT_EQ(sum, (x * 0x9e6c63d0876a9a47U) >> (64U - bits));
   }
-  // 4 % of the keys must be bumped, since there is no slot for them; and some 50 for the slots that stay empty.
+  // 4 % of the keys must be bumped, since there is no slot for them; and some 50 for the slots that
+  // stay empty.
   EXPECT_GE(bumped_keys, 10'000 - sizing::ribbon_size_for(10'000)[0]);
   EXPECT_LE(bumped_keys, 10'000 - sizing::ribbon_size_for(10'000)[0] + 200);
 }

@@ -1,4 +1,5 @@
-// What every static kind must do, for the tests of fuse, ribbon and bloomier: each file says how its kind is made.
+// What every static kind must do, for the tests of fuse, ribbon and bloomier: each file says how
+// its kind is made.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -78,8 +79,8 @@ void expect_words_are_the_filter(const Filter& f, const hash_list& questions) {
   same(copy);
 }
 
-// Single words of the directory and the footer replaced, words cut off, and garbage: a view throws, or it
-// answers, whatever that is. A sanitizer sees what goes outside.
+// Single words of the directory and the footer replaced, words cut off, and garbage: a view throws,
+// or it answers, whatever that is. A sanitizer sees what goes outside.
 template <class Filter>
 void expect_no_harm_from_hostile_words(const Filter& f, const hash_list& questions) {
   std::uint64_t thrown = 0;

@@ -1,8 +1,9 @@
 // What the statistical tests of the static kinds share.
 //
-// The rate of a static filter is no random draw: a hash that was not given finds the fingerprint that its cells make
-// with probability fpr(), whatever the keys. So the number of false positives among N questions is binomial, and the
-// tolerance is five standard deviations of that, which chance exceeds once in 1.7 million.
+// The rate of a static filter is no random draw: a hash that was not given finds the fingerprint
+// that its cells make with probability fpr(), whatever the keys. So the number of false positives
+// among N questions is binomial, and the tolerance is five standard deviations of that, which
+// chance exceeds once in 1.7 million.
 #pragma once
 
 #include <gtest/gtest.h>

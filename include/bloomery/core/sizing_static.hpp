@@ -1,9 +1,10 @@
-// The sizes of the static kinds, fuse, ribbon and bloomier: how many shards a set of keys is cut into, and how
-// many cells or slots a shard of so many different keys gets. The planner and the builders share these.
+// The sizes of the static kinds, fuse, ribbon and bloomier: how many shards a set of keys is cut
+// into, and how many cells or slots a shard of so many different keys gets. The planner and the
+// builders share these.
 //
-// All of it is integer arithmetic, because the sizes decide the words: a logarithm that differs in its
-// last bit on another machine would build another filter from the same keys. docs/math.md says where the numbers of
-// the tables come from.
+// All of it is integer arithmetic, because the sizes decide the words: a logarithm that differs in
+// its last bit on another machine would build another filter from the same keys. docs/math.md says
+// where the numbers of the tables come from.
 #pragma once
 
 #include <array>
@@ -13,13 +14,14 @@
 
 namespace bloomery::sizing {
 
-// ---- shards ----------------------------------------------------------------------------------------
+// ---- shards -------------------------------------------------------------------------------------
 
-// A shard has from 2^20 to 2^21 keys: enough that a larger one would save no space, few enough that its arrays
-// stay near the third-level cache while it is built.
+// A shard has from 2^20 to 2^21 keys: enough that a larger one would save no space, few enough that
+// its arrays stay near the third-level cache while it is built.
 inline constexpr std::uint32_t log2_shard_keys = 20;
 inline constexpr std::uint64_t max_shards = std::uint64_t{1} << 24U;
-// Of one shard. Hashes that are not uniform can put everything into one; cells are numbered in 32 bits.
+// Of one shard. Hashes that are not uniform can put everything into one; cells are numbered in 32
+// bits.
 inline constexpr std::uint64_t max_shard_keys = std::uint64_t{1} << 31U;
 
 [[nodiscard]] std::uint64_t static_shards(std::uint64_t keys) noexcept;
@@ -33,7 +35,7 @@ inline constexpr std::uint64_t footer_words = 8;
 inline constexpr std::uint64_t fuse_entry_words = 4;
 inline constexpr std::uint64_t ribbon_entry_words = 8;
 
-// ---- fuse and bloomier -----------------------------------------------------------------------------
+// ---- fuse and bloomier --------------------------------------------------------------------------
 
 // `starts` segments that a key may begin in, probes - 1 more behind them, each of `segment` cells.
 struct fuse_size {
@@ -49,8 +51,9 @@ struct fuse_size {
 // For a shard of this many different keys, at most max_shard_keys. No keys, no cells.
 [[nodiscard]] fuse_size fuse_size_for(std::uint64_t keys, std::uint32_t probes) noexcept;
 
-// Bloomier has two tables of such cells, of tags and of values. A tag is the check bits and the two that number the
-// key's own cell. A word more than the cells need, because cells that straddle words are read in pairs.
+// Bloomier has two tables of such cells, of tags and of values. A tag is the check bits and the two
+// that number the key's own cell. A word more than the cells need, because cells that straddle
+// words are read in pairs.
 inline constexpr std::uint32_t max_check_bits = 32;
 [[nodiscard]] constexpr std::uint32_t bloomier_tag_bits(const shape& s) noexcept {
   return s.cell_bits - s.variant + 2;
@@ -66,7 +69,7 @@ inline constexpr std::uint32_t max_check_bits = 32;
 // Throws errc::bad_argument for more check bits than max_check_bits.
 void check_bloomier(const shape& s);
 
-// ---- ribbon ----------------------------------------------------------------------------------------
+// ---- ribbon -------------------------------------------------------------------------------------
 
 inline constexpr std::uint32_t ribbon_width = 128;         // coefficients of an equation
 inline constexpr std::uint32_t ribbon_bucket_slots = 512;  // starts that share a threshold
@@ -78,12 +81,13 @@ using ribbon_size = std::array<std::uint64_t, ribbon_layers>;
 // For a shard of this many different keys, at most max_shard_keys. No keys, no slots.
 [[nodiscard]] ribbon_size ribbon_size_for(std::uint64_t keys) noexcept;
 
-// Where an equation of a layer may start, and the words of the layer's thresholds, 2 bits for each bucket.
+// Where an equation of a layer may start, and the words of the layer's thresholds, 2 bits for each
+// bucket.
 [[nodiscard]] constexpr std::uint64_t ribbon_starts(std::uint64_t slots) noexcept {
   return slots == 0 ? 0 : slots - ribbon_width;
 }
 [[nodiscard]] constexpr std::uint64_t ribbon_threshold_words(std::uint64_t slots) noexcept {
-  constexpr std::uint64_t starts_per_word = 32 * ribbon_bucket_slots;
+  constexpr std::uint64_t starts_per_word = std::uint64_t{32} * ribbon_bucket_slots;
   return (ribbon_starts(slots) + starts_per_word - 1) / starts_per_word;
 }
 // Words of the columns of all layers; then come the thresholds of all layers but the last.
@@ -97,10 +101,11 @@ using ribbon_size = std::array<std::uint64_t, ribbon_layers>;
                            ribbon_threshold_words(size[1]) + ribbon_threshold_words(size[2])));
 }
 
-// ---- whole filters ---------------------------------------------------------------------------------
+// ---- whole filters ------------------------------------------------------------------------------
 
-// Bits of everything in the payload for this many different keys: exact for one shard, and for more of them the
-// expectation but for roundings. Only kind, probes, cell_bits and variant of the shape count.
+// Bits of everything in the payload for this many different keys: exact for one shard, and for more
+// of them the expectation but for roundings. Only kind, probes, cell_bits and variant of the shape
+// count.
 [[nodiscard]] std::uint64_t static_bits(const shape& s, std::uint64_t keys);
 
 }  // namespace bloomery::sizing

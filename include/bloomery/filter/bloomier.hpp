@@ -1,17 +1,20 @@
-// A Bloomier filter: a static map from keys to values of 1 to 64 bits that stores no keys (Chazelle, Kilian, Rubinfeld
-// and Tal 2004), on the cells of a fuse filter (Graf and Lemire 2022).
+// A Bloomier filter: a static map from keys to values of 1 to 64 bits that stores no keys
+// (Chazelle, Kilian, Rubinfeld and Tal 2004), on the cells of a fuse filter (Graf and Lemire 2022).
 //
-// A key has three or four cells, and each key has one of them to itself: its own cell. Two tables of cells:
+// A key has three or four cells, and each key has one of them to itself: its own cell. Two tables
+// of cells:
 //
-//     tags      check bits + 2    the XOR over the key's cells is fingerprint(key) XOR number of the own cell, 0 to 3
+//     tags      check bits + 2    the XOR over the key's cells is its fingerprint XOR the number of its
+//                                 own cell, 0 to 3
 //     values    value bits        at the own cell stands the value of the key
 //
-// The tags of an absent key make a number that is no cell's, except by chance: with f check bits it is taken for present with
-// probability probes/4 * 2^-f, and then has some value. With f = 0 nearly all are, which is for those who ask for keys of
-// the set only.
+// The tags of an absent key make a number that is no cell's, except by chance: with f check bits it
+// is taken for present with probability probes/4 * 2^-f, and then has some value. With f = 0 nearly
+// all are, which is for those who ask for keys of the set only.
 //
-// Why two tables: with the values in the XOR itself a map would take 2 bits less for each cell, 2.25 a key, but no value
-// could be changed without solving again. Here a change is a write to one cell. The keys stay as they are.
+// Why two tables: with the values in the XOR itself a map would take 2 bits less for each cell,
+// 2.25 a key, but no value could be changed without solving again. Here a change is a write to one
+// cell. The keys stay as they are.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +32,8 @@ class bloomier_view : public static_view<bloomier_view> {
  public:
   static constexpr filter_kind kind = filter_kind::bloomier;
 
-  // `keys` is what the header says; repetitions count there, so it is at least the number of keys in the filter.
-  // Throws errc::bad_argument or errc::corrupt; reads the directory only.
+  // `keys` is what the header says; repetitions count there, so it is at least the number of keys
+  // in the filter. Throws errc::bad_argument or errc::corrupt; reads the directory only.
   bloomier_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
   // The value of a key; nothing for an absent one, except with probability fpr().
@@ -40,7 +43,8 @@ class bloomier_view : public static_view<bloomier_view> {
     const std::uint64_t* const table = directory().words + value_table(hash);
     return detail::packed_cells{value_bits()}.get(table, own);
   }
-  // values[i] is the value of hashes[i], and 0 where bit i % 64 of bitmap[i / 64] says that it is absent.
+  // values[i] is the value of hashes[i], and 0 where bit i % 64 of bitmap[i / 64] says that it is
+  // absent.
   void value_batch(std::span<const std::uint64_t> hashes, std::span<std::uint64_t> values,
                    std::span<std::uint64_t> bitmap) const noexcept;
 
@@ -78,17 +82,17 @@ class bloomier_filter : public static_owner<bloomier_view> {
  public:
   using static_owner::static_owner;
 
-  // The map from hashes[i] to values[i]. A key may be given several times with the same value. Of the plan the
-  // probes, the cell bits, the variant and the number of keys count (0: as many as there are hashes);
-  // planned().shape.bits is what it came to. The words do not depend on the number of threads (0: one for each core).
-  // Throws errc::bad_argument for a key with two values and for a value that is too long, errc::unreachable for
-  // hashes that are not random.
+  // The map from hashes[i] to values[i]. A key may be given several times with the same value. Of
+  // the plan the probes, the cell bits, the variant and the number of keys count (0: as many as
+  // there are hashes); planned().shape.bits is what it came to. The words do not depend on the
+  // number of threads (0: one for each core). Throws errc::bad_argument for a key with two values
+  // and for a value that is too long, errc::unreachable for hashes that are not random.
   bloomier_filter(const plan& p, std::span<const std::uint64_t> hashes,
                   std::span<const std::uint64_t> values, unsigned threads = 1);
 
-  // Gives a key of the map another value; false, and nothing changed, for a key that is absent. An absent key that is
-  // taken for a present one overwrites the value of that: fpr() says how often. Throws errc::bad_argument for
-  // a value that is too long.
+  // Gives a key of the map another value; false, and nothing changed, for a key that is absent. An
+  // absent key that is taken for a present one overwrites the value of that: fpr() says how often.
+  // Throws errc::bad_argument for a value that is too long.
   bool update(std::uint64_t hash, std::uint64_t value);
 };
 

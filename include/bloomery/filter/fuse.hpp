@@ -1,15 +1,18 @@
-// A binary fuse filter: the least space that a filter of byte-wise fingerprints can have (Graf and Lemire 2022).
+// A binary fuse filter: the least space that a filter of byte-wise fingerprints can have (Graf and
+// Lemire 2022).
 //
-// A static set: built once from all keys, then only asked. Each key has a cell in each of three or four neighbouring
-// segments of an array, and the cells are solved so that their XOR is the fingerprint of the key:
+// A static set: built once from all keys, then only asked. Each key has a cell in each of three or
+// four neighbouring segments of an array, and the cells are solved so that their XOR is the
+// fingerprint of the key:
 //
 //     | cell cell cell ... | cell cell cell ... | cell cell cell ... | ...        segments
 //              ^                     ^                   ^
 //              a          XOR        b         XOR       c      ==  fingerprint(key)?
 //
-// An absent key finds its fingerprint by chance only: fpr = 2^-8, 2^-16 or 2^-32. From a million keys on it takes 1.13
-// cells a key with three probes and 1.075 with four, where a Bloom filter takes 1.44 times the bound. Three probes
-// are faster to build and to ask. filter/static_layout.hpp has the layout.
+// An absent key finds its fingerprint by chance only: fpr = 2^-8, 2^-16 or 2^-32. From a million
+// keys on it takes 1.13 cells a key with three probes and 1.075 with four, where a Bloom filter
+// takes 1.44 times the bound. Three probes are faster to build and to ask. filter/static_layout.hpp
+// has the layout.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +28,8 @@ class fuse_view : public static_view<fuse_view> {
  public:
   static constexpr filter_kind kind = filter_kind::fuse;
 
-  // `keys` is what the header says; repetitions count there, so it is at least the number of keys in the filter.
-  // Throws errc::bad_argument or errc::corrupt; reads the directory only.
+  // `keys` is what the header says; repetitions count there, so it is at least the number of keys
+  // in the filter. Throws errc::bad_argument or errc::corrupt; reads the directory only.
   fuse_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
@@ -51,9 +54,10 @@ class fuse_filter : public static_owner<fuse_view> {
  public:
   using static_owner::static_owner;
 
-  // The set of these hashes, in any order; repetitions are dropped. Of the plan the probes, the cell bits and the
-  // number of keys count (0: as many as there are hashes); planned().shape.bits is what it came to. The words do
-  // not depend on the number of threads (0: one for each core). Throws errc::unreachable for hashes that are not random.
+  // The set of these hashes, in any order; repetitions are dropped. Of the plan the probes, the
+  // cell bits and the number of keys count (0: as many as there are hashes); planned().shape.bits
+  // is what it came to. The words do not depend on the number of threads (0: one for each core).
+  // Throws errc::unreachable for hashes that are not random.
   fuse_filter(const plan& p, std::span<const std::uint64_t> hashes, unsigned threads = 1);
 };
 

@@ -1,22 +1,22 @@
-// A bumped ribbon filter: within 1 % of the information bound for any fpr of 2^-r (Dillinger, Huebschle-Schneider,
-// Sanders and Walzer 2022).
+// A bumped ribbon filter: within 1 % of the information bound for any fpr of 2^-r (Dillinger,
+// Huebschle-Schneider, Sanders and Walzer 2022).
 //
-// A static set, like fuse, for where space counts more than speed. A key is an equation over GF(2): r bits, the
-// fingerprint, are the XOR of those slots among 128 consecutive ones that its coefficients choose.
+// A static set, like fuse, for where space counts more than speed. A key is an equation over GF(2):
+// r bits, the fingerprint, are the XOR of those slots among 128 consecutive ones that its
+// coefficients choose.
 //
 //     slots    | . . . . . . . . . . . . . . . . . . . . . . . . |
 //     key a          [1 0 1 1 0 ... 1]                             128 coefficients from its start
 //     key b              [1 1 0 1 0 ... 0]
 //
-// There are 4 % fewer slots than keys, so that nearly all of them get used. In each bucket of 512 starts the first few
-// equations are bumped to the next, smaller layer when they would not fit: a threshold of two bits says which. The last
-// layer has room for all.
+// There are 4 % fewer slots than keys, so that nearly all of them get used. In each bucket of 512
+// starts the first few equations are bumped to the next, smaller layer when they would not fit: a
+// threshold of two bits says which. The last layer has room for all.
 //
-// Slots are stored in columns: word j of a group of r words holds bit j of 64 consecutive slots. So any r costs r
-// bits a slot, and a lookup is three ANDs and a parity for each of the r columns.
+// Slots are stored in columns: word j of a group of r words holds bit j of 64 consecutive slots. So
+// any r costs r bits a slot, and a lookup is three ANDs and a parity for each of the r columns.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 
@@ -27,29 +27,6 @@
 namespace bloomery {
 
 namespace detail {
-
-// Bumped are the starts in a bucket below the threshold that its two bits stand for.
-inline constexpr std::array<std::uint32_t, 4> ribbon_thresholds = {0, 50, 110,
-                                                                   sizing::ribbon_bucket_slots};
-
-struct ribbon_equation {
-  std::uint64_t low;  // coefficients 0 to 63; the first is always 1
-  std::uint64_t high;
-
-  explicit constexpr ribbon_equation(std::uint64_t mixed) noexcept
-      : low(multiply_fold(mixed, 0xa0761d6478bd642fU) | 1U),
-        high(multiply_fold(mixed, 0xe7037ed1a0b428dbU)) {}
-};
-
-[[nodiscard]] constexpr std::uint64_t ribbon_print(std::uint64_t mixed,
-                                                   std::uint32_t bits) noexcept {
-  return (mixed * fuse_print_multiplier) >> (64U - bits);
-}
-
-// The mixed hash of a key that was bumped, in the next layer.
-[[nodiscard]] constexpr std::uint64_t ribbon_next(std::uint64_t mixed) noexcept {
-  return mix64(mixed, 0x589965cc75374cc3U);
-}
 
 // Where a key is to be looked up.
 struct ribbon_place {
@@ -64,8 +41,8 @@ class ribbon_view : public static_view<ribbon_view> {
  public:
   static constexpr filter_kind kind = filter_kind::ribbon;
 
-  // `keys` is what the header says; repetitions count there, so it is at least the number of keys in the filter.
-  // Throws errc::bad_argument or errc::corrupt; reads the directory only.
+  // `keys` is what the header says; repetitions count there, so it is at least the number of keys
+  // in the filter. Throws errc::bad_argument or errc::corrupt; reads the directory only.
   ribbon_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept { return holds(place_of(hash)); }
@@ -136,9 +113,10 @@ class ribbon_filter : public static_owner<ribbon_view> {
  public:
   using static_owner::static_owner;
 
-  // The set of these hashes, in any order; repetitions are dropped. Of the plan the cell bits and the number of keys
-  // count (0: as many as there are hashes); planned().shape.bits is what it came to. The words do not depend on the
-  // number of threads (0: one for each core). Throws errc::unreachable for hashes that are not random.
+  // The set of these hashes, in any order; repetitions are dropped. Of the plan the cell bits and
+  // the number of keys count (0: as many as there are hashes); planned().shape.bits is what it came
+  // to. The words do not depend on the number of threads (0: one for each core). Throws
+  // errc::unreachable for hashes that are not random.
   ribbon_filter(const plan& p, std::span<const std::uint64_t> hashes, unsigned threads = 1);
 };
 

@@ -1,6 +1,6 @@
-// What the static kinds (fuse, ribbon, bloomier) have in common as types: a view that borrows a payload, an owner
-// that builds one from all keys, and a builder that makes the same payload a shard at a time. None of them has an
-// add: a key more is another filter.
+// What the static kinds (fuse, ribbon, bloomier) have in common as types: a view that borrows a
+// payload, an owner that builds one from all keys, and a builder that makes the same payload a
+// shard at a time. None of them has an add: a key more is another filter.
 #pragma once
 
 #include <algorithm>
@@ -52,7 +52,8 @@ class static_view {
   [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
     return {directory_.words, static_cast<std::size_t>(bit_array::words_for(shape().bits))};
   }
-  // The share of the payload that cells of this many bits need at the least; above 0.99 in a large ribbon.
+  // The share of the payload that cells of this many bits need at the least; above 0.99 in a large
+  // ribbon.
   [[nodiscard]] double fill() const noexcept {
     return std::min(
         1.0, static_cast<double>(keys()) * shape().cell_bits / static_cast<double>(shape().bits));
@@ -146,17 +147,18 @@ class shard_stream {
 
 }  // namespace detail
 
-// The payload a shard at a time, for sets that are larger than memory; the words of the owner that is built from
-// the same plan and keys. An Item is a hash, or a valued_hash.
+// The payload a shard at a time, for sets that are larger than memory; the words of the owner that
+// is built from the same plan and keys. An Item is a hash, or a valued_hash.
 //
 //     fuse_builder b(plan);       plan.keys decides how many shards there are
-//     for each shard in order     write(b.add_shard(all whose high64(hash * b.shards()) is this shard))
+//     for each shard in order     write(b.add_shard(those whose high64(hash * b.shards()) it is))
 //     write(b.finish())
 template <class Item>
 class static_builder {
  public:
   [[nodiscard]] std::uint64_t shards() const noexcept { return stream_->shards(); }
-  // The words of the next shard, good until the next call. Sorts what it is given, and drops repetitions from it.
+  // The words of the next shard, good until the next call. Sorts what it is given, and drops
+  // repetitions from it.
   std::span<const std::uint64_t> add_shard(std::span<Item> items) {
     return stream_->add_shard(items);
   }
