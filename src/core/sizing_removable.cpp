@@ -204,7 +204,8 @@ double counting_fpr(const shape& s, std::uint64_t keys) {
 double counting_overflow(const shape& s, std::uint64_t keys) {
   check_kind(s, filter_kind::counting);
   if (keys == 0) return 0.0;
-  const auto counters = static_cast<long double>(s.bits / s.cell_bits);
+  const std::uint64_t whole = s.bits / s.cell_bits;
+  const auto counters = static_cast<long double>(whole);
   const long double p = s.block_bits != 0 ? s.probes / counters
                                           : -std::expm1(s.probes * std::log1p(-1.0L / counters));
   const std::uint32_t sticks = (1U << s.cell_bits) - 1;
@@ -347,8 +348,9 @@ double cuckoo_fpr(const shape& s, std::uint64_t keys) {
 std::uint32_t cuckoo_fingerprint_bits(std::uint32_t bucket_cells, double fpr) {
   check_bucket(bucket_cells);
   check_fpr(fpr);
-  const double load = static_cast<double>(planned_slots(1000 * 1000, bucket_cells)) /
-                      (1000.0 * 1000.0 * bucket_cells);
+  constexpr std::uint64_t many = 1'000'000;
+  const double load = static_cast<double>(planned_slots(many, bucket_cells)) /
+                      static_cast<double>(many * bucket_cells);
   for (std::uint32_t bits = 4; bits <= 32; ++bits) {
     if (cuckoo_fpr(bits, bucket_cells, load) <= planned_share * fpr) return bits;
   }

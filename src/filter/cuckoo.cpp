@@ -237,8 +237,11 @@ cuckoo_filter::cuckoo_filter(const cuckoo_filter& other)
 }
 
 cuckoo_filter& cuckoo_filter::operator=(cuckoo_filter other) noexcept {
-  // The arrays' memory stays where it is, so that the views of it stay right.
-  cuckoo_view::operator=(std::move(other));
+  // The arrays' memory stays where it is, so that what points into it stays right.
+  std::swap(plan_, other.plan_);
+  std::swap(keys_, other.keys_);
+  std::swap(preamble_, other.preamble_);
+  std::swap(layers_, other.layers_);
   std::swap(arrays_, other.arrays_);
   return *this;
 }

@@ -232,7 +232,8 @@ TEST(CountingOverflow, LoadsOfBlocksDoNotMatter) {
         choose(keys, load) * std::pow(1.0 / blocks, load) * std::pow(1 - 1.0 / blocks, keys - load);
     mixture += chance * binomial_at_least(load, 6 / 256.0, 3);
   }
-  EXPECT_NEAR(counting_overflow(counting(2, 512, 6, 256 * blocks), keys) / (256 * blocks * mixture),
+  EXPECT_NEAR(counting_overflow(counting(2, 512, 6, std::uint64_t{256} * blocks), keys) /
+                  (256 * blocks * mixture),
               1.0, 1e-9);
 }
 
@@ -263,7 +264,7 @@ TEST(CountingOverflow, FourBitsAreEnoughInLines) {
 TEST(CountingOverflow, IsNumericallySound) {
   for (const std::uint32_t width : {2U, 4U, 8U, 16U}) {
     for (const std::uint32_t block_bits : {0U, 512U}) {
-      const shape s = counting(width, block_bits, 5, 512 * 100);
+      const shape s = counting(width, block_bits, 5, std::uint64_t{512} * 100);
       double before = 0;
       for (const std::uint64_t keys : {0ULL, 1ULL, 1000ULL, 1'000'000ULL, 1ULL << 40U, ~0ULL}) {
         const double stuck = counting_overflow(s, keys);

@@ -94,52 +94,6 @@ TEST(cuckoo_filter, works_with_all_cells_and_buckets) {
   }
 }
 
-TEST(cuckoo_table, the_partner_of_the_partner_is_the_bucket) {
-  for (const std::uint64_t base : {1U, 2U, 3U, 7U, 64U, 1000U, 65537U}) {
-    for (const std::uint32_t scale : {0U, 1U, 3U, 12U}) {
-      const cuckoo_table table(of_buckets(1, 9, 4).shape, nullptr, base, scale);
-      std::uint64_t fixed = 0;
-      for (std::uint64_t i = 0; i < 2000; ++i) {
-        const std::uint64_t bucket = sample_hash(i) % table.buckets();
-        const std::uint64_t fingerprint = 1 + sample_hash(i, 2) % 511;
-        const std::uint64_t other = table.partner(bucket, fingerprint);
-        ASSERT_LT(other, table.buckets());
-        ASSERT_EQ(table.partner(other, fingerprint), bucket);
-        fixed += std::uint64_t{other == bucket};
-      }
-      if (table.buckets() > 1000) {
-        EXPECT_LT(fixed, 30U) << table.buckets();
-      }
-    }
-  }
-}
-
-// What makes removal safe: in a layer with a smaller scale, buckets are prefixes.
-TEST(cuckoo_table, places_in_smaller_layers_are_prefixes) {
-  const shape s = of_buckets(1, 11, 4).shape;
-  const cuckoo_table small(s, nullptr, 37, 2);
-  const cuckoo_table large(s, nullptr, 37, 7);
-  for (std::uint64_t i = 0; i < 2000; ++i) {
-    const auto a = small.place_of(sample_hash(i));
-    const auto b = large.place_of(sample_hash(i));
-    ASSERT_EQ(a.fingerprint, b.fingerprint);
-    ASSERT_EQ(a.first, b.first >> 5U);
-    ASSERT_EQ(a.second, b.second >> 5U);
-  }
-}
-
-TEST(cuckoo_table, fingerprints_are_uniform_and_never_zero) {
-  const cuckoo_table table(of_buckets(1, 4, 4).shape, nullptr, 100, 0);
-  std::map<std::uint64_t, int> histogram;
-  constexpr int draws = 150'000;
-  for (std::uint64_t i = 0; i < draws; ++i) ++histogram[table.place_of(sample_hash(i)).fingerprint];
-  ASSERT_EQ(histogram.size(), 15U);
-  EXPECT_EQ(histogram.begin()->first, 1U);
-  EXPECT_EQ(histogram.rbegin()->first, 15U);
-  // 10,000 each, with a standard deviation of 97.
-  for (const auto& [fingerprint, count] : histogram) EXPECT_NEAR(count, draws / 15, 500);
-}
-
 // Fills one layer to the first failure. Nothing may be lost, then or later.
 TEST(cuckoo_filter, a_failed_insertion_is_told_and_changes_nothing) {
   for (const std::uint32_t cells : {1U, 2U, 4U, 8U}) {

@@ -1,9 +1,9 @@
-// One layer of a cuckoo filter: where a fingerprint may be, and whether it is.
+#include "bloomery/bits/cuckoo_table.hpp"
+
 #include <algorithm>
 #include <bit>
 
 #include "bloomery/bits/counter_array.hpp"
-#include "bloomery/filter/cuckoo.hpp"
 #include "bloomery/hash/probe.hpp"
 
 namespace bloomery {

@@ -1,0 +1,101 @@
+// Where fingerprints may be in a layer of a cuckoo filter, and how they are found there.
+#include "bloomery/bits/cuckoo_table.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "bloomery/hash/hash.hpp"
+
+namespace {
+
+using namespace bloomery;
+
+shape shape_of(std::uint32_t cell_bits, std::uint32_t cells = 4) {
+  return {.kind = filter_kind::cuckoo,
+          .probes = 2,
+          .block_bits = cell_bits * cells,
+          .cell_bits = cell_bits};
+}
+
+TEST(cuckoo_table, the_partner_of_the_partner_is_the_bucket) {
+  for (const std::uint64_t base : {1U, 2U, 3U, 7U, 64U, 1000U, 65537U}) {
+    for (const std::uint32_t scale : {0U, 1U, 3U, 12U}) {
+      const cuckoo_table table(shape_of(9), nullptr, base, scale);
+      std::uint64_t fixed = 0;
+      for (std::uint64_t i = 0; i < 2000; ++i) {
+        const std::uint64_t bucket = splitmix64(i) % table.buckets();
+        const std::uint64_t fingerprint = 1 + splitmix64(~i) % 511;
+        const std::uint64_t other = table.partner(bucket, fingerprint);
+        ASSERT_LT(other, table.buckets());
+        ASSERT_EQ(table.partner(other, fingerprint), bucket);
+        fixed += std::uint64_t{other == bucket};
+      }
+      if (table.buckets() > 1000) {
+        EXPECT_LT(fixed, 30U) << table.buckets();
+      }
+    }
+  }
+}
+
+// What makes removal safe: in a layer with a smaller scale, buckets are prefixes.
+TEST(cuckoo_table, places_in_smaller_layers_are_prefixes) {
+  const shape s = shape_of(11);
+  const cuckoo_table small(s, nullptr, 37, 2);
+  const cuckoo_table large(s, nullptr, 37, 7);
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    const auto a = small.place_of(splitmix64(i));
+    const auto b = large.place_of(splitmix64(i));
+    ASSERT_EQ(a.fingerprint, b.fingerprint);
+    ASSERT_EQ(a.first, b.first >> 5U);
+    ASSERT_EQ(a.second, b.second >> 5U);
+  }
+}
+
+TEST(cuckoo_table, fingerprints_are_uniform_and_never_zero) {
+  const cuckoo_table table(shape_of(4), nullptr, 100, 0);
+  std::map<std::uint64_t, int> histogram;
+  constexpr int draws = 150'000;
+  for (std::uint64_t i = 0; i < draws; ++i) ++histogram[table.place_of(splitmix64(i)).fingerprint];
+  ASSERT_EQ(histogram.size(), 15U);
+  EXPECT_EQ(histogram.begin()->first, 1U);
+  EXPECT_EQ(histogram.rbegin()->first, 15U);
+  // 10,000 each, with a standard deviation of 97.
+  for (const auto& [fingerprint, count] : histogram) EXPECT_NEAR(count, 10'000, 500);
+}
+
+// Cells that straddle words, buckets that straddle groups: against a plain search.
+TEST(cuckoo_table, finds_what_is_in_a_bucket) {
+  for (std::uint32_t bits = 4; bits <= 32; ++bits) {
+    for (const std::uint32_t cells : {1U, 3U, 4U, 9U, 40U, 255U}) {
+      const shape s = shape_of(bits, cells);
+      constexpr std::uint64_t buckets = 3;
+      std::vector<std::uint64_t> words(
+          static_cast<std::size_t>(cuckoo_geometry::layer_words(buckets, s.block_bits)));
+      const cuckoo_table table(s, words.data(), buckets, 0);
+      ASSERT_EQ(table.words().size(), words.size());
+      std::vector<std::uint64_t> plain(buckets * cells);
+      for (std::uint64_t i = 0; i < 4 * plain.size(); ++i) {
+        const std::uint64_t at = splitmix64(i) % plain.size();
+        // Few different ones, so that they repeat; and the greatest, which has all bits set.
+        const std::uint64_t value = (splitmix64(~i) % 5) * (((std::uint64_t{1} << bits) - 1) / 4);
+        plain[at] = value;
+        table.set_cell(words.data(), at / cells, static_cast<std::uint32_t>(at % cells), value);
+        const std::uint64_t bucket = splitmix64(i + 77) % buckets;
+        const auto first = plain.begin() + static_cast<std::ptrdiff_t>(bucket * cells);
+        const auto last = first + cells;
+        const auto found = std::find(first, last, value);
+        ASSERT_EQ(table.find(bucket, value), found == last
+                                                 ? cuckoo_table::nowhere
+                                                 : static_cast<std::uint32_t>(found - first));
+        ASSERT_EQ(table.occurrences(bucket, value), std::count(first, last, value));
+        ASSERT_EQ(table.cell(bucket, 0), *first);
+      }
+    }
+  }
+}
+
+}  // namespace
