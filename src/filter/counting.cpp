@@ -71,12 +71,6 @@ std::uint64_t count_cells(std::span<const std::uint64_t> words, Mark mark) noexc
   return count;
 }
 
-auto pieces(const counting_view& f, std::span<const std::uint64_t> hashes) noexcept {
-  return [&f, hashes](std::size_t first, std::size_t count, std::span<std::uint64_t> bitmap) {
-    f.contains_bits(hashes.subspan(first, count), bitmap);
-  };
-}
-
 }  // namespace
 
 counting_probes::counting_probes(const bloomery::shape& s) noexcept
@@ -94,20 +88,6 @@ void counting_view::contains_bits(std::span<const std::uint64_t> hashes,
                                   std::span<std::uint64_t> bitmap) const noexcept {
   kernel::answer_loop(probes_, words_, hashes, bitmap,
                       [&](std::size_t i) { return contains(hashes[i]); });
-}
-
-void counting_view::contains_bytes(std::span<const std::uint64_t> hashes,
-                                   std::span<std::uint8_t> out) const noexcept {
-  detail::answer_bytes(hashes.size(), out, pieces(*this, hashes));
-}
-
-std::size_t counting_view::contains_count(std::span<const std::uint64_t> hashes) const noexcept {
-  return detail::answer_count(hashes.size(), pieces(*this, hashes));
-}
-
-std::size_t counting_view::contains_indexes(std::span<const std::uint64_t> hashes,
-                                            std::span<std::uint32_t> out) const noexcept {
-  return detail::answer_indexes(hashes.size(), out, pieces(*this, hashes));
 }
 
 void counting_view::count_batch(std::span<const std::uint64_t> hashes,

@@ -83,12 +83,6 @@ std::uint64_t check_layer(const shape& s, std::uint64_t base, std::uint64_t buck
   return layer_words(buckets, s.block_bits);
 }
 
-auto pieces(const cuckoo_view& f, std::span<const std::uint64_t> hashes) noexcept {
-  return [&f, hashes](std::size_t first, std::size_t count, std::span<std::uint64_t> bitmap) {
-    f.contains_bits(hashes.subspan(first, count), bitmap);
-  };
-}
-
 }  // namespace
 
 // ---- the view --------------------------------------------------------------------------------------
@@ -177,20 +171,6 @@ void cuckoo_view::contains_bits(std::span<const std::uint64_t> hashes,
           for (std::size_t w = 0; w < bits.size(); ++w) bitmap[first / 64 + w] |= bits[w];
         });
   }
-}
-
-void cuckoo_view::contains_bytes(std::span<const std::uint64_t> hashes,
-                                 std::span<std::uint8_t> out) const noexcept {
-  detail::answer_bytes(hashes.size(), out, pieces(*this, hashes));
-}
-
-std::size_t cuckoo_view::contains_count(std::span<const std::uint64_t> hashes) const noexcept {
-  return detail::answer_count(hashes.size(), pieces(*this, hashes));
-}
-
-std::size_t cuckoo_view::contains_indexes(std::span<const std::uint64_t> hashes,
-                                          std::span<std::uint32_t> out) const noexcept {
-  return detail::answer_indexes(hashes.size(), out, pieces(*this, hashes));
 }
 
 void cuckoo_view::count_batch(std::span<const std::uint64_t> hashes,

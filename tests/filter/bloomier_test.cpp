@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "bloomery/core/sizing_static.hpp"
-#include "core/planners.hpp"
 #include "filter/static_checks.hpp"
 
 namespace {
@@ -236,7 +235,7 @@ TEST(bloomier, is_planned_by_what_is_asked_for) {
   const auto planned = [&](auto change) {
     request r = base;
     change(r);
-    return sizing::shape_for_bloomier(r);
+    return sizing::make_plan(r).shape;
   };
   const shape s = planned([](request& r) { r.fpr = 0.01; });
   EXPECT_EQ(s.variant, 8U);
@@ -253,7 +252,7 @@ TEST(bloomier, is_planned_by_what_is_asked_for) {
   }));
   EXPECT_TRUE(throws(errc::unreachable, "cannot honour",
                      [&] { planned([](request& r) { r.fpr = 1e-11; }); }));
-  EXPECT_DOUBLE_EQ(sizing::fpr_of_bloomier(s, 1000), 0.75 * 0x1p-7 + 1000 * 0x1p-64);
+  EXPECT_DOUBLE_EQ(sizing::fpr(s, 1000), 0.75 * 0x1p-7 + 1000 * 0x1p-64);
 }
 
 }  // namespace

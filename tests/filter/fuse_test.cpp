@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "bloomery/core/sizing_static.hpp"
-#include "core/planners.hpp"
-#include "filter/peel.hpp"
+#include "../../src/filter/peel.hpp"
 #include "filter/shards.hpp"
 #include "filter/static_checks.hpp"
 
@@ -143,8 +142,9 @@ TEST(fuse, states_its_rate_and_fill) {
 TEST(fuse, is_planned_at_its_exact_size) {
   for (const std::uint32_t probes : {3U, 4U}) {
     for (const std::uint64_t keys : {1U, 2U, 100U, 5000U, 100'000U}) {
-      const shape s = sizing::shape_for_fuse(
-          {.kind = filter_kind::fuse, .keys = keys, .fpr = 0.001, .probes = probes});
+      const shape s = sizing::make_plan(
+                          {.kind = filter_kind::fuse, .keys = keys, .fpr = 0.001, .probes = probes})
+                          .shape;
       EXPECT_EQ(s.cell_bits, 16U);
       const fuse_filter f({.shape = s, .keys = keys}, sample_hashes(keys));
       EXPECT_EQ(f.shape(), s);
@@ -179,12 +179,11 @@ TEST(fuse, never_shrinks_with_more_keys) {
 
 TEST(fuse, is_planned_by_what_is_asked_for) {
   using sizing::request;
-  using sizing::shape_for_fuse;
   const request base{.kind = filter_kind::fuse, .keys = 1'000'000};
   const auto bits = [&](auto change) {
     request r = base;
     change(r);
-    return shape_for_fuse(r).cell_bits;
+    return sizing::make_plan(r).shape.cell_bits;
   };
   EXPECT_EQ(bits([](request& r) { r.fpr = 0.01; }), 8U);
   EXPECT_EQ(bits([](request& r) { r.fpr = 0x1p-8; }), 8U);
@@ -218,9 +217,8 @@ TEST(fuse, is_planned_by_what_is_asked_for) {
     r.fpr = 0.5;
     r.keys = std::uint64_t{1} << 50U;
   }));
-  EXPECT_DOUBLE_EQ(sizing::fpr_of_fuse(fuse_plan(3, 8).shape, 1'000'000),
-                   0x1p-8 + 1'000'000 * 0x1p-64);
-  EXPECT_EQ(sizing::fpr_of_fuse(fuse_plan(3, 8).shape, 0), 0.0);
+  EXPECT_DOUBLE_EQ(sizing::fpr(fuse_plan(3, 8).shape, 1'000'000), 0x1p-8 + 1'000'000 * 0x1p-64);
+  EXPECT_EQ(sizing::fpr(fuse_plan(3, 8).shape, 0), 0.0);
 }
 
 }  // namespace

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "bloomery/core/sizing_static.hpp"
-#include "core/planners.hpp"
 #include "filter/static_checks.hpp"
 
 namespace {
@@ -150,7 +149,7 @@ TEST(ribbon, states_its_rate_and_fill) {
 TEST(ribbon, is_planned_at_its_exact_size) {
   for (const std::uint64_t keys : {1U, 2U, 100U, 5000U, 100'000U}) {
     const shape s =
-        sizing::shape_for_ribbon({.kind = filter_kind::ribbon, .keys = keys, .fpr = 0.001});
+        sizing::make_plan({.kind = filter_kind::ribbon, .keys = keys, .fpr = 0.001}).shape;
     EXPECT_EQ(s.cell_bits, 10U);
     const ribbon_filter f({.shape = s, .keys = keys}, sample_hashes(keys));
     EXPECT_EQ(f.shape(), s);
@@ -170,12 +169,11 @@ TEST(ribbon, is_within_a_percent_of_the_bound_from_a_million_keys_on) {
 
 TEST(ribbon, is_planned_by_what_is_asked_for) {
   using sizing::request;
-  using sizing::shape_for_ribbon;
   const request base{.kind = filter_kind::ribbon, .keys = 1'000'000};
   const auto bits = [&](auto change) {
     request r = base;
     change(r);
-    return shape_for_ribbon(r).cell_bits;
+    return sizing::make_plan(r).shape.cell_bits;
   };
   EXPECT_EQ(bits([](request& r) { r.fpr = 0.5; }), 1U);
   EXPECT_EQ(bits([](request& r) { r.fpr = 0.49; }), 2U);
@@ -199,8 +197,7 @@ TEST(ribbon, is_planned_by_what_is_asked_for) {
     r.fpr = 0.01;
     r.probes = 3;
   }));
-  EXPECT_DOUBLE_EQ(sizing::fpr_of_ribbon(ribbon_plan(3).shape, 1'000'000),
-                   0.125 + 1'000'000 * 0x1p-64);
+  EXPECT_DOUBLE_EQ(sizing::fpr(ribbon_plan(3).shape, 1'000'000), 0.125 + 1'000'000 * 0x1p-64);
 }
 
 }  // namespace

@@ -37,6 +37,7 @@
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/bits/counter_array.hpp"
 #include "bloomery/core/shape.hpp"
+#include "bloomery/filter/batch.hpp"
 #include "bloomery/filter/bit_filter.hpp"
 #include "bloomery/hash/probe.hpp"
 
@@ -104,7 +105,7 @@ class counting_probes {
   classic_probes scattered_;
 };
 
-class counting_view {
+class counting_view : public detail::batch_answers<counting_view> {
  public:
   using hash_type = std::uint64_t;
   static constexpr filter_kind kind = filter_kind::counting;
@@ -131,14 +132,9 @@ class counting_view {
     return least;
   }
 
-  // Batch calls: the forms of answer are those of filter/bit_filter.hpp.
+  // Batch calls; filter/batch.hpp has the other forms of answer.
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
-  void contains_bytes(std::span<const std::uint64_t> hashes,
-                      std::span<std::uint8_t> out) const noexcept;
-  [[nodiscard]] std::size_t contains_count(std::span<const std::uint64_t> hashes) const noexcept;
-  std::size_t contains_indexes(std::span<const std::uint64_t> hashes,
-                               std::span<std::uint32_t> out) const noexcept;
   // counts[i] = count(hashes[i]).
   void count_batch(std::span<const std::uint64_t> hashes,
                    std::span<std::uint64_t> counts) const noexcept;

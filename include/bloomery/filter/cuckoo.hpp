@@ -34,11 +34,12 @@
 #include "bloomery/bits/cuckoo_table.hpp"
 #include "bloomery/core/cuckoo_geometry.hpp"
 #include "bloomery/core/shape.hpp"
+#include "bloomery/filter/batch.hpp"
 #include "bloomery/filter/bit_filter.hpp"
 
 namespace bloomery {
 
-class cuckoo_view {
+class cuckoo_view : public detail::batch_answers<cuckoo_view> {
  public:
   using hash_type = std::uint64_t;
   static constexpr filter_kind kind = filter_kind::cuckoo;
@@ -61,14 +62,9 @@ class cuckoo_view {
     return found;
   }
 
-  // Batch calls: the forms of answer are those of filter/bit_filter.hpp.
+  // Batch calls; filter/batch.hpp has the other forms of answer.
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
-  void contains_bytes(std::span<const std::uint64_t> hashes,
-                      std::span<std::uint8_t> out) const noexcept;
-  [[nodiscard]] std::size_t contains_count(std::span<const std::uint64_t> hashes) const noexcept;
-  std::size_t contains_indexes(std::span<const std::uint64_t> hashes,
-                               std::span<std::uint32_t> out) const noexcept;
   void count_batch(std::span<const std::uint64_t> hashes,
                    std::span<std::uint64_t> counts) const noexcept;
 

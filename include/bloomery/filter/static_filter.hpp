@@ -26,23 +26,10 @@ struct valued_hash {
 
 // `Kind` derives from this and has contains and contains_bits.
 template <class Kind>
-class static_view {
+class static_view : public detail::batch_answers<Kind> {
  public:
   using hash_type = std::uint64_t;
   static constexpr probe_scheme scheme = probe_scheme::multiply;
-
-  // Batch calls as in filter/bit_filter.hpp.
-  void contains_bytes(std::span<const std::uint64_t> hashes,
-                      std::span<std::uint8_t> out) const noexcept {
-    detail::answer_bytes(hashes.size(), out, pieces(hashes));
-  }
-  [[nodiscard]] std::size_t contains_count(std::span<const std::uint64_t> hashes) const noexcept {
-    return detail::answer_count(hashes.size(), pieces(hashes));
-  }
-  std::size_t contains_indexes(std::span<const std::uint64_t> hashes,
-                               std::span<std::uint32_t> out) const noexcept {
-    return detail::answer_indexes(hashes.size(), out, pieces(hashes));
-  }
 
   [[nodiscard]] const bloomery::shape& shape() const noexcept { return plan_.shape; }
   // shape.bits are those of the payload; the rest is as it was asked for.
@@ -70,12 +57,6 @@ class static_view {
   }
 
  private:
-  auto pieces(std::span<const std::uint64_t> hashes) const noexcept {
-    return [this, hashes](std::size_t first, std::size_t count, std::span<std::uint64_t> bitmap) {
-      static_cast<const Kind&>(*this).contains_bits(hashes.subspan(first, count), bitmap);
-    };
-  }
-
   plan plan_;
   detail::static_directory directory_;
 };
