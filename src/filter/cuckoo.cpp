@@ -306,7 +306,7 @@ struct search_node {
   std::uint32_t parent;
   std::uint32_t cell;
 };
-// With 512 buckets seen the first failure of a large table comes at 97 % with b = 4; with 128 at 96 %.
+// With 512 buckets seen the first failure of a large table comes at 97 % with b = 4.
 constexpr std::uint32_t most_nodes = 512;
 constexpr std::uint32_t no_parent = UINT32_MAX;
 using search_tree = std::array<search_node, most_nodes>;
