@@ -53,8 +53,19 @@ void report(const set_options& o) {
   if (o.json) print_json(info_json(f, std::filesystem::file_size(o.output)));
 }
 
+// Counters add up and cannot be combined word by word.
+void run_merge(const set_options& o, const std::vector<any_filter>& filters) {
+  any_filter sum = any_filter::copy_of(filters.front().version());
+  for (const any_filter& f : std::span(filters).subspan(1)) sum.merge(f);
+  sum.save(o.output);
+  report(o);
+}
+
 void run_combine(const set_options& o, set_operation operation) {
   const std::vector<any_filter> filters = open_alike(o.paths);
+  if (operation == set_operation::merge && !is_of_bits(filters.front().shape().kind)) {
+    return run_merge(o, filters);
+  }
   std::vector<filter_version> parts;
   parts.reserve(filters.size());
   for (const any_filter& f : filters) parts.push_back(f.version());

@@ -92,8 +92,6 @@ template <class Filter>
 concept has_clock = requires(Filter& f) { f.advance(std::uint64_t{}); };
 template <class Filter>
 concept has_handles = requires(Filter& f) { f.concurrent(); };
-template <class Filter>
-concept is_of_bits = requires(const Filter& f) { f.bits_set(); };
 // A union in place is |= of bits, += of counters, or a call.
 template <class Filter>
 concept merges_bits = requires(Filter& f, const typename Filter::view& v) { f |= v; };
@@ -137,7 +135,7 @@ class reading_model : public any_filter::model {
     return {.count = countable<Filter>, .value = has_values<Filter>};
   }
   [[nodiscard]] std::optional<double> keys_estimated() const override {
-    if constexpr (is_of_bits<Filter>) {
+    if constexpr (is_of_bits(Filter::kind)) {
       return sizing::estimate_keys(filter_.shape(), filter_.bits_set());
     } else {
       return std::nullopt;

@@ -31,7 +31,7 @@ for hash in sha1 md5; do
   seq -f 'no word %.0f' 100000 >others
   passed=$(bloomery check -c d.bloom others)
   ((passed <= 1160)) || fail "$hash: $passed of 100,000 others passed"
-  expect_error "--kind classic" bloomery build -o x.bloom --hash $hash $words
+  expect_error "kind classic" bloomery build -o x.bloom --hash $hash $words
   expect_error "--keys" bloomery build -o x.bloom --kind classic --hash $hash <$words
 done
 expect_error "4 words" bloomery build -o x.bloom --kind classic --hash md5 --probes 7 $words

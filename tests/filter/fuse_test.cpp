@@ -7,9 +7,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "bloomery/core/sizing_static.hpp"
 #include "../../src/filter/peel.hpp"
-#include "filter/shards.hpp"
+#include "../../src/filter/shards.hpp"
+#include "bloomery/core/sizing_static.hpp"
 #include "filter/static_checks.hpp"
 
 namespace {

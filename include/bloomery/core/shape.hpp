@@ -25,6 +25,12 @@ enum class filter_kind : std::uint16_t {
 
 [[nodiscard]] std::string_view kind_name(filter_kind kind) noexcept;
 
+// Whether a filter of this kind is one array of bits: then it can be folded, intersected and estimated.
+[[nodiscard]] constexpr bool is_of_bits(filter_kind kind) noexcept {
+  return kind == filter_kind::classic || kind == filter_kind::partitioned ||
+         kind == filter_kind::blocked;
+}
+
 // How a hash becomes positions (hash/probe.hpp has the arithmetic). Frozen like the kinds.
 enum class probe_scheme : std::uint16_t {
   multiply = 1,  // from one 64-bit hash by multiply-high: every filter of our own
