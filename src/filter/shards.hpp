@@ -155,7 +155,7 @@ class shard_writer final : public shard_stream<typename Solver::item> {
       }
     }
     check_shard_keys(items.size());
-    out_.assign(static_cast<std::size_t>(solver_.array_words(items.size())) + 1, 0);
+    out_.assign(static_cast<std::size_t>(solver_.array_words(items.size())), 0);
     typename Solver::entry entry{};
     const std::uint64_t different = solver_.solve(done_, items, out_.data(), entry);
     keys_ += different;
