@@ -8,8 +8,9 @@
 //     Solver(shape)
 //     array_words(keys)          words of the arrays of a shard with so many different keys
 //     solve(shard, items, out, entry)
-//                                sorts and shortens `items` as it likes, fills the zeroed words `out` and all of the
-//                                entry but word 0; returns how many different keys there were
+//                                sorts and shortens `items` as it likes, fills the zeroed words
+//                                `out` and all of the entry but word 0; returns how many
+//                                different keys there were
 //
 // and writes the same words for the same set of keys, whatever their order and repetitions.
 #pragma once
