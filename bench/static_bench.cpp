@@ -86,7 +86,6 @@ void print_row(const char* name, const shape& s, std::uint64_t keys) {
   std::printf("| %s | %llu | %.1f | %.1f | %.3f | %.4f |", name,
               static_cast<unsigned long long>(keys), build, peak, bits, bits / s.cell_bits);
   const auto questions = static_cast<std::size_t>(std::min<std::uint64_t>(keys, 4'000'000));
-  // Keys in another order than that of the build, which is that of the hashes themselves.
   lookups(f, {hashes.begin(), hashes.begin() + static_cast<std::ptrdiff_t>(questions)});
   lookups(f, hashes_of(questions, 2));
   std::printf("\n");

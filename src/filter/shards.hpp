@@ -8,8 +8,9 @@
 //     Solver(shape)
 //     array_words(keys)          words of the arrays of a shard with so many different keys
 //     solve(shard, items, out, entry)
-//                                sorts and shortens `items` as it likes, fills the zeroed words `out` and all of the
-//                                entry but word 0; returns how many different keys there were
+//                                sorts and shortens `items` as it likes, fills the zeroed words
+//                                `out` and all of the entry but word 0; returns how many
+//                                different keys there were
 //
 // and writes the same words for the same set of keys, whatever their order and repetitions.
 #pragma once
@@ -155,7 +156,7 @@ class shard_writer final : public shard_stream<typename Solver::item> {
       }
     }
     check_shard_keys(items.size());
-    out_.assign(static_cast<std::size_t>(solver_.array_words(items.size())) + 1, 0);
+    out_.assign(static_cast<std::size_t>(solver_.array_words(items.size())), 0);
     typename Solver::entry entry{};
     const std::uint64_t different = solver_.solve(done_, items, out_.data(), entry);
     keys_ += different;

@@ -52,19 +52,18 @@ struct fuse_size {
 [[nodiscard]] fuse_size fuse_size_for(std::uint64_t keys, std::uint32_t probes) noexcept;
 
 // Bloomier has two tables of such cells, of tags and of values. A tag is the check bits and the two
-// that number the key's own cell. A word more than the cells need, because cells that straddle
-// words are read in pairs.
+// that number the key's own cell.
 inline constexpr std::uint32_t max_check_bits = 32;
 [[nodiscard]] constexpr std::uint32_t bloomier_tag_bits(const shape& s) noexcept {
   return s.cell_bits - s.variant + 2;
 }
 [[nodiscard]] constexpr std::uint64_t bloomier_tag_words(const shape& s,
                                                          const fuse_size& size) noexcept {
-  return size.starts == 0 ? 0 : array_words(size.cells(s.probes) * bloomier_tag_bits(s) + 64);
+  return array_words(size.cells(s.probes) * bloomier_tag_bits(s));
 }
 [[nodiscard]] constexpr std::uint64_t bloomier_value_words(const shape& s,
                                                            const fuse_size& size) noexcept {
-  return size.starts == 0 ? 0 : array_words(size.cells(s.probes) * s.variant + 64);
+  return array_words(size.cells(s.probes) * s.variant);
 }
 // Throws errc::bad_argument for more check bits than max_check_bits.
 void check_bloomier(const shape& s);

@@ -74,7 +74,8 @@ struct even_cells {
   }
 };
 
-// Any width from 1 to 64. Reads the word behind that of the last cell, which the array must have.
+// Any width from 1 to 64. The second word that is read is the first one again unless the cell
+// straddles: nothing behind the cell is touched, and no cache line that was not asked for.
 struct packed_cells {
   std::uint32_t width;
 
@@ -83,8 +84,8 @@ struct packed_cells {
     const std::uint64_t bit = index * width;
     const std::uint32_t shift = bit & 63U;
     const std::uint64_t low = little_endian(words[bit >> 6U]) >> shift;
-    const std::uint64_t high = (little_endian(words[(bit >> 6U) + 1]) << 1U) << (63U - shift);
-    return (low | high) & mask();
+    const std::uint64_t last = little_endian(words[(bit + width - 1) >> 6U]);
+    return (low | (last << 1U) << (63U - shift)) & mask();
   }
   void set(std::uint64_t* words, std::uint64_t index, std::uint64_t value) const noexcept {
     const std::uint64_t bit = index * width;
