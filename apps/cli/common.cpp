@@ -119,12 +119,6 @@ any_filter load_filter(const std::string& path, const std::string& key_file) {
 
 namespace {
 
-// Whether the expected rate follows from the shape and the number of keys.
-bool has_fixed_size(filter_kind kind) {
-  return kind == filter_kind::blocked || kind == filter_kind::classic ||
-         kind == filter_kind::partitioned;
-}
-
 void print_summary(const std::string& path, const image_header& header, std::optional<double> fpr) {
   const plan& p = header.planned;
   const double bytes = std::ceil(static_cast<double>(p.shape.bits) / 64) * 8;
@@ -150,11 +144,11 @@ void print_summary(const std::string& path, const image_header& header, std::opt
 void print_summary(const std::string& path, const image_header& header) {
   const shape& s = header.planned.shape;
   print_summary(path, header,
-                has_fixed_size(s.kind) ? std::optional(sizing::fpr(s, header.keys)) : std::nullopt);
+                is_of_bits(s.kind) ? std::optional(sizing::fpr(s, header.keys)) : std::nullopt);
 }
 
 void print_summary(const std::string& path, const any_filter& f) {
-  if (has_fixed_size(f.shape().kind)) return print_summary(path, f.header());
+  if (is_of_bits(f.shape().kind)) return print_summary(path, f.header());
   print_summary(path, f.header(), f.fpr());
 }
 

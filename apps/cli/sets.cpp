@@ -28,6 +28,11 @@ std::vector<any_filter> open_alike(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     filters.push_back(any_filter::open(path));
     filters.back().verify();
+    const filter_kind kind = filters.back().shape().kind;
+    if (!abilities_of(kind).merge) {
+      throw error(errc::unsupported, fmt::format("{}: a {} filter cannot be combined with others",
+                                                 path, kind_name(kind)));
+    }
     try {
       check_combinable(filters.front().header(), filters.back().header());
     } catch (const error& e) {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "binomial.hpp"
 #include "checks.hpp"
 
 namespace bloomery::sizing {
@@ -96,40 +97,13 @@ length shortest_length(std::uint64_t keys, double fpr) {
 
 namespace {
 
-// ln of x (x-1) ... (x-n+1). The plain difference of two lgammas loses every digit when x is near
-// 2^64, so far from 0 Stirling's series is subtracted term by term.
-long double log_falling(long double x, long double n) {
-  const long double rest = x - n;
-  if (rest < 1e6L) return std::lgamma(x + 1) - std::lgamma(rest + 1);
-  return n * std::log(x) - (rest + 0.5L) * std::log1p(-n / x) - n + 1 / (12 * x) - 1 / (12 * rest);
-}
-
-// P(X >= value) for X ~ Binomial(trials, 1/cells), cells > 1. Summed outwards from `value`, on the side
-// away from the mean, where the terms fall from the first one on.
-double binomial_tail(long double trials, long double cells, long double value) {
-  if (value > trials) return 0.0;
-  const long double p = 1.0L / cells;
-  const long double odds = p / (1 - p);
-  const bool above_mean = value > trials * p;
-  const long double first = above_mean ? value : value - 1;
-  long double term = std::exp(log_falling(trials, first) - std::lgamma(first + 1) +
-                              first * std::log(p) + (trials - first) * std::log1p(-p));
-  long double sum = 0;
-  for (long double j = first; j >= 0 && j <= trials; j += above_mean ? 1 : -1) {
-    sum += term;
-    term *= above_mean ? (trials - j) / (j + 1) * odds : j / (trials - j + 1) / odds;
-    if (term < 1e-18L * sum) break;
-  }
-  return static_cast<double>(above_mean ? sum : 1 - sum);
-}
-
 double counter_tail(std::uint64_t keys, std::uint64_t counters, std::uint32_t probes,
                     std::uint32_t value) {
   check_classic(keys, counters, probes);
   if (value == 0) return 1.0;
   const double increments = as_double(keys) * probes;
   if (counters == 1) return value <= increments ? 1.0 : 0.0;
-  return binomial_tail(increments, as_double(counters), value);
+  return binomial_tail(increments, 1.0L / as_double(counters), value);
 }
 
 }  // namespace

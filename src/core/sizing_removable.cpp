@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 
+#include "binomial.hpp"
 #include "bloomery/core/block_geometry.hpp"
 #include "bloomery/core/cuckoo_geometry.hpp"
 #include "bloomery/core/sizing.hpp"
@@ -65,28 +66,6 @@ std::uint64_t bits_of(const request& r) {
 }
 
 // ---- counting ------------------------------------------------------------------------------------
-
-// P(X >= value) for X ~ Binomial(trials, p), 0 < p < 1. Summed from `value` away from the mean, where the
-// terms fall. The first term is built factor by factor: differences of lgamma have no digits left at 2^64
-// trials.
-double binomial_tail(long double trials, long double p, std::uint32_t value) {
-  if (static_cast<long double>(value) > trials) return 0.0;
-  const long double odds = p / (1 - p);
-  const bool above_mean = value > trials * p;
-  const std::uint32_t first = above_mean ? value : value - 1;
-  long double log_term = (trials - first) * std::log1p(-p);
-  for (std::uint32_t i = 0; i < first; ++i) {
-    log_term += std::log((trials - i) / (i + 1.0L) * p);
-  }
-  long double term = std::exp(log_term);
-  long double sum = 0;
-  for (long double j = first; j >= 0 && j <= trials; j += above_mean ? 1 : -1) {
-    sum += term;
-    term *= above_mean ? (trials - j) / (j + 1) * odds : j / (trials - j + 1) / odds;
-    if (term <= 1e-18L * sum) break;
-  }
-  return static_cast<double>(std::clamp(above_mean ? sum : 1 - sum, 0.0L, 1.0L));
-}
 
 // What is settled before the size and the probes: width of a counter, and 512 or 0.
 struct counting_layout {

@@ -14,6 +14,8 @@ void check_combinable(const image_header& a, const image_header& b) {
 
 image_header combined_header(std::span<const filter_version> parts, set_operation operation) {
   image_header header = parts.front().header;
+  detail::check_of_bits(header.planned.shape,
+                        operation == set_operation::merge ? "merged word by word" : "intersected");
   for (const filter_version& part : parts.subspan(1)) {
     check_combinable(header, part.header);
     header.keys = operation == set_operation::merge ? header.keys + part.header.keys

@@ -117,8 +117,15 @@ std::uint64_t count_union(std::span<const std::uint64_t> a,
   return set;
 }
 
+void check_of_bits(const shape& s, std::string_view what) {
+  if (is_of_bits(s.kind)) return;
+  throw error(errc::unsupported, "a " + std::string(kind_name(s.kind)) + " filter cannot be " +
+                                     std::string(what) + "; only arrays of bits can");
+}
+
 shape folded_shape(const shape& s, std::uint64_t divisor) {
   check_shape(s);
+  check_of_bits(s, "folded");
   const std::uint64_t units = s.kind == filter_kind::blocked       ? s.bits / s.block_bits
                               : s.kind == filter_kind::partitioned ? s.bits / s.probes
                                                                    : s.bits;

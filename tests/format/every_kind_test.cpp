@@ -146,7 +146,7 @@ TEST_P(every_kind, goes_on_after_it_was_loaded) {
 TEST_P(every_kind, does_what_it_says_and_refuses_the_rest) {
   any_filter f = build(kind(), views(present_));
   const abilities can = f.can();
-  const auto keys = std::span(views(present_)).subspan(0, 0);
+  const std::span<const std::string_view> keys;
   const auto refused = [&](auto call) {
     try {
       call();

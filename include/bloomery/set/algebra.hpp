@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "bloomery/core/error.hpp"
@@ -37,6 +38,9 @@ void and_words(std::span<std::uint64_t> into, std::span<const std::uint64_t> fro
 // Number of bits set in either.
 [[nodiscard]] std::uint64_t count_union(std::span<const std::uint64_t> a,
                                         std::span<const std::uint64_t> b) noexcept;
+
+// Throws errc::unsupported, saying what cannot be done to it, for filters that are not arrays of bits.
+void check_of_bits(const shape& s, std::string_view what);
 
 // The shape after folding by `divisor`. Throws errc::bad_argument unless it divides the units: the bits of
 // a classic filter, those of a slice of a partitioned one, the blocks of a blocked one.

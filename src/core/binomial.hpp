@@ -1,0 +1,12 @@
+// The tail of a binomial distribution, exact enough for numbers of trials up to 2^64.
+#pragma once
+
+namespace bloomery::sizing {
+
+// ln of x (x-1) ... (x-n+1).
+[[nodiscard]] long double log_falling(long double x, long double n);
+
+// P(X >= value) for X ~ Binomial(trials, p), 0 < p < 1.
+[[nodiscard]] double binomial_tail(long double trials, long double p, long double value);
+
+}  // namespace bloomery::sizing
