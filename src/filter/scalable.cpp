@@ -68,7 +68,7 @@ scalable_view::scalable_view(const plan& p, std::span<const std::uint64_t> words
     layers_.push_back(l);
   }
   if (!sound || blocks_left != 0) throw_corrupt("its directory contradicts itself");
-  directory_.assign(words.begin(), words.begin() + static_cast<std::ptrdiff_t>(start));
+  directory_ = words.first(start);
 }
 
 std::uint64_t scalable_view::ask(std::span<const std::uint64_t> hashes,
@@ -98,15 +98,8 @@ std::uint64_t scalable_view::keys_stored() const noexcept {
 }
 
 std::vector<std::span<const std::uint64_t>> scalable_view::parts() const {
-  // The layers of a mapped filter follow its directory: it is one piece.
   std::vector<std::span<const std::uint64_t>> all{directory_};
-  const layer& first = layers_.front();
-  const layer& last = layers_.back();
-  if (borrowed_) {
-    const std::uint64_t* begin = first.words - directory_.size();
-    all.front() = {begin, static_cast<std::size_t>(last.all().data() + last.all().size() - begin)};
-    return all;
-  }
+  all.reserve(1 + layers_.size());
   for (const layer& l : layers_) all.push_back(l.all());
   return all;
 }
@@ -127,22 +120,22 @@ double scalable_view::fpr() const noexcept {
   return 1 - none;
 }
 
-void scalable_view::write_directory() {
-  directory_.assign(directory_words(layers_.size()), 0);
-  directory_[0] = detail::little_endian(layers_.size());
-  std::uint64_t words = directory_.size();
+void scalable_filter::write_directory() {
+  own_directory_.assign(directory_words(layers_.size()), 0);
+  own_directory_[0] = detail::little_endian(layers_.size());
+  std::uint64_t words = own_directory_.size();
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    std::uint64_t* const entry = &directory_[head_words + i * entry_words];
+    std::uint64_t* const entry = &own_directory_[head_words + i * entry_words];
     entry[0] = detail::little_endian(layers_[i].blocks);
     entry[1] = detail::little_endian(layers_[i].capacity);
     entry[2] = detail::little_endian(layers_[i].keys);
     words += layers_[i].all().size();
   }
   plan_.shape.bits = words * 64;
+  directory_ = own_directory_;
 }
 
 scalable_filter::scalable_filter(made_tag, const plan& p) : view(checked(p)) {
-  borrowed_ = false;
   const std::uint64_t blocks = p.shape.bits / bits_per_block;
   constexpr std::uint64_t head_blocks = directory_words(1) / words_per_block;
   if (blocks <= head_blocks) {
@@ -152,19 +145,19 @@ scalable_filter::scalable_filter(made_tag, const plan& p) : view(checked(p)) {
 }
 
 scalable_filter::scalable_filter(const view& other) : view(other) {
-  borrowed_ = false;
   arrays_.reserve(layers_.size());
   for (layer& l : layers_) {
     bit_array& array = arrays_.emplace_back(l.blocks * bits_per_block);
     std::copy(l.all().begin(), l.all().end(), array.words().begin());
     l.words = array.words().data();
   }
+  write_directory();
 }
 
 void scalable_filter::append_layer(std::uint64_t blocks, std::uint64_t capacity) {
   arrays_.reserve(arrays_.size() + 1);
   layers_.reserve(layers_.size() + 1);
-  directory_.reserve(directory_words(layers_.size() + 1));
+  own_directory_.reserve(directory_words(layers_.size() + 1));
   const bit_array& array = arrays_.emplace_back(blocks * bits_per_block);
   layers_.push_back({.words = array.words().data(), .blocks = blocks, .capacity = capacity});
   write_directory();
@@ -185,7 +178,7 @@ void scalable_filter::store(std::uint64_t hash, const block_mask& mask) {
   const std::uint64_t block = detail::multiply_high(hash, last.blocks);
   mask.set_in(arrays_.back().words().data() + block * words_per_block);
   ++last.keys;
-  directory_[head_words + (layers_.size() - 1) * entry_words + 2] =
+  own_directory_[head_words + (layers_.size() - 1) * entry_words + 2] =
       detail::little_endian(last.keys);
 }
 

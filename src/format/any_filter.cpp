@@ -187,10 +187,16 @@ std::vector<std::span<const std::uint64_t>> any_filter::parts() const { return f
 
 std::span<const std::uint64_t> any_filter::words() const {
   const auto all = parts();
-  if (all.size() != 1) {
-    throw error(errc::unsupported, "the filter is in parts while it grows; save and open it first");
+  // The parts of a mapped filter follow each other: they are one.
+  std::span<const std::uint64_t> joined = all.front();
+  for (const auto part : std::span(all).subspan(1)) {
+    if (part.data() != joined.data() + joined.size()) {
+      throw error(errc::unsupported,
+                  "the filter is in parts while it grows; save and open it first");
+    }
+    joined = {joined.data(), joined.size() + part.size()};
   }
-  return all.front();
+  return joined;
 }
 
 std::size_t any_filter::remove(std::span<const std::string_view> keys) {

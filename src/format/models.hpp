@@ -203,9 +203,8 @@ class owning_model final : public reading_model<Filter> {
 
   void add(keys_type keys, const any_hasher& hash) override {
     if constexpr (updatable<Filter>) {
-      for_each_hashed<hash_type>(keys, hash, [&](std::size_t, std::span<const hash_type> hashes) {
-        this->filter_.add_batch(hashes);
-      });
+      for_each_hashed<hash_type>(
+          keys, hash, [&](std::size_t, std::span<const hash_type> hashes) { add_all(hashes); });
     } else {
       base::add(keys, hash);
     }
@@ -224,7 +223,7 @@ class owning_model final : public reading_model<Filter> {
     if constexpr (!std::is_same_v<hash_type, std::uint64_t>) {
       throw error(errc::unsupported, "this filter takes digests, not 64-bit hashes");
     } else if constexpr (updatable<Filter>) {
-      this->filter_.add_batch(hashes);
+      add_all(hashes);
     } else {
       base::add_hashes(hashes, keys);
     }
@@ -280,6 +279,17 @@ class owning_model final : public reading_model<Filter> {
       }
     } else {
       base::merge(other);
+    }
+  }
+
+ private:
+  // A filter that may refuse keys says how many it took.
+  void add_all(std::span<const hash_type> hashes) {
+    if constexpr (std::is_void_v<decltype(this->filter_.add_batch(hashes))>) {
+      this->filter_.add_batch(hashes);
+    } else if (const std::size_t taken = this->filter_.add_batch(hashes); taken != hashes.size()) {
+      throw error(errc::full, "the filter is full and may not grow: it refused " +
+                                  to_text(std::uint64_t{hashes.size() - taken}) + " keys");
     }
   }
 };

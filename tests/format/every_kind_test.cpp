@@ -75,7 +75,7 @@ TEST_P(every_kind, has_every_key_and_at_most_its_rate) {
   for (const double target : {0.1, 0.01, 0.001}) {
     const any_filter f = build(kind(), views(present_), target);
     EXPECT_EQ(passed(f, views(present_)), present_.size());
-    EXPECT_LE(f.fpr(), target * 1.03) << "one draw scatters around the planned rate";
+    EXPECT_LE(f.fpr(), target * 1.1) << "one draw of 5,000 keys scatters around the planned rate";
     // What is counted scatters around what is reported: 5 standard deviations and a little.
     const auto asked = static_cast<double>(absent_.size());
     const auto seen = static_cast<double>(passed(f, views(absent_)));
@@ -229,11 +229,13 @@ TEST_P(every_kind, survives_damage) {
       }
       if (damaged.can().add) {
         damaged.add(keys);
-        EXPECT_TRUE(kind() == filter_kind::top_k || damaged.contains(keys[0]));
+        EXPECT_TRUE(damaged.contains(keys.back()) || kind() == filter_kind::top_k);
       }
       if (damaged.can().remove) damaged.remove(keys);
     } catch (const error& e) {
-      EXPECT_TRUE(e.code() == errc::corrupt || e.code() == errc::bad_argument) << e.what();
+      EXPECT_TRUE(e.code() == errc::corrupt || e.code() == errc::bad_argument ||
+                  e.code() == errc::full)
+          << e.what();
     }
   }
   // Cut off anywhere.

@@ -21,6 +21,7 @@ enum class errc : std::uint8_t {
   unsupported,       // a version, kind, hash or capability that this build does not have
   corrupt,           // a checksum, a length or a field that contradicts another
   mismatch,          // two filters, or a filter and a key, that do not belong together
+  full,              // no room for another key, and no leave to grow
 };
 
 class error : public std::runtime_error {

@@ -93,14 +93,12 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   [[nodiscard]] std::uint64_t ask(std::span<const std::uint64_t> hashes,
                                   std::span<const block_mask> masks,
                                   std::size_t oldest = 0) const noexcept;
-  void write_directory();
 
   plan plan_;
   blocked_probes probes_;
   std::uint64_t keys_ = 0;
   std::vector<layer> layers_;
-  std::vector<std::uint64_t> directory_;  // what stands before the layers in an image
-  bool borrowed_ = true;                  // the layers are in one piece, behind their directory
+  std::span<const std::uint64_t> directory_;  // what stands before the layers in an image
 };
 
 class scalable_filter : public scalable_view {
@@ -121,6 +119,7 @@ class scalable_filter : public scalable_view {
   scalable_filter& operator=(scalable_filter other) noexcept {
     view::operator=(std::move(static_cast<view&>(other)));
     std::swap(arrays_, other.arrays_);
+    std::swap(own_directory_, other.own_directory_);
     return *this;
   }
   ~scalable_filter() = default;
@@ -135,9 +134,11 @@ class scalable_filter : public scalable_view {
   scalable_filter(made_tag, const plan& p);
 
   void append_layer(std::uint64_t blocks, std::uint64_t capacity);
+  void write_directory();
   void store(std::uint64_t hash, const block_mask& mask);
 
   std::vector<bit_array> arrays_;
+  std::vector<std::uint64_t> own_directory_;
 };
 
 }  // namespace bloomery
