@@ -288,8 +288,9 @@ class owning_model final : public reading_model<Filter> {
     if constexpr (std::is_void_v<decltype(this->filter_.add_batch(hashes))>) {
       this->filter_.add_batch(hashes);
     } else if (const std::size_t taken = this->filter_.add_batch(hashes); taken != hashes.size()) {
-      throw error(errc::full, "the filter is full and may not grow: it refused " +
-                                  to_text(std::uint64_t{hashes.size() - taken}) + " keys");
+      throw error(errc::full, "the filter refused " + to_text(hashes.size() - taken) +
+                                  " keys: it has all the layers that it may have, or too many "
+                                  "copies of one key; a counting filter takes any number");
     }
   }
 };

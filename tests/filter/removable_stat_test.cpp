@@ -142,12 +142,8 @@ TEST(cuckoo_filter, errs_as_its_model_says) {
   }
   for (const std::uint32_t cells : {1U, 2U, 8U, 40U}) {
     SCOPED_TRACE(cells);
-    const std::uint32_t bits = sizing::cuckoo_fingerprint_bits(cells, 0.01);
-    expect_rate<cuckoo_filter>(sizing::make_plan({.kind = filter_kind::cuckoo,
-                                                  .keys = 10'000,
-                                                  .fpr = 0.01,
-                                                  .cell_bits = bits,
-                                                  .block_bits = bits * cells}));
+    expect_rate<cuckoo_filter>(sizing::make_plan(
+        {.kind = filter_kind::cuckoo, .keys = 10'000, .fpr = 0.01, .bucket_cells = cells}));
   }
 }
 

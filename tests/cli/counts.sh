@@ -1,0 +1,69 @@
+# Counts, heavy keys and values.
+source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
+
+# A stream in which key i comes 1000/i times.
+python3 - <<'P' >stream
+import random
+keys = [f"key {i}" for i in range(1, 1001) for _ in range(1000 // i)]
+random.Random(1).shuffle(keys)
+print("\n".join(keys))
+P
+sort stream | uniq -c | sort -k1,1nr -k2 | awk '{print $2" "$3"\t"$1}' >exact
+
+# The ten largest, as sort and uniq have them.
+bloomery top -k 10 -o top.bloom stream >top
+expect_equal "$(cut -f1 top | sort)" "$(head -10 exact | cut -f1 | sort)"
+expect_equal "$(head -1 top)" "$(printf 'key 1\t1000')"
+expect_equal "$(bloomery top -k 10 --threads 1 stream)" "$(cat top)"
+expect_equal "$(bloomery top --json -k 3 stream | python3 -c 'import json,sys; print(json.load(sys.stdin)["top"][0]["key"])')" "key 1"
+expect_equal "$(echo 'key 1' | bloomery count top.bloom)" "$(printf 'key 1\t1000')"
+expect_equal "$(bloomery info --json top.bloom | python3 -c 'import json,sys; print(json.load(sys.stdin)["kind"])')" top-k
+bloomery verify -q top.bloom
+# Fewer different keys than asked for: exactly what uniq says.
+expect_equal "$(printf 'a\nb\na\n' | bloomery top -k 5)" "$(printf 'a\t2\nb\t1')"
+status=0; bloomery top </dev/null >out || status=$?
+expect_equal $status 1
+expect_equal "$(cat out)" ""
+
+# Counts are never too low, and exact where there is room.
+cut -f1 exact >keys
+for kind in counting count-min spectral cuckoo; do
+  options=
+  [ $kind = counting ] && options="--cell-bits 16"
+  # A cuckoo filter holds each copy by itself, 256 at most.
+  [ $kind = cuckoo ] && awk 'seen[$0]++ < 200' stream >limited || cp stream limited
+  bloomery build -q --kind $kind $options --fpr 1e-4 -o c.bloom limited
+  bloomery count c.bloom keys >got
+  paste got exact | awk -F'\t' -v most=$([ $kind = cuckoo ] && echo 200 || echo 9999) \
+    '$2 < ($4 < most ? $4 : most) {print; bad = 1} END {exit bad}' || fail "$kind counts too low"
+  expect_equal "$(echo nothing | bloomery count c.bloom || true)" "$(printf 'nothing\t0')"
+done
+expect_error "too many copies" bloomery build --kind cuckoo --fpr 1e-4 -o x.bloom stream
+for update in plain conservative; do
+  bloomery build -q --kind count-min --update $update --keys 300 --fpr 50% -o $update.bloom stream
+  bloomery count $update.bloom keys | cut -f2 >$update
+done
+paste plain conservative | awk '$1 < $2 {exit 1} {a += $1; b += $2} END {exit b >= a}' || fail "conservative update is not better"
+bloomery build -q -o plain.bloom keys
+expect_error "cannot count" bloomery count plain.bloom keys
+
+# Values.
+awk '{print "name " NR "\t" NR * 7}' keys >pairs
+bloomery map build -q -o m.bloom pairs
+cut -f1 pairs | bloomery map get m.bloom >got
+cmp -s got pairs || fail "the map has other values"
+seq 100000 >absent
+found=$(bloomery map get m.bloom absent | wc -l || true)
+# 1 % and four standard deviations
+((found <= 1126)) || fail "$found of 100,000 absent keys have a value"
+echo $'name 5\t1' | bloomery map set -q m.bloom
+expect_equal "$(echo 'name 5' | bloomery map get m.bloom)" $'name 5\t1'
+expect_equal "$(cut -f1 pairs | bloomery map get m.bloom | diff - pairs | grep -c '^[<>]')" 2
+expect_error "bits" bloomery map set m.bloom <(echo $'name 5\t99999999')
+expect_error "is no key, tab and whole number" bloomery map build -o x.bloom <(echo no value)
+expect_error "is no key, tab and whole number" bloomery map build -o x.bloom <(printf 'a\t-1\n')
+expect_error "values" bloomery map build -o x.bloom <(printf 'a\t1\na\t2\n')
+expect_error "have values" bloomery map get plain.bloom keys
+[ ! -e x.bloom ] || fail "a refused map left a file"
+printf 'big\t18446744073709551615\n' | bloomery map build -q -o big.bloom
+expect_equal "$(echo big | bloomery map get big.bloom)" $'big\t18446744073709551615'
