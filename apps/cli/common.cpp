@@ -176,7 +176,9 @@ nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes) {
   // With every bit set any number of keys is possible: then there is no estimate.
   if (estimated && std::isfinite(*estimated))
     object["keys_estimated"] = static_cast<std::uint64_t>(std::llround(*estimated));
-  for (const fact& told : f.facts()) object[std::string(told.name)] = told.value;
+  for (const fact& told : f.facts()) {
+    object[std::string(told.name)] = static_cast<std::uint64_t>(told.value);
+  }
   if (f.hash().id == hash_id::siphash) object["key_id"] = fmt::format("{:016x}", f.hash().key_id);
   return object;
 }

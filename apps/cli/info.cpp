@@ -24,10 +24,12 @@ void print_text(const std::string& path, const nlohmann::json& info) {
   };
   row("keys", fmt::format("{} added{}", with_commas(keys),
                           planned != 0 ? ", planned for " + with_commas(planned) : ""));
-  row("", info["keys_estimated"].is_null()
-              ? "every bit is set: no estimate"
-              : "about " + with_commas(info["keys_estimated"].get<std::uint64_t>()) +
-                    " different ones by the bits set");
+  if (!info["keys_estimated"].is_null()) {
+    row("", "about " + with_commas(info["keys_estimated"].get<std::uint64_t>()) +
+                " different ones by what is in it");
+  } else if (info["fill"].get<double>() == 1) {
+    row("", "every bit is set: no estimate");
+  }
   std::string size = fmt::format("{} bytes", with_commas(info["bytes"].get<std::uint64_t>()));
   if (keys != 0) {
     size +=
@@ -36,6 +38,9 @@ void print_text(const std::string& path, const nlohmann::json& info) {
   }
   row("size", size);
   row("probes", fmt::format("{}", info["probes"].get<std::uint32_t>()));
+  for (const char* fact : {"layers", "saturated", "total", "window"}) {
+    if (info.contains(fact)) row(fact, with_commas(info[fact].get<std::uint64_t>()));
+  }
   row("fill", fmt::format("{:.2f} %", info["fill"].get<double>() * 100));
   row("fpr",
       fmt::format("{} now{}", as_rate(info["fpr_now"].get<double>()),

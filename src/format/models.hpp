@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <span>
@@ -137,6 +138,17 @@ class reading_model : public any_filter::model {
   [[nodiscard]] std::optional<double> keys_estimated() const override {
     if constexpr (is_of_bits(Filter::kind)) {
       return sizing::estimate_keys(filter_.shape(), filter_.bits_set());
+    } else if constexpr (requires { filter_.keys_stored(); }) {
+      return static_cast<double>(filter_.keys_stored());
+    } else if constexpr (Filter::kind == filter_kind::counting) {
+      // Counters that are not 0 are what set bits are in a filter with as many bits.
+      const bloomery::shape& s = filter_.shape();
+      bloomery::shape bits{.kind = filter_kind::classic, .probes = s.probes};
+      bits.bits = s.bits / s.cell_bits;
+      return sizing::estimate_keys(bits, static_cast<std::uint64_t>(std::llround(
+                                             filter_.fill() * static_cast<double>(bits.bits))));
+    } else if constexpr (is_static || Filter::kind == filter_kind::cuckoo) {
+      return static_cast<double>(filter_.keys());  // exact
     } else {
       return std::nullopt;
     }
@@ -189,6 +201,11 @@ class reading_model : public any_filter::model {
 
  protected:
   Filter filter_;
+
+ private:
+  static constexpr bool is_static = Filter::kind == filter_kind::fuse ||
+                                    Filter::kind == filter_kind::ribbon ||
+                                    Filter::kind == filter_kind::bloomier;
 };
 
 template <class Filter>
