@@ -33,6 +33,16 @@ detail::model_ptr make(const plan& p) {
   return row.make(p);
 }
 
+// A view of words from a file. What it finds wrong with them is damage there, and not a bad argument.
+detail::model_ptr borrow(const filter_version& v, const std::filesystem::path& path) {
+  try {
+    return row_for(v.header.planned.shape).borrow(v);
+  } catch (const error& e) {
+    const errc code = e.code() == errc::bad_argument ? errc::corrupt : e.code();
+    throw error(code, path.string() + ": " + e.what());
+  }
+}
+
 // Throws unless the hash that the caller brings is the one of the file and has words for every probe.
 void check_hash(const image_header& header, const any_hasher& brought) {
   const hash_spec& in_file = header.hash;
@@ -101,15 +111,13 @@ any_filter any_filter::open(const std::filesystem::path& path,
                             std::shared_ptr<const any_hasher> hash) {
   if (auto packed = open_packed(path)) {
     const filter_version v{.header = packed->header, .words = packed->words.words()};
-    any_filter f(row_for(v.header.planned.shape).borrow(v), v.header.hash,
-                 hasher_for(v.header, std::move(hash)));
+    any_filter f(borrow(v, path), v.header.hash, hasher_for(v.header, std::move(hash)));
     f.unpacked_ = std::move(packed->words);
     return f;
   }
   auto file = std::make_unique<image_file>(path);
   const filter_version v = version_of(file->image());
-  any_filter f(row_for(v.header.planned.shape).borrow(v), v.header.hash,
-               hasher_for(v.header, std::move(hash)));
+  any_filter f(borrow(v, path), v.header.hash, hasher_for(v.header, std::move(hash)));
   f.file_ = std::move(file);
   return f;
 }
