@@ -5,7 +5,8 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/hash/probe.hpp"
-#include "models.hpp"
+#include "bloomery/set/algebra.hpp"
+#include "model.hpp"
 
 namespace bloomery {
 
