@@ -117,6 +117,12 @@ any_filter load_filter(const std::string& path, const std::string& key_file) {
   return with_hasher(any_filter::load(path), path, key_file);
 }
 
+void require(bool ability, const any_filter& f, const std::string& path, std::string_view what) {
+  if (ability) return;
+  throw error(errc::unsupported,
+              fmt::format("{}: a {} filter {}", path, kind_name(f.shape().kind), what));
+}
+
 namespace {
 
 void print_summary(const std::string& path, const image_header& header, std::optional<double> fpr) {

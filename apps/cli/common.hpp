@@ -37,6 +37,9 @@ bool makes_digests(std::string_view hash_name);
 any_filter open_filter(const std::string& path, const std::string& key_file);
 any_filter load_filter(const std::string& path, const std::string& key_file);
 
+// Throws errc::unsupported, naming the file, unless its kind can do what is asked of it.
+void require(bool ability, const any_filter& f, const std::string& path, std::string_view what);
+
 // "words.bloom: 104,334 keys, 129 kB, 9.94 bits a key, fpr 0.99 %", to standard error, and a warning when
 // a filter of fixed size holds more keys than it was planned for. The rate of a filter of bits follows from
 // its header; that of others is read from the filter, and left out where there is only a header.

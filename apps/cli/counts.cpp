@@ -20,8 +20,8 @@ struct count_options {
 };
 
 int run_count(const count_options& o) {
-  any_filter f = open_filter(o.path, o.key_file);
-  if (!f.can().count) f.count({}, {});  // refuses, and says which kind it is
+  const any_filter f = open_filter(o.path, o.key_file);
+  require(f.can().count, f, o.path, "cannot count; build it with --kind count-min");
   progress meter("counting", true);
   line_source source(o.input.paths, o.input.keep_empty, meter);
   turnstile turns;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "cli/common.hpp"
+#include "cli/keys.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 
@@ -57,8 +58,9 @@ void print_text(const std::string& path, const nlohmann::json& info) {
 }
 
 void run_info(const info_options& o) {
-  const any_filter f = any_filter::open(o.path);
+  any_filter f = any_filter::open(o.path);
   f.verify(o.threads);
+  f.advance(clock_now());
   const nlohmann::json info = info_json(f, std::filesystem::file_size(o.path));
   if (o.json) {
     print_json(info);

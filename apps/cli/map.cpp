@@ -101,7 +101,7 @@ void run_build(const map_options& o) {
 
 int run_get(const map_options& o) {
   const any_filter f = open_filter(o.path, "");
-  if (!f.can().value) f.value({}, {}, {});  // refuses, and says which kind it is
+  require(f.can().value, f, o.path, "has no values; 'bloomery map build' makes a map");
   progress meter("asking", true);
   line_source source(o.input.paths, o.input.keep_empty, meter);
   turnstile turns;

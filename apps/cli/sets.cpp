@@ -28,11 +28,8 @@ std::vector<any_filter> open_alike(const std::vector<std::string>& paths) {
   for (const std::string& path : paths) {
     filters.push_back(any_filter::open(path));
     filters.back().verify();
-    const filter_kind kind = filters.back().shape().kind;
-    if (!abilities_of(kind).merge) {
-      throw error(errc::unsupported, fmt::format("{}: a {} filter cannot be combined with others",
-                                                 path, kind_name(kind)));
-    }
+    require(abilities_of(filters.back().shape().kind).merge, filters.back(), path,
+            "cannot be combined with others");
     try {
       check_combinable(filters.front().header(), filters.back().header());
     } catch (const error& e) {
@@ -99,6 +96,7 @@ void run_compare(const set_options& o) {
   const std::vector<any_filter> filters = open_alike(o.paths);
   const any_filter& a = filters[0];
   const any_filter& b = filters[1];
+  require(is_of_bits(a.shape().kind), a, o.paths[0], "has no bits to compare");
   const comparison c = compare_bits(a.shape(), count_bits(a.words()), count_bits(b.words()),
                                     detail::count_union(a.words(), b.words()));
   const std::vector<std::pair<std::string, estimate>> rows = {

@@ -78,6 +78,7 @@ bloomery merge -q -o z.bloom x.bloom y.bloom
 expect_equal "$(printf 'a\nb\nc\nd\n' | bloomery count z.bloom | tr '\t\n' ' ,')" "a 3,b 1,c 1,d 0,"
 expect_error "cannot be intersected" bloomery intersect -o q.bloom x.bloom y.bloom
 expect_error "cannot be folded" bloomery fold -o q.bloom x.bloom
+expect_error "has no bits to compare" bloomery compare x.bloom y.bloom
 expect_error "cannot be combined" bloomery merge -o q.bloom cuckoo.bloom cuckoo.bloom
 
 # Forgetting: by keys, and by time.
