@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Holds the tool and the golden files against reader.py, the reader written from docs/format.md alone.
+"""Holds the tool and the golden files against reader.py and writer.py, written from docs/format.md alone.
 
 The environment variable BLOOMERY is the path of the tool. Everything is derived from a fixed random seed.
 """
@@ -19,6 +19,7 @@ import xxhash
 sys.dont_write_bytecode = True  # the test leaves nothing behind in the source tree
 import kinds
 import reader
+import writer
 
 READER = Path(reader.__file__)
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
@@ -692,6 +693,59 @@ class Tool(WithDirectory):
                     self.assertEqual([bloom.value(key) for key in keys], values)
                     found = ((key, bloom.value(key)) for key in self.others[:2000])
                     self.assertEqual(printed, b"".join(b"%b\t%d\n" % pair for pair in found if pair[1] is not None))
+
+    def assert_written_again(self, keys, **more):
+        with reader.Filter(self.directory / "f.bloom") as bloom:
+            again = writer.words_again(bloom, keys, **more)
+            self.assertTrue(again == bloom.read(0, bloom.fields["payload bytes"]), "other words")
+
+    def test_second_writer(self):
+        """The same keys in the same order make the same words."""
+        keys = [key for i, key in enumerate(self.added[:600]) for _ in range(1 + 30 // (i + 1))]
+        random.Random(5).shuffle(keys)
+        write_lines(self.directory / "few", keys)
+        for options, planned in (
+                ("counting --layout line --cell-bits 2", 300), ("counting --layout line", 300),
+                ("counting --layout classic --cell-bits 2", 300), ("scalable", 40), ("scalable --growth 5", 7),
+                ("windowed", 200), ("windowed --generations 1", 200), ("windowed --generations 63", 100),
+                ("cuckoo", 600), ("cuckoo", 90), ("cuckoo --bucket 1", 300), ("cuckoo --bucket 3 --cell-bits 11", 200),
+                ("fuse", 600), ("fuse --probes 4 --cell-bits 16", 600), ("fuse", 4 << 20), ("ribbon", 600),
+                ("ribbon --fpr 1e-6", 3 << 20), ("count-min --bytes 2K", 600),
+                ("count-min --bytes 1K --update conservative", 600), ("spectral --bytes 1K --cell-bits 8", 600),
+                ("spectral --bytes 2K --update increase", 600), ("spectral --bytes 2K --update recurring", 600),
+                ("top-k --bytes 1K", 20), ("top-k", 5), ("top-k", 1000)):
+            with self.subTest(options=options, planned=planned):
+                self.run_tool("build", "-o", "f.bloom", "--kind", *options.split(), "--keys", planned, "few")
+                self.assert_written_again(keys)
+
+    def test_second_writer_of_many_keys(self):
+        """More than one piece of 8192 cells, many segments, and layers that bump."""
+        keys = [b"%d" % i for i in range(20_000)]
+        write_lines(self.directory / "many", keys)
+        for options in ("fuse", "fuse --probes 4", "ribbon --cell-bits 3"):
+            with self.subTest(options=options):
+                self.run_tool("build", "-o", "f.bloom", "--kind", *options.split(), "--fpr", 0.2, "many")
+                self.assert_written_again(keys)
+
+    def test_second_writer_removes(self):
+        keys = self.added[:500] + self.added[:100]
+        write_lines(self.directory / "few", keys)
+        gone = self.added[50:300] + self.added[60:70] + self.others[:50]
+        write_lines(self.directory / "gone", gone)
+        for options in ("counting", "counting --layout classic --cell-bits 2", "cuckoo", "cuckoo --bucket 2"):
+            for planned in (600, 60):
+                with self.subTest(options=options, planned=planned):
+                    self.run_tool("build", "-o", "f.bloom", "--kind", *options.split(), "--keys", planned, "few")
+                    self.run_tool("remove", "f.bloom", "gone")
+                    self.assert_written_again(keys, removed=gone)
+
+    def test_second_writer_of_maps(self):
+        keys = [b"%d" % i for i in range(900)]
+        for bits in (1, 13, 64):
+            values = [random.Random(i).getrandbits(bits) for i in range(len(keys))]
+            (self.directory / "pairs").write_bytes(b"".join(map(b"%b\t%d\n".__mod__, zip(keys, values))))
+            self.run_tool("map", "build", "-o", "f.bloom", "--value-bits", bits, "pairs")
+            self.assert_written_again(keys, values=values)
 
     def test_top(self):
         repeated = [key for i, key in enumerate(self.added[:300]) for _ in range(1 + 300 // (i + 1))]

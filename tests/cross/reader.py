@@ -208,7 +208,7 @@ class Filter:
         require(last_word >> used_bits == 0, "payload", "has bits past its end")
         if payload_bytes <= CHUNK_BYTES:
             self.verify()
-        self.payload = kinds.PAYLOADS[self.kind](self.fields, self._bytes)
+        self.payload = kinds.PAYLOADS[self.kind](self.fields, self.read)
 
         if secret is not None and self.hash == "siphash" and siphash_key_id(secret) != self.fields["key id"]:
             raise ValueError("key id: the file was made with another secret key")
@@ -223,7 +223,8 @@ class Filter:
     def close(self):
         self._data.close()
 
-    def _bytes(self, first, count):
+    def read(self, first, count):
+        """Bytes of the payload."""
         return self._data[HEADER_BYTES + first:HEADER_BYTES + first + count]
 
     def verify(self):
@@ -237,7 +238,7 @@ class Filter:
             chunk = self._data[begin:min(begin + CHUNK_BYTES, start)]
             require(xxhash.xxh3_64_intdigest(chunk) == checksum, "payload", f"checksum of chunk {index} is wrong")
 
-    def _hash_or_words(self, key):
+    def hash_of(self, key):
         """The 64-bit hash of a key, a string of bytes or an integer of at most 64 bits; the words of a digest."""
         integer = isinstance(key, int)
         if integer and not -2**63 <= key < 2**64:
@@ -258,7 +259,7 @@ class Filter:
     def positions(self, key):
         """The positions of a key in a filter of bits."""
         probes, bits = self.shape
-        hashed = self._hash_or_words(key)
+        hashed = self.hash_of(key)
         if isinstance(hashed, int):
             return POSITIONS[self.kind](hashed, probes, bits)
         return (word % bits for word in hashed)
@@ -266,7 +267,7 @@ class Filter:
     def contains(self, key):
         if self.kind in POSITIONS:
             return all(map(self.payload.bit, self.positions(key)))
-        return self.payload.contains(self._hash_or_words(key))
+        return self.payload.contains(self.hash_of(key))
 
     def _asked(self, verb):
         if not hasattr(self.payload, verb):
@@ -274,11 +275,11 @@ class Filter:
         return getattr(self.payload, verb)
 
     def count(self, key):
-        return self._asked("count")(self._hash_or_words(key))
+        return self._asked("count")(self.hash_of(key))
 
     def value(self, key):
         """None for a key that the map does not have."""
-        return self._asked("value")(self._hash_or_words(key))
+        return self._asked("value")(self.hash_of(key))
 
     def top(self):
         """The listed keys and their counts, the largest first."""
