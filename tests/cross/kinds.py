@@ -446,7 +446,7 @@ class TopK(Payload):
         for entry in range(buckets_end, keys_at, 3):
             h, count, length = (self.word(entry + i) for i in range(3))
             require(count >= 1, "count", "a listed one is 0")
-            require(length <= self.LONGEST_KEY and at + length <= 8 * keys_at + key_bytes, "length", f"{length} cannot be")
+            require(length <= min(self.LONGEST_KEY, 8 * keys_at + key_bytes - at), "length", f"{length} cannot be")
             self.listed.append((-count, bytes(self._read(at, length)), h))
             at += length
         require(at == 8 * keys_at + key_bytes, "bytes of keys", "are more than those of the listed keys")
