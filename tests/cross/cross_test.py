@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Holds the tool and the golden files against reader.py, the reader written from docs/format.md alone.
+"""Holds the tool and the golden files against reader.py and writer.py, written from docs/format.md alone.
 
 The environment variable BLOOMERY is the path of the tool. Everything is derived from a fixed random seed.
 """
@@ -17,7 +17,9 @@ from pathlib import Path
 import xxhash
 
 sys.dont_write_bytecode = True  # the test leaves nothing behind in the source tree
+import kinds
 import reader
+import writer
 
 READER = Path(reader.__file__)
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
@@ -26,10 +28,11 @@ SECRET = bytes(range(16))
 # A second transcription of the table in docs/format.md, so that one slip cannot hide in both.
 OFFSETS = {
     "magic": (0, "8s"), "version": (8, "H"), "header bytes": (10, "H"), "kind": (12, "H"), "hash": (14, "H"),
-    "scheme": (16, "H"), "reserved": (18, "H"), "probes": (20, "I"), "bits": (24, "Q"), "block bits": (32, "I"),
+    "scheme": (16, "H"), "cell bits": (18, "H"), "probes": (20, "I"), "bits": (24, "Q"), "block bits": (32, "I"),
     "chunk bytes": (36, "I"), "seed": (40, "Q"), "key id": (48, "Q"), "keys": (56, "Q"), "planned keys": (64, "Q"),
     "target": (72, "d"), "payload offset": (80, "Q"), "payload bytes": (88, "Q"), "checksums offset": (96, "Q"),
-    "file bytes": (104, "Q"), "checksum of the checksums": (112, "Q"), "checksum of the header": (248, "Q")}
+    "file bytes": (104, "Q"), "checksum of the checksums": (112, "Q"), "variant": (120, "I"),
+    "checksum of the header": (248, "Q")}
 CLASSIC, PARTITIONED, BLOCKED = 1, 2, 3
 NONE, XXH3, SIPHASH, SHA1, MD5 = range(5)
 MULTIPLY, MODULO = 1, 2
@@ -41,7 +44,7 @@ def filter_file(payload=None, **changes):
               "scheme": MULTIPLY, "probes": 3, "bits": 1000, "chunk bytes": 2**20, "seed": 0, "keys": 5,
               "planned keys": 100, "target": 0.01, "payload offset": 256}
     changes = {name.replace("_", " "): value for name, value in changes.items()}
-    reserved_tail = changes.pop("reserved tail", {})
+    reserved = changes.pop("reserved", {})
     fields |= changes
     if fields["kind"] == BLOCKED:
         fields.setdefault("block bits", 512)
@@ -59,11 +62,34 @@ def filter_file(payload=None, **changes):
     for name, value in fields.items():
         offset, code = OFFSETS[name]
         struct.pack_into("<" + code, header, offset, value)
-    for offset, value in reserved_tail.items():
+    for offset, value in reserved.items():
         header[offset] = value
     if "checksum of the header" not in fields:
         struct.pack_into("<Q", header, 248, xxhash.xxh3_64_intdigest(bytes(header[:248])))
     return bytes(header) + payload + checksums
+
+
+def changed_golden(name, words=None, **changes):
+    """A golden file with other words in its payload and other fields, and with checksums that fit again."""
+    data = (GOLDEN / f"{name}.bloom").read_bytes()
+    derived = ("payload bytes", "checksums offset", "file bytes", "checksum of the checksums", "checksum of the header")
+    fields = {field.replace(" ", "_"): struct.unpack_from("<" + code, data, offset)[0]
+              for field, (offset, code) in OFFSETS.items() if field not in derived}
+    length = struct.unpack_from("<Q", data, OFFSETS["payload bytes"][0])[0]
+    payload = bytearray(data[256:256 + length])
+    for index, value in (words or {}).items():
+        struct.pack_into("<Q", payload, 8 * (index % (length // 8)), value)
+    return filter_file(payload=bytes(payload), **fields | changes)
+
+
+def cut_golden(name, words):
+    """A golden file with only so many words of its payload."""
+    data = (GOLDEN / f"{name}.bloom").read_bytes()
+    whole = changed_golden(name)
+    assert whole == data, name
+    fields = {field.replace(" ", "_"): struct.unpack_from("<" + code, data, offset)[0]
+              for field, (offset, code) in OFFSETS.items() if offset < 80 or field in ("variant", "payload offset")}
+    return filter_file(payload=data[256:256 + 8 * words], **fields | {"bits": 64 * words})
 
 
 # (the field that the message names, the file)
@@ -74,7 +100,7 @@ UNLAWFUL = (
     ("checksum of the header", filter_file(checksum_of_the_header=1)),
     ("header bytes", filter_file(header_bytes=255)),
     ("kind", filter_file(kind=0)),
-    ("kind", filter_file(kind=4)),
+    ("kind", filter_file(kind=14)),
     ("hash", filter_file(hash=5)),
     ("scheme", filter_file(scheme=0)),
     ("scheme", filter_file(scheme=3)),
@@ -85,7 +111,12 @@ UNLAWFUL = (
     ("scheme", filter_file(hash=MD5)),
     ("scheme", filter_file(hash=SHA1, scheme=MODULO, kind=PARTITIONED, probes=2)),
     ("scheme", filter_file(hash=SHA1, scheme=MODULO, kind=BLOCKED, bits=512)),
-    ("reserved", filter_file(reserved=1)),
+    ("cell bits", filter_file(cell_bits=1)),
+    ("cell bits", filter_file(kind=PARTITIONED, bits=999, cell_bits=8)),
+    ("cell bits", filter_file(kind=BLOCKED, bits=512, cell_bits=8)),
+    ("variant", filter_file(variant=1)),
+    ("variant", filter_file(kind=PARTITIONED, bits=999, variant=1)),
+    ("variant", filter_file(kind=BLOCKED, bits=512, variant=2**31)),
     ("probes", filter_file(probes=0)),
     ("probes", filter_file(probes=65)),
     ("probes", filter_file(kind=BLOCKED, bits=512, probes=0)),
@@ -96,6 +127,7 @@ UNLAWFUL = (
     ("bits", filter_file(bits=0)),
     ("bits", filter_file(bits=2**48 + 1)),
     ("bits", filter_file(bits=2**64 - 1, payload_bytes=0, checksums_offset=256, file_bytes=256)),
+    ("bits", filter_file(hash=SHA1, scheme=MODULO, bits=2**32 + 1)),
     ("bits", filter_file(kind=BLOCKED, bits=1000)),
     ("bits", filter_file(kind=BLOCKED, bits=0)),
     ("bits", filter_file(kind=PARTITIONED, bits=1000, probes=3)),
@@ -112,6 +144,7 @@ UNLAWFUL = (
     ("key id", filter_file(hash=MD5, scheme=MODULO, key_id=1)),
     ("target", filter_file(target=1.0)),
     ("target", filter_file(target=-0.25)),
+    ("target", filter_file(target=-0.0)),
     ("target", filter_file(target=float("inf"))),
     ("target", filter_file(target=float("nan"))),
     ("payload offset", filter_file(payload_offset=320)),
@@ -120,12 +153,166 @@ UNLAWFUL = (
     ("checksums offset", filter_file(checksums_offset=376)),
     ("file bytes", filter_file(file_bytes=400)),
     ("file bytes", filter_file(bits=2**48)),  # lawful, but the file is not that long
-    ("reserved tail", filter_file(reserved_tail={120: 1})),
-    ("reserved tail", filter_file(reserved_tail={247: 128})),
+    ("reserved", filter_file(reserved={124: 1})),
+    ("reserved", filter_file(reserved={247: 128})),
     ("payload", filter_file(payload=bytes(125) + b"\x01\0\0")),  # bit 1000 of 1000
     ("payload", filter_file(payload=bytes(127) + b"\x80")),
     ("payload", filter_file(bits=1, payload=b"\x02" + bytes(7))),
     ("checksum of the checksums", filter_file(checksum_of_the_checksums=1)),
+)
+
+# Fields of the kinds of cells and directories: golden files, one field changed.
+UNLAWFUL_SHAPES = tuple((field, changed_golden(name, **{field.replace(" ", "_"): value})) for field, name, values in (
+    ("probes", "counting-lines", (0, 17)),
+    ("probes", "counting-classic", (0, 65)),
+    ("cell bits", "counting-lines", (0, 1, 3, 32)),
+    ("cell bits", "counting-classic", (0, 1, 3, 32)),
+    ("block bits", "counting-lines", (64, 256, 1024)),
+    ("bits", "counting-lines", (0, 512 * 16 - 64)),
+    ("bits", "counting-classic", (0, 64 * 121 - 4)),
+    ("variant", "counting-lines", (1,)),
+    ("probes", "scalable-layers", (0, 17)),
+    ("cell bits", "scalable-layers", (1,)),
+    ("block bits", "scalable-layers", (0,)),
+    ("bits", "scalable-layers", (64 * 9,)),
+    ("variant", "scalable-layers", (0, 1, 17)),
+    ("probes", "windowed-count", (0, 17)),
+    ("cell bits", "windowed-count", (1,)),
+    ("block bits", "windowed-count", (0,)),
+    ("variant", "windowed-count", (0, 64)),
+    ("probes", "cuckoo-layers", (1, 3)),
+    ("cell bits", "cuckoo-layers", (3, 33)),
+    ("block bits", "cuckoo-layers", (0, 47, 12 * 256)),
+    ("variant", "cuckoo-layers", (1,)),
+    ("probes", "fuse-3", (0, 2, 5)),
+    ("cell bits", "fuse-3", (4, 12, 64)),
+    ("block bits", "fuse-3", (512,)),
+    ("variant", "fuse-3", (1,)),
+    ("bits", "fuse-3", (63,)),
+    ("probes", "ribbon-7", (0, 2)),
+    ("cell bits", "ribbon-7", (0, 33)),
+    ("block bits", "ribbon-7", (512,)),
+    ("variant", "ribbon-7", (1,)),
+    ("probes", "bloomier-8", (2, 5)),
+    ("cell bits", "bloomier-8", (0, 7, 41, 97)),
+    ("block bits", "bloomier-8", (512,)),
+    ("variant", "bloomier-8", (0, 65)),
+    ("probes", "count-min-plain", (0, 65)),
+    ("cell bits", "count-min-plain", (4, 24, 128)),
+    ("block bits", "count-min-plain", (512,)),
+    ("variant", "count-min-plain", (2,)),
+    ("probes", "spectral-recurring", (0, 65)),
+    ("cell bits", "spectral-recurring", (4, 24, 128)),
+    ("block bits", "spectral-recurring", (512,)),
+    ("variant", "spectral-recurring", (3,)),
+    ("probes", "top-k", (0, 65)),
+    ("cell bits", "top-k", (0, 16, 64)),
+    ("block bits", "top-k", (512,)),
+    ("variant", "top-k", (0, 2**20 + 1)),
+) for value in values)
+
+# What stands in the payload: golden files, one word changed.
+UNLAWFUL_PAYLOADS = tuple((field, changed_golden(name, {word: value})) for field, name, word, value in (
+    ("layers", "scalable-layers", 0, 0),
+    ("layers", "scalable-layers", 0, 33),
+    ("layers", "scalable-layers", 0, 2**64 - 1),
+    ("directory", "scalable-layers", 1, 1),
+    ("directory", "scalable-layers", 7, 2**63),
+    ("blocks", "scalable-layers", 8, 0),
+    ("blocks", "scalable-layers", 8, 3),
+    ("blocks", "scalable-layers", 8, 1),
+    ("blocks", "scalable-layers", 8, 2**61),
+    ("capacity", "scalable-layers", 9, 0),
+    ("directory", "scalable-layers", 11, 1),
+    ("directory", "scalable-layers", 31, 1),
+    ("window", "windowed-count", 0, 3),
+    ("clock", "windowed-count", 1, 2),
+    ("clock", "windowed-count", 3, 1),
+    ("clock", "windowed-count", 7, 1),
+    ("clock", "windowed-count", 13, 1),
+    ("clock", "windowed-count", 15, 2**63),
+    ("layers", "cuckoo-layers", 0, 0),
+    ("layers", "cuckoo-layers", 0, 33),
+    ("greatest number of layers", "cuckoo-layers", 1, 0),
+    ("greatest number of layers", "cuckoo-layers", 1, 33),
+    ("expansion", "cuckoo-layers", 2, 0),
+    ("expansion", "cuckoo-layers", 2, 3),
+    ("expansion", "cuckoo-layers", 2, 65536),
+    ("preamble", "cuckoo-layers", 3, 1),
+    ("preamble", "cuckoo-layers", 7, 1),
+    ("preamble", "cuckoo-layers", 15, 1),
+    ("buckets", "cuckoo-layers", 8, 0),
+    ("buckets", "cuckoo-layers", 8, 41),
+    ("buckets", "cuckoo-layers", 10, 42 * 3),
+    ("buckets", "cuckoo-layers", 10, 42 * 2**32),
+    ("buckets", "cuckoo-layers", 12, 42 * 8),
+    ("buckets", "cuckoo-layers", 12, 42),
+    ("buckets", "cuckoo-layers", 12, 0),
+    ("used cells", "cuckoo-layers", 9, 4 * 42 + 1),
+    ("shards", "fuse-3", -8, 0),
+    ("shards", "fuse-3", -8, 2**24 + 1),
+    ("shards", "fuse-3", -8, 2**64 - 1),
+    ("different keys", "fuse-3", -7, 301),
+    ("footer", "fuse-3", -6, 1),
+    ("footer", "fuse-3", -1, 2**63),
+    ("first word", "fuse-3", -12, 8),
+    ("first word", "fuse-shards", -16, 8),
+    ("segments", "fuse-3", -10, 2**31),
+    ("cells of a segment", "fuse-3", -10, 0),
+    ("cells of a segment", "fuse-3", -9, 0),
+    ("cells of a segment", "fuse-3", -9, 2**31),
+    ("shards", "fuse-3", -10, 2),
+    ("shards", "fuse-3", -9, 1),
+    ("cells of a segment", "fuse-empty", -9, 1),
+    ("first word", "ribbon-7", -16, 8),
+    ("slots", "ribbon-7", -11, 703),
+    ("slots", "ribbon-7", -11, 128),
+    ("slots", "ribbon-7", -11, 2**32),
+    ("words of columns", "ribbon-7", -11, 768),
+    ("words of columns", "ribbon-7", -10, 0),
+    ("directory", "ribbon-7", -9, 1),
+    ("footer", "ribbon-layers", -3, 1),
+    ("different keys", "ribbon-layers", -7, 2**64 - 1),
+    ("shards", "bloomier-8", -8, 2),
+    ("shards", "bloomier-8", -9, 200),
+    ("different keys", "bloomier-8", -7, 301),
+    ("preamble", "count-min-plain", 1, 1),
+    ("preamble", "count-min-plain", 7, 2**63),
+    ("rest", "count-min-plain", -1, 2**63),
+    ("width", "top-k", 0, 0),
+    ("width", "top-k", 0, 2**63),
+    ("width", "top-k", 0, 1000),
+    ("bytes of keys", "top-k", 0, 41),
+    ("decay", "top-k", 2, 0),
+    ("decay", "top-k", 2, 4252017624),
+    ("listed keys", "top-k", 4, 21),
+    ("bytes of keys", "top-k", 4, 19),
+    ("bytes of keys", "top-k", 5, 0),
+    ("bytes of keys", "top-k", 5, 2**64 - 1),
+    ("preamble", "top-k", 6, 1),
+    ("preamble", "top-k", 7, 1),
+    ("count", "top-k", 8 + 80 + 1, 0),
+    ("list", "top-k", 8 + 80 + 1, 1),
+    ("length", "top-k", 8 + 80 + 2, 65537),
+    ("bytes of keys", "top-k", 8 + 80 + 3 * 19 + 2, 1),
+    ("padding", "top-k", -1, 2**64 - 1),
+)) + (
+    ("bits", changed_golden("windowed-count", variant=5)),
+    ("bits", cut_golden("windowed-count", 8)),
+    ("bits", cut_golden("windowed-count", 8 * 2)),
+    ("bits", cut_golden("windowed-count", 8 * 16)),
+    ("bits", cut_golden("count-min-plain", 8)),
+    ("bits", cut_golden("count-min-plain", 9)),
+    ("bits", cut_golden("spectral-recurring-32", 1)),
+    ("layers", cut_golden("scalable-layers", 8)),
+    ("layers", cut_golden("scalable-layers", 24)),
+    ("blocks", cut_golden("scalable-layers", 40)),
+    ("layers", cut_golden("cuckoo-layers", 15)),
+    ("buckets", cut_golden("cuckoo-layers", 16)),
+    ("shards", cut_golden("fuse-3", 11)),
+    ("preamble", cut_golden("top-k", 8)),
+    ("width", cut_golden("top-k", 87)),
+    ("bytes of keys", cut_golden("top-k", 100)),
 )
 
 LAWFUL = (
@@ -141,6 +328,39 @@ LAWFUL = (
     filter_file(hash=SHA1, scheme=MODULO, probes=64),
     filter_file(hash=MD5, scheme=MODULO, probes=4),
 )
+
+# Cells may hold anything, and so may numbers that nothing follows from.
+LAWFUL_PAYLOADS = tuple(changed_golden(name, {word: value}) for name, word, value in (
+    ("counting-lines", 0, 2**64 - 1),
+    ("counting-classic", -1, 2**64 - 1),
+    ("scalable-layers", 9, 1),
+    ("scalable-layers", 10, 2**64 - 1),
+    ("scalable-layers", -1, 2**64 - 1),
+    ("windowed-count", 0, 2**64 - 1),
+    ("windowed-count", 0, 4),
+    ("windowed-count", 1, 1),
+    ("windowed-count", 2, 2**64 - 1),
+    ("windowed-count", 12, 2**64 - 1),
+    ("windowed-count", -1, 2**64 - 1),
+    ("cuckoo-layers", 1, 1),
+    ("cuckoo-layers", 2, 1),
+    ("cuckoo-layers", 2, 32768),
+    ("cuckoo-layers", 9, 0),
+    ("cuckoo-layers", -1, 2**64 - 1),
+    ("fuse-3", 0, 2**64 - 1),
+    ("fuse-3", -7, 0),
+    ("fuse-3", -11, 2**64 - 1),
+    ("ribbon-7", 0, 2**64 - 1),
+    ("ribbon-layers", 492, 2**64 - 1),
+    ("bloomier-8", 0, 2**64 - 1),
+    ("count-min-plain", 0, 2**64 - 1),
+    ("count-min-plain", 8, 2**64 - 1),
+    ("spectral-recurring", -1, 2**64 - 1),
+    ("top-k", 1, 2**64 - 1),
+    ("top-k", 2, 1),
+    ("top-k", 3, 0),
+    ("top-k", 8, 2**64 - 1),
+))
 
 
 def make_keys(rng, count, without=frozenset()):
@@ -208,19 +428,19 @@ class KnownAnswers(unittest.TestCase):
 
     def test_positions(self):
         # 1, c, c^2 and c^3 are 0, 0.817, 0.694 and 0.451 of 2^64; an odd multiple of 2^63 is always one half.
-        self.assertEqual(list(reader.classic_positions(1, 4, 1000)), [0, 817, 694, 451])
-        self.assertEqual(list(reader.classic_positions(2**63, 3, 2**48)), [2**47] * 3)
-        self.assertEqual(list(reader.partitioned_positions(1, 4, 4000)), [0, 1817, 2694, 3451])
+        self.assertEqual(list(kinds.classic_positions(1, 4, 1000)), [0, 817, 694, 451])
+        self.assertEqual(list(kinds.classic_positions(2**63, 3, 2**48)), [2**47] * 3)
+        self.assertEqual(list(kinds.partitioned_positions(1, 4, 4000)), [0, 1817, 2694, 3451])
 
     def test_blocked_positions(self):
-        self.assertEqual(list(reader.blocked_positions(1, 2, 512)), [8, 32 + 8])
-        self.assertEqual(list(reader.blocked_positions(2**63, 3, 2048)), [1024, 1024 + 32, 1024 + 96])
+        self.assertEqual(list(kinds.blocked_positions(1, 2, 512)), [8, 32 + 8])
+        self.assertEqual(list(kinds.blocked_positions(2**63, 3, 2048)), [1024, 1024 + 32, 1024 + 96])
         # r = 1 moves the single bit of the pattern to lane 15, where 0xb1750000 >> 27 is 22; r = 15 to lane 1.
-        self.assertEqual(list(reader.blocked_positions(0x10000, 1, 512)), [480 + 22])
-        self.assertEqual(list(reader.blocked_positions(0xC0000000000F0001, 1, 2048)), [1536 + 32 + 26])
+        self.assertEqual(list(kinds.blocked_positions(0x10000, 1, 512)), [480 + 22])
+        self.assertEqual(list(kinds.blocked_positions(0xC0000000000F0001, 1, 2048)), [1536 + 32 + 26])
 
     def test_patterns_have_as_many_bits_as_probes(self):
-        self.assertEqual([pattern.bit_count() for pattern in reader.BLOCK_PATTERNS], list(range(1, 17)))
+        self.assertEqual([pattern.bit_count() for pattern in kinds.BLOCK_PATTERNS], list(range(1, 17)))
 
 
 class Files(WithDirectory):
@@ -234,13 +454,46 @@ class Files(WithDirectory):
         return None
 
     def test_lawful_files_are_taken(self):
-        for data in LAWFUL:
+        for data in LAWFUL + LAWFUL_PAYLOADS:
             with reader.Filter(self.written(data)) as bloom:
                 bloom.verify()
+                if bloom.hash == "xxh3":
+                    for key in (b"", b"key", 7):
+                        bloom.contains(key)
 
-    def test_unlawful_fields_are_refused_by_name(self):
-        for field, data in UNLAWFUL:
-            self.assertEqual(str(self.refused(self.written(data))).split(":")[0], field)
+    def test_unlawful_files_are_refused_by_name(self):
+        for number, (field, data) in enumerate(UNLAWFUL + UNLAWFUL_SHAPES + UNLAWFUL_PAYLOADS):
+            with self.subTest(field=field, number=number):
+                self.assertEqual(str(self.refused(self.written(data))).split(":")[0], field)
+
+    def test_unlawful_lists(self):
+        with reader.Filter(GOLDEN / "top-k.bloom") as bloom:
+            first, listed = 8 + 2 * 40, bloom.payload.listed
+        for words, text in (
+                ({first + 3: listed[0][2]}, "list: has a hash twice"),
+                # With one count for all their bytes decide, and those are in another order.
+                ({first + 3 * i + 1: 9 for i in range(len(listed))}, "list: is out of order")):
+            path = self.written(changed_golden("top-k", words))
+            self.assertEqual(self.refused(path), text)
+
+    def test_a_clock_moves_forwards_only(self):
+        with reader.Filter(GOLDEN / "windowed-time.bloom") as bloom:
+            ring, words = bloom.payload, json.loads((GOLDEN / "windowed-time.json").read_text(encoding="utf-8"))
+            h = xxhash.xxh3_64_intdigest(words["present"][-1].encode())
+            self.assertEqual(ring.remembered(), bloom.keys)
+            self.assertTrue(ring.contains(h, 0))
+            remembered = [ring.remembered(ring.now + later) for later in range(80)]
+            self.assertEqual(remembered, sorted(remembered, reverse=True))
+            self.assertEqual((remembered[0], remembered[-1]), (bloom.keys, 0))
+            self.assertFalse(ring.contains(h, ring.now + 80))
+        with reader.Filter(GOLDEN / "windowed-count.bloom") as bloom:
+            self.assertEqual(bloom.payload.alive(2**40), bloom.payload.alive())
+
+    def test_verbs_that_a_kind_lacks(self):
+        with reader.Filter(GOLDEN / "fuse-3.bloom") as bloom:
+            for ask in (lambda: bloom.count(b"key"), lambda: bloom.value(b"key"), bloom.top):
+                with self.assertRaises(ValueError):
+                    ask()
         self.assertIn("7", self.refused(self.written(filter_file(version=7))))
 
     def test_every_flipped_bit_is_refused(self):
@@ -333,11 +586,14 @@ class Tool(WithDirectory):
                  "hash": bloom.hash, "seed": bloom.seed, "format_version": fields["version"]})
             self.assertEqual(bloom.keys, len(self.added))
             self.assertEqual([key for key in self.added if not bloom.contains(key)], [])
-            write_lines(self.directory / "asked", others)
-            found = [key for key in others if bloom.contains(key)]
-            printed = self.run_tool("check", *key_file, "f.bloom", "asked", statuses=(0, 1))
-            self.assertEqual(printed.split(b"\n"), found + [b""])
-            return found
+            return self.assert_same_answers(bloom, others, *key_file)
+
+    def assert_same_answers(self, bloom, others, *key_file):
+        write_lines(self.directory / "asked", others)
+        found = [key for key in others if bloom.contains(key)]
+        printed = self.run_tool("check", *key_file, "f.bloom", "asked", statuses=(0, 1))
+        self.assertEqual(printed.split(b"\n"), found + [b""])
+        return found
 
     def test_every_kind(self):
         for kind in ("classic", "partitioned", "blocked"):
@@ -356,6 +612,149 @@ class Tool(WithDirectory):
                 with self.subTest(kind=kind, probes=probes):
                     self.assert_agrees("--kind", kind, "--probes", probes, "--bits-per-key", 10,
                                        others=self.others[:2000])
+
+    def test_every_layout(self):
+        for options in (
+                "counting --layout line --cell-bits 2", "counting --layout line",
+                "counting --layout line --cell-bits 8", "counting --layout line --cell-bits 16",
+                "counting --layout classic", "counting --layout classic --probes 1",
+                "scalable", "scalable --growth 3", "scalable --growth 16", "windowed", "windowed --generations 1",
+                "windowed --generations 63", "cuckoo", "cuckoo --bucket 1", "cuckoo --bucket 3 --cell-bits 7",
+                "cuckoo --bucket 255 --cell-bits 32", "fuse", "fuse --probes 4", "fuse --cell-bits 32", "ribbon",
+                "ribbon --cell-bits 5", "ribbon --cell-bits 32", "count-min", "count-min --update conservative",
+                "spectral", "spectral --update increase", "spectral --update recurring"):
+            for fpr, seed in ((0.1, 0), (0.004, 7)):
+                if "cell-bits" in options and fpr < 0.01:
+                    continue  # the number of bits decides
+                with self.subTest(options=options, fpr=fpr):
+                    self.assert_agrees("--kind", *options.split(), "--fpr", fpr, "--seed", seed,
+                                       others=self.others[:3000])
+
+    def test_growth(self):
+        for kind in ("scalable", "cuckoo"):
+            with self.subTest(kind=kind):
+                self.run_tool("build", "-o", "f.bloom", "--kind", kind, "--keys", 30, "added")
+                with reader.Filter(self.directory / "f.bloom") as bloom:
+                    self.assertGreater(len(bloom.payload.layers), 4)
+                    self.assertTrue(all(map(bloom.contains, self.added)))
+                    self.assert_same_answers(bloom, self.others)
+
+    def test_many_keys(self):
+        """A ribbon of several layers, and fuse filters with many segments."""
+        keys = [b"%d" % i for i in range(40_000)]
+        write_lines(self.directory / "many", keys)
+        for kind in ("fuse", "ribbon"):
+            with self.subTest(kind=kind):
+                self.run_tool("build", "-o", "f.bloom", "--kind", kind, "many")
+                with reader.Filter(self.directory / "f.bloom") as bloom:
+                    self.assertEqual([key for key in keys[::7] if not bloom.contains(key)], [])
+                    self.assert_same_answers(bloom, self.others[:2000])
+
+    def test_counts(self):
+        for name, most in (("often", 400), ("seldom", 30)):
+            repeated = [key for i, key in enumerate(self.added[:400]) for _ in range(1 + most // (i + 1))]
+            random.Random(3).shuffle(repeated)
+            write_lines(self.directory / name, repeated)
+        asked = self.added[:600] + self.others[:400]
+        write_lines(self.directory / "asked", asked)
+        for options in ("counting", "counting --layout classic --cell-bits 2", "cuckoo", "cuckoo --bucket 2",
+                        "count-min --bytes 2K", "count-min --bytes 1K --update conservative",
+                        "spectral --bytes 2K --cell-bits 8", "spectral --bytes 1K --update increase",
+                        "spectral --bytes 1K --update recurring", "top-k", "top-k --bytes 1K"):
+            with self.subTest(options=options):
+                planned = 20 if options.startswith("top-k") else 400
+                keys = "seldom" if options.startswith("cuckoo") else "often"  # it takes so many copies, and no more
+                self.run_tool("build", "-o", "f.bloom", "--kind", *options.split(), "--keys", planned, keys)
+                printed = self.run_tool("count", "f.bloom", "asked")
+                with reader.Filter(self.directory / "f.bloom") as bloom:
+                    self.assertEqual(printed, b"".join(b"%b\t%d\n" % (key, bloom.count(key)) for key in asked))
+
+    def test_removal(self):
+        for kind in ("counting", "cuckoo"):
+            with self.subTest(kind=kind):
+                self.build("--kind", kind)
+                write_lines(self.directory / "gone", self.added[:1000])
+                self.run_tool("remove", "f.bloom", "gone")
+                with reader.Filter(self.directory / "f.bloom") as bloom:
+                    self.assertEqual(bloom.keys, 1000)
+                    self.assertTrue(all(map(bloom.contains, self.added[1000:])))
+                    self.assert_same_answers(bloom, self.added[:1000])
+
+    def test_maps(self):
+        keys = [key.replace(b"\t", b" ") for key in self.added[:800]]
+        for bits in (1, 9, 33, 64):
+            with self.subTest(bits=bits):
+                values = [random.Random(i).getrandbits(bits) for i in range(len(keys))]
+                (self.directory / "pairs").write_bytes(b"".join(map(b"%b\t%d\n".__mod__, zip(keys, values))))
+                self.run_tool("map", "build", "-o", "f.bloom", "--value-bits", bits, "--fpr", 0.2, "pairs")
+                write_lines(self.directory / "asked", self.others[:2000])
+                printed = self.run_tool("map", "get", "f.bloom", "asked")
+                with reader.Filter(self.directory / "f.bloom") as bloom:
+                    self.assertEqual([bloom.value(key) for key in keys], values)
+                    found = ((key, bloom.value(key)) for key in self.others[:2000])
+                    self.assertEqual(printed, b"".join(b"%b\t%d\n" % pair for pair in found if pair[1] is not None))
+
+    def assert_written_again(self, keys, **more):
+        with reader.Filter(self.directory / "f.bloom") as bloom:
+            again = writer.words_again(bloom, keys, **more)
+            self.assertTrue(again == bloom.read(0, bloom.fields["payload bytes"]), "other words")
+
+    def test_second_writer(self):
+        """The same keys in the same order make the same words."""
+        keys = [key for i, key in enumerate(self.added[:600]) for _ in range(1 + 30 // (i + 1))]
+        random.Random(5).shuffle(keys)
+        write_lines(self.directory / "few", keys)
+        for options, planned in (
+                ("counting --layout line --cell-bits 2", 300), ("counting --layout line", 300),
+                ("counting --layout classic --cell-bits 2", 300), ("scalable", 40), ("scalable --growth 5", 7),
+                ("windowed", 200), ("windowed --generations 1", 200), ("windowed --generations 63", 100),
+                ("cuckoo", 600), ("cuckoo", 90), ("cuckoo --bucket 1", 300), ("cuckoo --bucket 3 --cell-bits 11", 200),
+                ("fuse", 600), ("fuse --probes 4 --cell-bits 16", 600), ("fuse", 4 << 20), ("ribbon", 600),
+                ("ribbon --fpr 1e-6", 3 << 20), ("count-min --bytes 2K", 600),
+                ("count-min --bytes 1K --update conservative", 600), ("spectral --bytes 1K --cell-bits 8", 600),
+                ("spectral --bytes 2K --update increase", 600), ("spectral --bytes 2K --update recurring", 600),
+                ("top-k --bytes 1K", 20), ("top-k", 5), ("top-k", 1000)):
+            with self.subTest(options=options, planned=planned):
+                self.run_tool("build", "-o", "f.bloom", "--kind", *options.split(), "--keys", planned, "few")
+                self.assert_written_again(keys)
+
+    def test_second_writer_of_many_keys(self):
+        """More than one piece of 8192 cells, many segments, and layers that bump."""
+        keys = [b"%d" % i for i in range(20_000)]
+        write_lines(self.directory / "many", keys)
+        for options in ("fuse", "fuse --probes 4", "ribbon --cell-bits 3"):
+            with self.subTest(options=options):
+                self.run_tool("build", "-o", "f.bloom", "--kind", *options.split(), "--fpr", 0.2, "many")
+                self.assert_written_again(keys)
+
+    def test_second_writer_removes(self):
+        keys = self.added[:500] + self.added[:100]
+        write_lines(self.directory / "few", keys)
+        gone = self.added[50:300] + self.added[60:70] + self.others[:50]
+        write_lines(self.directory / "gone", gone)
+        for options in ("counting", "counting --layout classic --cell-bits 2", "cuckoo", "cuckoo --bucket 2"):
+            for planned in (600, 60):
+                with self.subTest(options=options, planned=planned):
+                    self.run_tool("build", "-o", "f.bloom", "--kind", *options.split(), "--keys", planned, "few")
+                    self.run_tool("remove", "f.bloom", "gone")
+                    self.assert_written_again(keys, removed=gone)
+
+    def test_second_writer_of_maps(self):
+        keys = [b"%d" % i for i in range(900)]
+        for bits in (1, 13, 64):
+            values = [random.Random(i).getrandbits(bits) for i in range(len(keys))]
+            (self.directory / "pairs").write_bytes(b"".join(map(b"%b\t%d\n".__mod__, zip(keys, values))))
+            self.run_tool("map", "build", "-o", "f.bloom", "--value-bits", bits, "pairs")
+            self.assert_written_again(keys, values=values)
+
+    def test_top(self):
+        repeated = [key for i, key in enumerate(self.added[:300]) for _ in range(1 + 300 // (i + 1))]
+        random.Random(4).shuffle(repeated)
+        write_lines(self.directory / "repeated", repeated)
+        printed = self.run_tool("top", "-k", 25, "-o", "f.bloom", "repeated")
+        shown = subprocess.run([sys.executable, READER, "--top", self.directory / "f.bloom"], stdout=subprocess.PIPE,
+                               check=True).stdout
+        self.assertEqual(printed, shown)
 
     def test_siphash(self):
         for kind in ("classic", "partitioned", "blocked"):
@@ -389,10 +788,10 @@ class Tool(WithDirectory):
                 reader.Filter(path)
 
     def test_tool_takes_and_refuses_the_same_files(self):
-        for data in LAWFUL:
+        for data in LAWFUL + LAWFUL_PAYLOADS:
             self.run_tool("info", self.written(data))
-        for field, data in UNLAWFUL:
-            with self.subTest(field=field):
+        for number, (field, data) in enumerate(UNLAWFUL + UNLAWFUL_SHAPES + UNLAWFUL_PAYLOADS):
+            with self.subTest(field=field, number=number):
                 self.run_tool("info", self.written(data), statuses=(2,))
 
     def test_command_line_of_the_reader(self):
@@ -422,6 +821,18 @@ class Golden(unittest.TestCase):
                     for name, expected in (("present", True), ("absent", False)):
                         wrong = [key for key in stated[name] if bloom.contains(as_key(key)) != expected]
                         self.assertEqual(wrong, [], name)
+                    for name, ask in (("counts", bloom.count), ("values", bloom.value)):
+                        numbers = stated.get(name, {})
+                        self.assertEqual({key: ask(as_key(key)) for key in numbers}, numbers, name)
+                    if "top" in stated:
+                        self.assertEqual([[key.decode(), count] for key, count in bloom.top()], stated["top"])
+
+    def test_golden_files_of_every_kind(self):
+        kinds_seen = set()
+        for path in GOLDEN.glob("*.bloom"):
+            with reader.Filter(path) as bloom:
+                kinds_seen.add(bloom.kind)
+        self.assertEqual(kinds_seen, {limits[0] for limits in reader.KINDS.values()})
 
 
 if __name__ == "__main__":

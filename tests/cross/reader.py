@@ -1,10 +1,14 @@
 #!/usr/bin/python3
 """A second reader of Bloomery filter files, written from docs/format.md alone.
 
-It shares no code with the library, so that the two agree only where the page says enough.
+It shares no code with the library, so that the two agree only where the page says enough. Hashes, the header and
+the checksums are here; kinds.py has what is inside of the payloads.
 
-    reader.py FILE < keys      prints the lines that FILE may contain
-    reader.py --info FILE      prints what FILE is, as JSON
+    reader.py FILE < keys             prints the lines that FILE may contain
+    reader.py --count FILE < keys     prints every line, a tab and its count
+    reader.py --value FILE < keys     prints the lines that have a value, a tab and the value
+    reader.py --top FILE              prints the listed keys, a tab and their counts
+    reader.py --info FILE             prints what FILE is, as JSON
 
 With --key-file K for a siphash filter, as in the tool.
 """
@@ -12,6 +16,7 @@ With --key-file K for a siphash filter, as in the tool.
 import argparse
 import hashlib
 import json
+import math
 import mmap
 import os
 import struct
@@ -19,37 +24,39 @@ import sys
 
 import xxhash
 
+import kinds
+from kinds import FormatError, MASK64, POSITIONS, mix, require
+
 HEADER_BYTES = 256
 CHUNK_BYTES = 1_048_576
-MASK32 = 2**32 - 1
-MASK64 = 2**64 - 1
 
-KINDS = {1: "classic", 2: "partitioned", 3: "blocked"}
 HASHES = {0: "none", 1: "xxh3", 2: "siphash", 3: "sha1", 4: "md5"}
 SCHEMES = {1: "multiply", 2: "modulo"}
 
-HEADER = struct.Struct("<8s6HIQIIQQQQdQQQQQ128sQ")
+HEADER = struct.Struct("<8s6HIQIIQQQQdQQQQQI124sQ")
 HEADER_FIELDS = (
-    "magic", "version", "header bytes", "kind", "hash", "scheme", "reserved", "probes", "bits", "block bits",
+    "magic", "version", "header bytes", "kind", "hash", "scheme", "cell bits", "probes", "bits", "block bits",
     "chunk bytes", "seed", "key id", "keys", "planned keys", "target", "payload offset", "payload bytes",
-    "checksums offset", "file bytes", "checksum of the checksums", "reserved tail", "checksum of the header")
+    "checksums offset", "file bytes", "checksum of the checksums", "variant", "reserved", "checksum of the header")
 
-PROBE_MULTIPLIER = 0xD1342543DE82EF95
-BLOCK_PATTERNS = (
-    0x0001, 0x0003, 0x000B, 0x0053, 0x0153, 0x02B3, 0x053B, 0x0A6F,
-    0x0B77, 0x177B, 0x1DBF, 0x2EFF, 0x5DFF, 0x3FFF, 0x7FFF, 0xFFFF)
-LANE_MULTIPLIERS = (
-    0x47B6137B, 0x44974D91, 0x8824AD5B, 0xA2B7289D, 0x705495C7, 0x2DF1424B, 0x9EFC4947, 0x5C6BFB31,
-    0xD1B54A33, 0x6C8E944D, 0xB5297A4D, 0x1B56C4E9, 0xE7037ED1, 0x3C6EF373, 0xF39CC061, 0x82A2B175)
-
-
-class FormatError(Exception):
-    """The file is not a version 1 filter; the text starts with the field at fault."""
-
-
-def require(condition, field, text):
-    if not condition:
-        raise FormatError(f"{field}: {text}")
+# By number: the name, what `bits` is a multiple of, and the probes, cell bits and variants that a kind may have. What
+# depends on other fields is in check_shape.
+NONE = (0,)
+COUNTERS = (8, 16, 32, 64)
+KINDS = {
+    1: ("classic", 1, range(1, 65), NONE, NONE),
+    2: ("partitioned", 1, range(1, 65), NONE, NONE),
+    3: ("blocked", 512, range(1, 17), NONE, NONE),
+    4: ("counting", 64, range(1, 65), (2, 4, 8, 16), NONE),
+    5: ("scalable", 512, range(1, 17), NONE, range(2, 17)),
+    6: ("windowed", 512, range(1, 17), NONE, range(1, 64)),
+    7: ("cuckoo", 64, (2,), range(4, 33), NONE),
+    8: ("fuse", 64, (3, 4), (8, 16, 32), NONE),
+    9: ("ribbon", 64, (1,), range(1, 33), NONE),
+    10: ("bloomier", 64, (3, 4), range(1, 97), range(1, 65)),
+    11: ("count-min", 64, range(1, 65), COUNTERS, (0, 1)),
+    12: ("spectral", 64, range(1, 65), COUNTERS, (0, 1, 2)),
+    13: ("top-k", 64, range(1, 65), (32,), range(1, 2**20 + 1))}
 
 
 # Hashes
@@ -62,8 +69,7 @@ def splitmix64(x):
 
 
 def mix64(key, seed):
-    product = (key ^ splitmix64(seed)) * 0x9FB21C651E98DF25
-    return ((product & MASK64 ^ product >> 64) * 0xD6E8FEB86659FD93) & MASK64
+    return mix(key, splitmix64(seed))
 
 
 def siphash24(data, secret):
@@ -110,33 +116,30 @@ def md5_words(data, probes):
     return struct.unpack(">4I", hashlib.md5(data).digest())[:probes]
 
 
-# Positions: h is the 64-bit hash, k the number of probes, m the number of bits
-
-def classic_positions(h, k, m):
-    for _ in range(k):
-        yield h * m >> 64
-        h = h * PROBE_MULTIPLIER & MASK64
-
-
-def partitioned_positions(h, k, m):
-    slice_bits = m // k
-    for j, position in enumerate(classic_positions(h, k, slice_bits)):
-        yield j * slice_bits + position
-
-
-def blocked_positions(h, k, m):
-    block = h * (m // 512) >> 64
-    x = h & MASK32
-    rotation = x >> 16 & 15
-    for lane, multiplier in enumerate(LANE_MULTIPLIERS):
-        if BLOCK_PATTERNS[k - 1] >> (lane + rotation) % 16 & 1:
-            yield 512 * block + 32 * lane + ((x * multiplier & MASK32) >> 27)
-
-
-POSITIONS = {"classic": classic_positions, "partitioned": partitioned_positions, "blocked": blocked_positions}
-
-
 # Files
+
+def check_shape(f, limits):
+    """Kind, probes, bits, block bits, cell bits and variant against the table of kinds."""
+    kind, unit, probes, cell_bits, variants = limits
+    require(f["variant"] in variants, "variant", f"{f['variant']} does not go with kind {kind}")
+    require(f["cell bits"] in cell_bits, "cell bits", f"{f['cell bits']} does not go with kind {kind}")
+    if kind == "bloomier":
+        require(0 <= f["cell bits"] - f["variant"] <= 32, "cell bits", f"{f['cell bits']} does not go with the values")
+
+    in_lines = kind in ("blocked", "scalable", "windowed") or kind == "counting" and f["block bits"] != 0
+    if kind == "cuckoo":
+        lawful = (f["cell bits"] * cells for cells in range(1, 256))
+    else:
+        lawful = (512 if in_lines else 0,)
+    require(f["block bits"] in lawful, "block bits", f"{f['block bits']} does not go with kind {kind}")
+
+    if in_lines:
+        unit, probes = 512, range(1, 17)
+    require(f["probes"] in probes, "probes", f"{f['probes']} does not go with kind {kind}")
+    require(1 <= f["bits"] <= 2**48, "bits", f"{f['bits']} is not in 1 to 2^48")
+    divisor = f["probes"] if kind == "partitioned" else unit
+    require(f["bits"] % divisor == 0, "bits", f"{f['bits']} is not a multiple of {divisor}")
+
 
 def parse_header(data):
     """The fields of the header by name, each checked; data is its 256 bytes."""
@@ -148,29 +151,27 @@ def parse_header(data):
 
     for field, names in (("kind", KINDS), ("hash", HASHES), ("scheme", SCHEMES)):
         require(f[field] in names, field, f"{f[field]} is not known")
-        f[field] = names[f[field]]
-    kind, hash_name, probes, bits = f["kind"], f["hash"], f["probes"], f["bits"]
+    limits = KINDS[f["kind"]]
+    f["kind"], f["hash"], f["scheme"] = limits[0], HASHES[f["hash"]], SCHEMES[f["scheme"]]
+    hash_name = f["hash"]
 
     digest_words = hash_name in ("sha1", "md5")
     require((f["scheme"] == "modulo") == digest_words, "scheme", f"{f['scheme']} does not go with hash {hash_name}")
-    require(kind == "classic" or not digest_words, "scheme", f"modulo does not go with kind {kind}")
-
-    most_probes = 16 if kind == "blocked" else 4 if hash_name == "md5" else 64
-    require(1 <= probes <= most_probes, "probes", f"{probes} is not in 1 to {most_probes}")
-    require(1 <= bits <= 2**48, "bits", f"{bits} is not in 1 to 2^48")
-    divisor = {"classic": 1, "partitioned": probes, "blocked": 512}[kind]
-    require(bits % divisor == 0, "bits", f"{bits} is not a multiple of {divisor}")
+    require(f["kind"] == "classic" or not digest_words, "scheme", f"modulo does not go with kind {f['kind']}")
+    check_shape(f, limits)
+    require(hash_name != "md5" or f["probes"] <= 4, "probes", f"{f['probes']} is more than md5 has")
+    require(f["bits"] <= 2**32 or not digest_words, "bits", f"{f['bits']} is more than words of 32 bits reach")
 
     # A program that hashed by rules of its own may have used a seed; the other hashes say that they do not.
     require(f["seed"] == 0 or hash_name in ("xxh3", "none"), "seed", f"is not 0 with hash {hash_name}")
     require(f["key id"] == 0 or hash_name == "siphash", "key id", f"is not 0 with hash {hash_name}")
-    require(0 <= f["target"] < 1, "target", f"{f['target']} is not in [0, 1)")
-    require(not any(f["reserved tail"]), "reserved tail", "is not zeros")
+    lawful_target = 0 <= f["target"] < 1 and math.copysign(1, f["target"]) > 0
+    require(lawful_target, "target", f"{f['target']} is not in [0, 1)")
+    require(not any(f["reserved"]), "reserved", "is not zeros")
 
-    payload_bytes = (bits + 63) // 64 * 8
+    payload_bytes = (f["bits"] + 63) // 64 * 8
     chunks = -(-payload_bytes // CHUNK_BYTES)
-    for field, value in (("header bytes", HEADER_BYTES), ("reserved", 0),
-                         ("block bits", 512 if kind == "blocked" else 0), ("chunk bytes", CHUNK_BYTES),
+    for field, value in (("header bytes", HEADER_BYTES), ("chunk bytes", CHUNK_BYTES),
                          ("payload offset", HEADER_BYTES), ("payload bytes", payload_bytes),
                          ("checksums offset", HEADER_BYTES + payload_bytes),
                          ("file bytes", HEADER_BYTES + payload_bytes + 8 * chunks)):
@@ -207,6 +208,7 @@ class Filter:
         require(last_word >> used_bits == 0, "payload", "has bits past its end")
         if payload_bytes <= CHUNK_BYTES:
             self.verify()
+        self.payload = kinds.PAYLOADS[self.kind](self.fields, self.read)
 
         if secret is not None and self.hash == "siphash" and siphash_key_id(secret) != self.fields["key id"]:
             raise ValueError("key id: the file was made with another secret key")
@@ -221,6 +223,10 @@ class Filter:
     def close(self):
         self._data.close()
 
+    def read(self, first, count):
+        """Bytes of the payload."""
+        return self._data[HEADER_BYTES + first:HEADER_BYTES + first + count]
+
     def verify(self):
         """Checks every checksum of the payload; that of the header was checked on opening."""
         start = self.fields["checksums offset"]
@@ -232,35 +238,76 @@ class Filter:
             chunk = self._data[begin:min(begin + CHUNK_BYTES, start)]
             require(xxhash.xxh3_64_intdigest(chunk) == checksum, "payload", f"checksum of chunk {index} is wrong")
 
-    def positions(self, key):
-        """The positions of a key: a string of bytes, or an integer of at most 64 bits."""
-        probes, bits = self.shape
+    def hash_of(self, key):
+        """The 64-bit hash of a key, a string of bytes or an integer of at most 64 bits; the words of a digest."""
         integer = isinstance(key, int)
         if integer and not -2**63 <= key < 2**64:
             raise ValueError(f"{key} is not a 64-bit integer")
         data = (key & MASK64).to_bytes(8, "little") if integer else key
         if self.hash == "sha1":
-            return (word % bits for word in sha1_words(data, probes))
+            return sha1_words(data, self.shape[0])
         if self.hash == "md5":
-            return (word % bits for word in md5_words(data, probes))
+            return md5_words(data, self.shape[0])
         if self.hash == "siphash":
             if self._secret is None:
                 raise ValueError("hash: siphash needs its secret key")
-            h = siphash24(data, self._secret)
-        elif self.hash == "xxh3":
-            h = mix64(key & MASK64, self.seed) if integer else xxhash.xxh3_64_intdigest(data, self.seed)
-        else:
-            raise ValueError("hash: only the program that wrote the file knows it")
-        return POSITIONS[self.kind](h, probes, bits)
+            return siphash24(data, self._secret)
+        if self.hash == "xxh3":
+            return mix64(key & MASK64, self.seed) if integer else xxhash.xxh3_64_intdigest(data, self.seed)
+        raise ValueError("hash: only the program that wrote the file knows it")
+
+    def positions(self, key):
+        """The positions of a key in a filter of bits."""
+        probes, bits = self.shape
+        hashed = self.hash_of(key)
+        if isinstance(hashed, int):
+            return POSITIONS[self.kind](hashed, probes, bits)
+        return (word % bits for word in hashed)
 
     def contains(self, key):
-        return all(self._data[HEADER_BYTES + (p >> 3)] >> (p & 7) & 1 for p in self.positions(key))
+        if self.kind in POSITIONS:
+            return all(map(self.payload.bit, self.positions(key)))
+        return self.payload.contains(self.hash_of(key))
+
+    def _asked(self, verb):
+        if not hasattr(self.payload, verb):
+            raise ValueError(f"kind: a {self.kind} filter has no {verb}")
+        return getattr(self.payload, verb)
+
+    def count(self, key):
+        return self._asked("count")(self.hash_of(key))
+
+    def value(self, key):
+        """None for a key that the map does not have."""
+        return self._asked("value")(self.hash_of(key))
+
+    def top(self):
+        """The listed keys and their counts, the largest first."""
+        return self._asked("top")()
+
+
+def answers(bloom, options):
+    """The lines that are printed."""
+    if options.top:
+        return [b"%b\t%d" % listed for listed in bloom.top()]
+    # Not splitlines, which also splits at carriage returns.
+    keys = [line for line in sys.stdin.buffer.read().split(b"\n") if line]
+    if options.count:
+        return [b"%b\t%d" % (key, bloom.count(key)) for key in keys]
+    if options.value:
+        values = ((key, bloom.value(key)) for key in keys)
+        return [b"%b\t%d" % (key, value) for key, value in values if value is not None]
+    return [key for key in keys if bloom.contains(key)]
 
 
 def main():
     parser = argparse.ArgumentParser(description="Reads Bloomery filter files.")
     parser.add_argument("file")
-    parser.add_argument("--info", action="store_true", help="print the header as JSON instead of checking keys")
+    verbs = parser.add_mutually_exclusive_group()
+    verbs.add_argument("--info", action="store_true", help="print the header as JSON instead of checking keys")
+    verbs.add_argument("--count", action="store_true", help="print how often each key was added")
+    verbs.add_argument("--value", action="store_true", help="print the values of a map")
+    verbs.add_argument("--top", action="store_true", help="print the most frequent keys")
     parser.add_argument("--key-file", help="32 hexadecimal digits: the secret key of a siphash filter")
     options = parser.parse_args()
     try:
@@ -273,9 +320,7 @@ def main():
                 shown = {k.replace(" ", "_"): v for k, v in bloom.fields.items() if not isinstance(v, bytes)}
                 print(json.dumps(shown, indent=2))
                 return 0
-            # Not splitlines, which also splits at carriage returns.
-            lines = sys.stdin.buffer.read().split(b"\n")
-            sys.stdout.buffer.writelines(line + b"\n" for line in lines if line and bloom.contains(line))
+            sys.stdout.buffer.writelines(line + b"\n" for line in answers(bloom, options))
     except (FormatError, ValueError, OSError) as error:
         print(f"reader.py: {options.file}: {error}", file=sys.stderr)
         return 2
