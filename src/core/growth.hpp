@@ -3,7 +3,8 @@
 //
 // A new layer makes the whole `factor` times as large. A whole rate P is dealt out to 2a layers, where a is the
 // number of steps that make 65,536 times the first layer: 2/(3a) P to each of the first a, half of that to each of the others. With doubling, a is 16. Layers with the same
-// rate have the same bits a key; halving the rate takes at most an eighth more of them.
+// rate have the same bits a key; half the rate takes about an eighth more of them, and where that is not
+// enough, at targets below 1e-6, the planner gives all layers less of the rate (sizing_growing.cpp).
 #pragma once
 
 #include <cstddef>

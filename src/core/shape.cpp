@@ -37,7 +37,7 @@ constexpr std::array<kind_limits, 13> limits = {{
     {filter_kind::bloomier, "bloomier", 64, 3, 4, 1, 96, false, 1, 64},
     {filter_kind::count_min, "count-min", 64, 1, max_probes, 8, 64, true, 0, 1},
     {filter_kind::spectral, "spectral", 64, 1, max_probes, 8, 64, true, 0, 2},
-    {filter_kind::top_k, "top-k", 64, 1, max_probes, 8, 64, true, 1, 1U << 20U},
+    {filter_kind::top_k, "top-k", 64, 1, max_probes, 32, 32, true, 1, 1U << 20U},
 }};
 
 const kind_limits* limits_of(filter_kind kind) noexcept {
@@ -122,9 +122,11 @@ void check_shape(const shape& s) {
     detail::throw_bad_argument("the number of bits", s.bits,
                                "a multiple of the number of probes in a partitioned filter");
   }
-  if (s.kind == filter_kind::bloomier && s.variant > s.cell_bits) {
-    detail::throw_bad_argument("the number of bits in a value", std::uint64_t{s.variant},
-                               "at most the number of bits in a cell");
+  constexpr std::uint32_t most_check_bits = 32;
+  if (s.kind == filter_kind::bloomier &&
+      (s.variant > s.cell_bits || s.cell_bits - s.variant > most_check_bits)) {
+    detail::throw_bad_argument("the number of bits in a cell", std::uint64_t{s.cell_bits},
+                               "those of the value and 0 to 32 check bits");
   }
   if (s.scheme == probe_scheme::modulo) check_digests(s);
 }

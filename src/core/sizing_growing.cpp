@@ -37,12 +37,30 @@ plan part_of(const request& r, std::uint64_t keys, double share, std::uint64_t p
   return make_plan(part);
 }
 
+// The rate of all layers together when all are full, where the first is this one.
+double whole_rate(const shape& first, std::uint64_t keys, std::uint32_t factor) {
+  const std::size_t half = growth::early_layers(factor);
+  const growth::step late =
+      growth::after({.blocks = first.bits / bits_per_block, .keys = keys}, half, factor);
+  // Beyond the limit of an array there are no late layers.
+  const bool possible = late.blocks != 0 && late.blocks <= max_bits / bits_per_block;
+  const double early_rate = blocked_fpr(keys, first.bits / bits_per_block, first.probes);
+  const double late_rate = possible ? blocked_fpr(late.keys, late.blocks, first.probes) : 0;
+  return -std::expm1(static_cast<double>(half) *
+                     (std::log1p(-early_rate) + std::log1p(-late_rate)));
+}
+
 }  // namespace
 
 shape shape_for_scalable(const request& r) {
   const std::uint32_t factor = r.variant.value_or(default_growth);
-  shape s =
-      part_of(r, r.keys, growth::first_share(std::max(2U, factor)), 1, scalable_head_lines).shape;
+  if (factor < 2) detail::throw_bad_argument("the growth", std::uint64_t{factor}, "at least 2");
+  double share = growth::first_share(factor);
+  shape s = part_of(r, r.keys, share, 1, scalable_head_lines).shape;
+  while (r.fpr && whole_rate(s, r.keys, factor) > *r.fpr) {
+    share *= 0.9;
+    s = part_of(r, r.keys, share, 1, scalable_head_lines).shape;
+  }
   s.kind = filter_kind::scalable;
   s.variant = factor;
   s.bits += scalable_head_lines * bits_per_block;

@@ -75,6 +75,22 @@ TEST(scalable, stays_within_its_memory) {
   }
 }
 
+// The late layers, which no test can fill, by the model: all 32 together are at most what was asked for.
+TEST(scalable, is_planned_below_its_rate_for_all_layers) {
+  for (const double target : {0.5, 0.1, 0.01, 1e-4, 1e-6, 1e-7, 6e-8}) {
+    const plan p =
+        sizing::make_plan({.kind = filter_kind::scalable, .keys = 10'000, .fpr = target});
+    const std::uint64_t blocks = p.shape.bits / 512 - 2;
+    const double early = sizing::blocked_fpr(10'000, blocks, p.shape.probes);
+    const std::uint64_t late_blocks = (blocks << 15U) / 8 * 9 + 1;
+    const double late = sizing::blocked_fpr(10'000ULL << 15U, late_blocks, p.shape.probes);
+    EXPECT_LE(1 - std::pow(1 - early, 16) * std::pow(1 - late, 16), target) << target;
+  }
+  EXPECT_TRUE(throws(errc::unreachable, "", [] {
+    (void)sizing::make_plan({.kind = filter_kind::scalable, .keys = 1000, .fpr = 1e-8});
+  }));
+}
+
 TEST(scalable, does_not_grow_by_repetitions) {
   scalable_filter f(options{.keys = 1000});
   for (int round = 0; round < 50; ++round) f.add_batch(sample_hashes(900));

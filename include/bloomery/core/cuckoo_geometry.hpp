@@ -6,8 +6,8 @@
 //          |                 | zeros up to 8 words          |         |         |         |
 //          +-----------------+------------------------------+---------+---------+-- ... --+
 //
-// Everything begins on a 64-byte line. Frozen: files depend on every number here but those of
-// planned_slots, which only say how far a table is filled before another one is wiser.
+// Everything begins on a 64-byte line. Frozen: files depend on every number here, those of
+// planned_slots included, which decide when and how a filter grows.
 #pragma once
 
 #include <algorithm>

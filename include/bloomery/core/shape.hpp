@@ -52,7 +52,7 @@ struct shape {
 };
 
 // What `variant` means:
-//   scalable   how much larger than the last layer the next one is
+//   scalable   how many times larger the whole becomes with a new layer
 //   windowed   generations g of a window; the ring has one more
 //   bloomier   bits of a value; the rest of a cell are check bits
 //   count_min  0, or 1 for conservative update

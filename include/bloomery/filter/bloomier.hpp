@@ -32,7 +32,7 @@ class bloomier_view : public static_view<bloomier_view> {
  public:
   static constexpr filter_kind kind = filter_kind::bloomier;
 
-  // `keys` is what the header says; repetitions count there, so it is at least the number of keys
+  // `keys` is what the header says, at least the number of different keys
   // in the filter. Throws errc::bad_argument or errc::corrupt; reads the directory only.
   bloomier_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 

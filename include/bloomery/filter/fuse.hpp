@@ -28,7 +28,7 @@ class fuse_view : public static_view<fuse_view> {
  public:
   static constexpr filter_kind kind = filter_kind::fuse;
 
-  // `keys` is what the header says; repetitions count there, so it is at least the number of keys
+  // `keys` is what the header says, at least the number of different keys
   // in the filter. Throws errc::bad_argument or errc::corrupt; reads the directory only.
   fuse_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 

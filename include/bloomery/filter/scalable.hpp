@@ -8,7 +8,7 @@
 //
 // When the last layer is full, the next one doubles the whole. The usual design tightens the rate
 // of every layer by a constant factor, which costs 39 bits a key in the thirteenth layer at 1 %. Here a layer
-// gets 1/24 of the whole rate, the sixteenth and the next ones 1/48: 32 layers that together
+// gets 1/24 of the whole rate, from the seventeenth on 1/48: 32 layers that together
 // stay below what was asked for, at 18 bits a key at 1 %. That is 1.8 times the filter that knew its keys when the last
 // layer is full, and 3.6 times at the moment when it is new.
 //
