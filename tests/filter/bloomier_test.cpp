@@ -247,7 +247,7 @@ TEST(bloomier, is_planned_by_what_is_asked_for) {
   EXPECT_EQ(planned([](request& r) { r.fpr = 0.5, r.variant = 2, r.cell_bits = 9; }).cell_bits, 9U);
   EXPECT_TRUE(throws(errc::bad_argument, "from 1 to 64",
                      [&] { planned([](request& r) { r.fpr = 0.5, r.variant = 65; }); }));
-  EXPECT_TRUE(throws(errc::bad_argument, "bits in a value is 9", [&] {
+  EXPECT_TRUE(throws(errc::bad_argument, "bits in a cell is 8", [&] {
     planned([](request& r) { r.fpr = 0.5, r.variant = 9, r.cell_bits = 8; });
   }));
   EXPECT_TRUE(throws(errc::unreachable, "cannot honour",
