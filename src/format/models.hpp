@@ -24,9 +24,7 @@
 #include "bloomery/set/counting.hpp"
 #include "model.hpp"
 
-namespace bloomery {
-
-namespace detail {
+namespace bloomery::detail {
 
 // Calls work(first, hashes) for the keys, a piece at a time.
 template <class Hash, class Work>
@@ -266,5 +264,4 @@ class owning_model final : public reading_model<Filter> {
   }
 };
 
-}  // namespace detail
-}  // namespace bloomery
+}  // namespace bloomery::detail
