@@ -5,6 +5,7 @@
 #include <string>
 
 #include "../kernel/batch.hpp"
+#include "../kernel/blocked.hpp"
 #include "block_rate.hpp"
 #include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/classic.hpp"
@@ -39,6 +40,18 @@ double partitioned_fpr_now(std::span<const std::uint64_t> words, const shape& s)
   return rate;
 }
 
+template <class Word>
+kernel::block_array<Word> blocks_of(Word* words, const shape& s) noexcept {
+  return {.words = words, .blocks = s.bits / bits_per_block, .probes = s.probes};
+}
+
+kernel::key_run run_of(const mixed_integers& keys) noexcept {
+  return {.keys = keys.keys.data(),
+          .count = keys.keys.size(),
+          .mixed = true,
+          .spread_seed = keys.spread_seed};
+}
+
 }  // namespace
 
 template <class Probes>
@@ -48,8 +61,22 @@ bit_view<Probes>::bit_view(const plan& p, std::span<const std::uint64_t> words, 
 template <class Probes>
 void bit_view<Probes>::contains_bits(std::span<const hash_type> hashes,
                                      std::span<std::uint64_t> bitmap) const noexcept {
-  kernel::answer_loop(probes_, words_, hashes, bitmap,
-                      [&](std::size_t i) { return contains(hashes[i]); });
+  if constexpr (Probes::kind == filter_kind::blocked) {
+    kernel::blocked_kernels_chosen().contains(
+        blocks_of(words_, shape()), {.keys = hashes.data(), .count = hashes.size()}, bitmap.data());
+  } else {
+    kernel::answer_loop(probes_, words_, hashes, bitmap,
+                        [&](std::size_t i) { return contains(hashes[i]); });
+  }
+}
+
+template <class Probes>
+void bit_view<Probes>::contains_bits(const mixed_integers& keys,
+                                     std::span<std::uint64_t> bitmap) const noexcept
+  requires(Probes::kind == filter_kind::blocked)
+{
+  kernel::blocked_kernels_chosen().contains(blocks_of(words_, shape()), run_of(keys),
+                                            bitmap.data());
 }
 
 template <class Probes>
@@ -65,8 +92,23 @@ double bit_view<Probes>::fpr() const noexcept {
 
 template <class Probes>
 void bit_filter<Probes>::add_batch(std::span<const hash_type> hashes) noexcept {
-  kernel::look_ahead_loop<kernel::access::write>(this->probes(), array_.words().data(), hashes,
-                                                 [&](std::size_t i) { add(hashes[i]); });
+  if constexpr (Probes::kind == filter_kind::blocked) {
+    kernel::blocked_kernels_chosen().add(blocks_of(array_.words().data(), this->shape()),
+                                         {.keys = hashes.data(), .count = hashes.size()});
+    this->key_count() += hashes.size();
+  } else {
+    kernel::look_ahead_loop<kernel::access::write>(this->probes(), array_.words().data(), hashes,
+                                                   [&](std::size_t i) { add(hashes[i]); });
+  }
+}
+
+template <class Probes>
+void bit_filter<Probes>::add_batch(const mixed_integers& keys) noexcept
+  requires(Probes::kind == filter_kind::blocked)
+{
+  kernel::blocked_kernels_chosen().add(blocks_of(array_.words().data(), this->shape()),
+                                       run_of(keys));
+  this->key_count() += keys.keys.size();
 }
 
 template <class Probes>

@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "bloomery/core/block_geometry.hpp"
+#include "dispatch.hpp"
 
 #if defined(__x86_64__)
 #if defined(__GNUC__) && !defined(__clang__)
@@ -135,8 +136,9 @@ struct block_kernels {
 const block_kernels& chosen() noexcept {
   static const block_kernels kernels = [] {
 #ifdef BLOOMERY_X86
-    if (__builtin_cpu_supports("avx512f") != 0) return block_kernels{masks_avx512, covered_avx512};
-    if (__builtin_cpu_supports("avx2") != 0) return block_kernels{masks_avx2, covered_avx2};
+    const level l = chosen_level();
+    if (l == level::avx512) return block_kernels{masks_avx512, covered_avx512};
+    if (l == level::avx2) return block_kernels{masks_avx2, covered_avx2};
 #endif
     return block_kernels{};
   }();

@@ -53,6 +53,9 @@ class bit_view : public detail::batch_answers<bit_view<Probes>, typename Probes:
   // filter/batch.hpp has the other forms of answer.
   void contains_bits(std::span<const hash_type> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
+  // The same for integers that are hashed on the way (hash/hash.hpp).
+  void contains_bits(const mixed_integers& keys, std::span<std::uint64_t> bitmap) const noexcept
+    requires(Probes::kind == filter_kind::blocked);
 
   [[nodiscard]] const bloomery::shape& shape() const noexcept { return plan_.shape; }
   [[nodiscard]] const plan& planned() const noexcept { return plan_; }
@@ -119,6 +122,8 @@ class bit_filter : public bit_view<Probes> {
     ++this->key_count();
   }
   void add_batch(std::span<const hash_type> hashes) noexcept;
+  void add_batch(const mixed_integers& keys) noexcept
+    requires(Probes::kind == filter_kind::blocked);
 
   // The words, for what combines or loads whole arrays.
   [[nodiscard]] std::span<std::uint64_t> mutable_words() noexcept { return array_.words(); }

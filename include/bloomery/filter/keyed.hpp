@@ -15,6 +15,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <ranges>
 #include <span>
 #include <utility>
@@ -83,6 +84,10 @@ class keyed {
   template <std::ranges::forward_range Keys>
     requires key_for<std::ranges::range_value_t<Keys>, Hasher>
   void add_batch(const Keys& keys) noexcept(never_grows) {
+    if constexpr (hashed_inside<Keys>) {
+      filter_.add_batch(hasher_.integers(integers_of(keys)));
+      return;
+    }
     auto next = std::ranges::begin(keys);
     std::array<hash_type, detail::batch_keys> hashed;
     for (std::size_t left = size_of(keys); left > 0;) {
@@ -95,6 +100,10 @@ class keyed {
   template <std::ranges::forward_range Keys>
     requires key_for<std::ranges::range_value_t<Keys>, Hasher>
   void contains_bits(const Keys& keys, std::span<std::uint64_t> bitmap) const noexcept {
+    if constexpr (hashed_inside<Keys>) {
+      filter_.contains_bits(hasher_.integers(integers_of(keys)), bitmap);
+      return;
+    }
     detail::for_each_piece(
         size_of(keys), pieces(keys),
         [&](std::size_t first, std::size_t, std::span<const std::uint64_t> answers) {
@@ -140,12 +149,45 @@ class keyed {
     return static_cast<std::size_t>(std::ranges::distance(keys));
   }
 
+  // 64-bit integers that lie side by side, and a hash that takes many of them at once.
+  template <class Iterator>
+  static constexpr bool many_integers = [] {
+    if constexpr (std::contiguous_iterator<Iterator>) {
+      using key = std::iter_value_t<Iterator>;
+      return std::same_as<Hasher, xxh3_hasher> && detail::integer_key<key> &&
+             (std::same_as<key, std::uint64_t> || std::same_as<key, std::int64_t>);
+    }
+    return false;
+  }();
+  // And a filter that hashes them on the way.
+  template <class Keys>
+  static constexpr bool hashed_inside =
+      many_integers<std::ranges::iterator_t<const Keys>> &&
+      requires(const Filter& f, const mixed_integers& keys, std::span<std::uint64_t> bitmap) {
+        f.contains_bits(keys, bitmap);
+      };
+
+  template <class Iterator>
+  static std::span<const std::uint64_t> integers_at(Iterator first, std::size_t count) noexcept {
+    // A signed type may be read as its unsigned one.
+    return {reinterpret_cast<const std::uint64_t*>(std::to_address(first)), count};
+  }
+  template <class Keys>
+  static std::span<const std::uint64_t> integers_of(const Keys& keys) noexcept {
+    return integers_at(std::ranges::begin(keys), size_of(keys));
+  }
+
   // Hashes the next `count` keys and moves the iterator past them.
   template <class Iterator>
   std::span<const hash_type> hash_piece(
       Iterator& next, std::size_t count,
       std::array<hash_type, detail::batch_keys>& out) const noexcept {
-    for (std::size_t i = 0; i < count; ++i, ++next) out[i] = hash_key(hasher_, *next);
+    if constexpr (many_integers<Iterator>) {
+      mix64_batch(hasher_.integers(integers_at(next, count)), out);
+      next += static_cast<std::ptrdiff_t>(count);
+    } else {
+      for (std::size_t i = 0; i < count; ++i, ++next) out[i] = hash_key(hasher_, *next);
+    }
     return {out.data(), count};
   }
 
@@ -154,8 +196,13 @@ class keyed {
   auto pieces(const Keys& keys) const noexcept {
     return [this, next = std::ranges::begin(keys)](std::size_t, std::size_t count,
                                                    std::span<std::uint64_t> bitmap) mutable {
-      std::array<hash_type, detail::batch_keys> hashed;
-      filter_.contains_bits(hash_piece(next, count, hashed), bitmap);
+      if constexpr (hashed_inside<Keys>) {
+        filter_.contains_bits(hasher_.integers(integers_at(next, count)), bitmap);
+        next += static_cast<std::ptrdiff_t>(count);
+      } else {
+        std::array<hash_type, detail::batch_keys> hashed;
+        filter_.contains_bits(hash_piece(next, count, hashed), bitmap);
+      }
     };
   }
 
