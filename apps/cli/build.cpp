@@ -197,7 +197,8 @@ void builder::plan_for(std::uint64_t keys) {
 std::uint64_t builder::count_keys() {
   meter_.relabel("counting");
   std::atomic<std::uint64_t> keys{0};
-  for_each_chunk(source_, o_.input.threads, [&](const chunk& c) { keys += c.keys.size(); });
+  for_each_chunk(
+      source_, o_.input.threads, [&](const chunk& c) { keys += c.number; }, [] {}, want::number);
   source_.rewind();
   return keys;
 }

@@ -7,10 +7,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
+#include "bloomery/bits/bit_array.hpp"
+#include "bloomery/bits/byte_mask.hpp"
 #include "bloomery/core/error.hpp"
 
 namespace bloomery::cli {
@@ -58,15 +61,16 @@ void line_source::rewind() {
   meter_->restart();
 }
 
-bool line_source::next(chunk& out) {
+bool line_source::next(chunk& out, want wanted) {
   {
     const std::lock_guard lock(mutex_);
-    out.text = std::exchange(carry_, {});
-    if (!fill(out.text)) return false;
+    if (!fill(out)) return false;
     out.sequence = sequence_++;
   }
-  split(out);
-  meter_->count_keys(out.keys.size());
+  out.ends_.resize((out.size_ + 63) / 64);
+  byte_mask(out.text(), '\n', out.ends_);
+  wanted == want::keys ? split(out) : count(out);
+  meter_->count_keys(out.number);
   return true;
 }
 
@@ -84,58 +88,96 @@ bool line_source::paused() const {
   return ::poll(&state, 1, 0) == 0;
 }
 
-std::size_t line_source::read_some(std::string& text, std::size_t room) {
-  const std::size_t before = text.size();
-  text.resize(before + room);
+std::size_t line_source::read_some(chunk& c) {
+  constexpr std::size_t least = chunk_bytes / 4;
+  if (c.capacity_ - c.size_ < least) {
+    const std::size_t larger = std::max(chunk_bytes, c.capacity_ + c.capacity_ / 2 + least);
+    auto buffer = std::make_unique_for_overwrite<char[]>(larger);
+    std::copy_n(c.buffer_.get(), c.size_, buffer.get());
+    c.buffer_ = std::move(buffer);
+    c.capacity_ = larger;
+  }
   ssize_t got = 0;
   do {
-    got = ::read(fd_, text.data() + before, room);
+    got = ::read(fd_, c.buffer_.get() + c.size_, c.capacity_ - c.size_);
   } while (got < 0 && errno == EINTR);
   if (got < 0) fail(name(), "reading", errno);
-  text.resize(before + static_cast<std::size_t>(got));
+  c.size_ += static_cast<std::size_t>(got);
   meter_->advance(static_cast<std::uint64_t>(got));
   return static_cast<std::size_t>(got);
 }
 
-// Reads until there are whole lines enough, keeping what follows the last line end for later. `text` holds
-// the carried start of a line and gets the rest.
-bool line_source::fill(std::string& text) {
+// Reads until there are whole lines enough, keeping what follows the last line end for later.
+bool line_source::fill(chunk& c) {
+  c.size_ = 0;
+  if (c.capacity_ < carry_.size()) {
+    c.buffer_ = std::make_unique_for_overwrite<char[]>(carry_.size());
+    c.capacity_ = carry_.size();
+  }
+  std::ranges::copy(carry_, c.buffer_.get());
+  c.size_ = carry_.size();
+  carry_.clear();
   std::size_t searched = 0;  // no line end before this
   for (;;) {
     if (fd_ < 0 && !open_next()) return false;
-    text.reserve(std::max(chunk_bytes, text.size() + chunk_bytes / 4));
-    const std::size_t got = read_some(text, text.capacity() - text.size());
+    const std::size_t got = read_some(c);
     if (got == 0) {
       if (fd_ != STDIN_FILENO) ::close(fd_);
       fd_ = -1;
-      if (!text.empty()) return true;  // the last line of a file needs no line end
+      if (c.size_ != 0) return true;  // the last line of a file needs no line end
       continue;
     }
-    const std::size_t end = std::string_view(text).substr(searched).rfind('\n');
+    const std::size_t end = c.text().substr(searched).rfind('\n');
     if (end == std::string_view::npos) {
-      if (text.size() >= longest_line) {
+      if (c.size_ >= longest_line) {
         throw error(errc::io,
                     fmt::format("{}: a line is longer than 1 GiB; are these lines?", name()));
       }
-      searched = text.size();
+      searched = c.size_;
       continue;
     }
     const std::size_t lines = searched + end + 1;
-    if (text.size() < chunk_bytes && !paused()) continue;
-    carry_.assign(text, lines);
-    text.resize(lines);
+    if (c.size_ < chunk_bytes && !paused()) continue;
+    carry_ = c.text().substr(lines);
+    c.size_ = lines;
     return true;
   }
 }
 
 void line_source::split(chunk& c) const {
-  c.keys.clear();
-  const std::string_view text = c.text;
-  for (std::size_t from = 0; from < text.size();) {
-    const std::size_t end = std::min(text.find('\n', from), text.size());
-    if (end > from || keep_empty_) c.keys.push_back(text.substr(from, end - from));
+  const std::string_view text = c.text();
+  std::size_t from = 0;
+  std::size_t found = 0;
+  const auto take = [&](std::size_t end) {
+    c.lines_[found] = text.substr(from, end - from);
+    found += end > from || keep_empty_ ? 1U : 0U;
     from = end + 1;
+  };
+  for (std::size_t w = 0; w < c.ends_.size(); ++w) {
+    if (c.lines_.size() < found + 65) c.lines_.resize(std::max(found + 65, 2 * c.lines_.size()));
+    for (std::uint64_t ends = c.ends_[w]; ends != 0; ends &= ends - 1) {
+      take(w * 64 + static_cast<std::size_t>(std::countr_zero(ends)));
+    }
   }
+  if (from < text.size()) take(text.size());
+  c.number = found;
+  c.keys = {c.lines_.data(), found};
+}
+
+// Line ends, less those of empty lines: the ends right after another one, or at the start.
+void line_source::count(chunk& c) const {
+  const std::string_view text = c.text();
+  const bool open_end = !text.empty() && text.back() != '\n';
+  if (!keep_empty_) {
+    std::uint64_t before = 1;
+    for (std::uint64_t& ends : c.ends_) {
+      const std::uint64_t all = ends;
+      ends = all & ~(all << 1U | before);
+      before = all >> 63U;
+    }
+  }
+  c.number = static_cast<std::size_t>(count_bits(c.ends_)) + (open_end ? 1U : 0U);
+  c.keys = {};
 }
 
 }  // namespace bloomery::cli

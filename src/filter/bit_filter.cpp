@@ -131,6 +131,20 @@ void bit_filter<Probes>::concurrent_handle::contains_bits(
                       [&](std::size_t i) { return contains(hashes[i]); });
 }
 
+template <class Probes>
+void bit_filter<Probes>::shared_adder::add_batch(std::span<const hash_type> hashes) noexcept {
+  if constexpr (in_blocks) {
+    const auto blocks = blocks_of(filter_->array_.words().data(), filter_->shape());
+    stripes_.visit(hashes, [&](std::span<const std::uint64_t> some) {
+      kernel::blocked_kernels_chosen().add(blocks, {.keys = some.data(), .count = some.size()});
+    });
+    const std::atomic_ref<std::uint64_t> keys(filter_->key_count());
+    keys.fetch_add(hashes.size(), std::memory_order_relaxed);
+  } else {
+    filter_->concurrent().add_batch(hashes);
+  }
+}
+
 template class bit_view<classic_probes>;
 template class bit_filter<classic_probes>;
 template class bit_view<digest_probes>;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,9 +28,9 @@
 namespace bloomery::detail {
 
 // Calls work(first, hashes) for the keys, a piece at a time.
-template <class Hash, class Work>
+template <class Hash, std::size_t Piece = batch_keys, class Work>
 void for_each_hashed(std::span<const std::string_view> keys, const any_hasher& hash, Work work) {
-  std::array<Hash, batch_keys> buffer;
+  std::array<Hash, Piece> buffer;
   for (std::size_t first = 0; first < keys.size(); first += buffer.size()) {
     const auto piece = keys.subspan(first, std::min(buffer.size(), keys.size() - first));
     const std::span<Hash> hashes(buffer.data(), piece.size());
@@ -44,7 +45,7 @@ concept has_values = requires(const Filter& f, std::span<const typename Filter::
 template <class Filter>
 concept has_clock = requires(Filter& f) { f.advance(std::uint64_t{}); };
 template <class Filter>
-concept has_handles = requires(Filter& f) { f.concurrent(); };
+concept has_adder = requires { typename Filter::shared_adder; };
 // A union in place is |= of bits, += of counters, or a call.
 template <class Filter>
 concept merges_bits = requires(Filter& f, const typename Filter::view& v) { f |= v; };
@@ -58,7 +59,7 @@ template <class Filter>
 constexpr abilities abilities_of_owner() {
   abilities a;
   a.add = updatable<Filter>;
-  a.add_concurrently = has_handles<Filter>;
+  a.add_concurrently = has_adder<Filter>;
   a.remove = removable<Filter>;
   a.count = countable<Filter>;
   a.value = has_values<Filter>;
@@ -179,11 +180,12 @@ class owning_model final : public reading_model<Filter> {
     }
   }
   void add_concurrent(keys_type keys, const any_hasher& hash) override {
-    if constexpr (has_handles<Filter>) {
-      auto handle = this->filter_.concurrent();
-      for_each_hashed<hash_type>(keys, hash, [&](std::size_t, std::span<const hash_type> hashes) {
-        handle.add_batch(hashes);
-      });
+    if constexpr (has_adder<Filter>) {
+      constexpr bool small = sizeof(hash_type) == sizeof(std::uint64_t);  // digests are not
+      std::call_once(made_adder_, [this] { adder_.emplace(this->filter_); });
+      for_each_hashed<hash_type, small ? shared_keys : batch_keys>(
+          keys, hash,
+          [&](std::size_t, std::span<const hash_type> hashes) { adder_->add_batch(hashes); });
     } else {
       base::add_concurrent(keys, hash);
     }
@@ -252,6 +254,16 @@ class owning_model final : public reading_model<Filter> {
   }
 
  private:
+  struct no_adder {};
+  template <class F>
+  struct adder_of {
+    using type = no_adder;
+  };
+  template <has_adder F>
+  struct adder_of<F> {
+    using type = typename F::shared_adder;
+  };
+
   // A filter that may refuse keys says how many it took.
   void add_all(std::span<const hash_type> hashes) {
     if constexpr (std::is_void_v<decltype(this->filter_.add_batch(hashes))>) {
@@ -262,6 +274,9 @@ class owning_model final : public reading_model<Filter> {
                                   "copies of one key; a counting filter takes any number");
     }
   }
+
+  std::once_flag made_adder_;  // made by the first of the threads
+  std::optional<typename adder_of<Filter>::type> adder_;
 };
 
 }  // namespace bloomery::detail
