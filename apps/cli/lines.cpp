@@ -7,13 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
-#include "bloomery/bits/bit_array.hpp"
-#include "bloomery/bits/byte_mask.hpp"
 #include "bloomery/core/error.hpp"
 
 namespace bloomery::cli {
@@ -67,8 +64,6 @@ bool line_source::next(chunk& out, want wanted) {
     if (!fill(out)) return false;
     out.sequence = sequence_++;
   }
-  out.ends_.resize((out.size_ + 63) / 64);
-  byte_mask(out.text(), '\n', out.ends_);
   wanted == want::keys ? split(out) : count(out);
   meter_->count_keys(out.number);
   return true;
@@ -146,37 +141,26 @@ bool line_source::fill(chunk& c) {
 
 void line_source::split(chunk& c) const {
   const std::string_view text = c.text();
+  const std::size_t ends = c.ends_.find(text, '\n');
+  if (c.lines_.size() <= ends) c.lines_.resize(ends + ends / 4 + 1);
   std::size_t from = 0;
   std::size_t found = 0;
   const auto take = [&](std::size_t end) {
-    c.lines_[found] = text.substr(from, end - from);
+    c.lines_[found] = {text.data() + from, end - from};
     found += end > from || keep_empty_ ? 1U : 0U;
     from = end + 1;
   };
-  for (std::size_t w = 0; w < c.ends_.size(); ++w) {
-    if (c.lines_.size() < found + 65) c.lines_.resize(std::max(found + 65, 2 * c.lines_.size()));
-    for (std::uint64_t ends = c.ends_[w]; ends != 0; ends &= ends - 1) {
-      take(w * 64 + static_cast<std::size_t>(std::countr_zero(ends)));
-    }
-  }
+  for (std::size_t i = 0; i < ends; ++i) take(c.ends_.end(i));
   if (from < text.size()) take(text.size());
   c.number = found;
   c.keys = {c.lines_.data(), found};
 }
 
-// Line ends, less those of empty lines: the ends right after another one, or at the start.
 void line_source::count(chunk& c) const {
   const std::string_view text = c.text();
+  const record_count ends = count_records(text, '\n');
   const bool open_end = !text.empty() && text.back() != '\n';
-  if (!keep_empty_) {
-    std::uint64_t before = 1;
-    for (std::uint64_t& ends : c.ends_) {
-      const std::uint64_t all = ends;
-      ends = all & ~(all << 1U | before);
-      before = all >> 63U;
-    }
-  }
-  c.number = static_cast<std::size_t>(count_bits(c.ends_)) + (open_end ? 1U : 0U);
+  c.number = (keep_empty_ ? ends.all : ends.not_empty) + (open_end ? 1U : 0U);
   c.keys = {};
 }
 

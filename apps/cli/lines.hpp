@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "bloomery/bits/records.hpp"
 #include "cli/progress.hpp"
 
 namespace bloomery::cli {
@@ -41,7 +42,7 @@ class chunk {
   std::unique_ptr<char[]> buffer_;
   std::size_t capacity_ = 0;
   std::size_t size_ = 0;
-  std::vector<std::uint64_t> ends_;      // a bit for each byte: is it a line end?
+  record_ends ends_;
   std::vector<std::string_view> lines_;  // what `keys` shows, and room for more
 };
 
