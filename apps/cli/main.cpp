@@ -35,9 +35,11 @@ int run(int argc, char** argv) {
   bloomery::cli::add_build(app, status);
   bloomery::cli::add_change(app, status);
   bloomery::cli::add_check(app, status);
+  bloomery::cli::add_dedup(app, status);
   bloomery::cli::add_count(app, status);
   bloomery::cli::add_map(app, status);
   bloomery::cli::add_top(app, status);
+  bloomery::cli::add_explain(app, status);
   bloomery::cli::add_info(app, status);
   bloomery::cli::add_verify(app, status);
   bloomery::cli::add_sets(app, status);

@@ -69,21 +69,11 @@ class integer_format final : public converting_format {
   [[nodiscard]] std::size_t room_for(const chunk& c) const override { return c.number * 8; }
   std::optional<std::size_t> convert(const chunk& c, std::string_view key, char* to,
                                      line_function line) const override {
-    std::uint64_t value = 0;
-    const bool negative = key.starts_with('-');
-    const bool hex = key.starts_with("0x");
-    const char* const first = key.data() + (negative ? 1 : hex ? 2 : 0);
-    const char* const last = key.data() + key.size();
-    const auto [end, failure] = std::from_chars(first, last, value, hex ? 16 : 10);
-    const bool too_low = negative && value > std::uint64_t{1} << 63U;
-    if (failure == std::errc::result_out_of_range || too_low) {
-      throw_bad_record(c, line(), "the number does not fit into 64 bits");
+    try {
+      return integer_key(key).copy(to, sizeof(std::uint64_t));
+    } catch (const error& e) {
+      throw_bad_record(c, line(), e.what());
     }
-    if (failure != std::errc() || end != last) throw_bad_record(c, line(), "not a whole number");
-    if (negative) value = -value;
-    value = detail::little_endian(value);
-    std::memcpy(to, &value, sizeof value);
-    return sizeof value;
   }
 };
 
@@ -140,6 +130,22 @@ void check_forms(const record_options& o) {
 }
 
 }  // namespace
+
+std::string integer_key(std::string_view text) {
+  std::uint64_t value = 0;
+  const bool negative = text.starts_with('-');
+  const bool hex = text.starts_with("0x");
+  const char* const first = text.data() + (negative ? 1 : hex ? 2 : 0);
+  const char* const last = text.data() + text.size();
+  const auto [end, failure] = std::from_chars(first, last, value, hex ? 16 : 10);
+  const bool too_low = negative && value > std::uint64_t{1} << 63U;
+  if (failure == std::errc::result_out_of_range || too_low) {
+    throw error(errc::bad_argument, "the number does not fit into 64 bits");
+  }
+  if (failure != std::errc() || end != last) throw error(errc::bad_argument, "not a whole number");
+  value = detail::little_endian(negative ? -value : value);
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
 
 std::unique_ptr<record_format> make_format(const record_options& o) {
   check_forms(o);

@@ -89,6 +89,10 @@ struct record_options {
 // Throws errc::bad_argument when the options contradict each other.
 std::unique_ptr<record_format> make_format(const record_options& o);
 
+// The eight bytes that stand for an integer written in decimal, or 0x and hexadecimal. Throws
+// errc::bad_argument.
+std::string integer_key(std::string_view text);
+
 // The formats that are long enough for files of their own.
 std::unique_ptr<record_format> make_csv_format(const record_options& o);
 std::unique_ptr<record_format> make_json_format(const record_options& o);

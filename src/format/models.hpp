@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <memory>
 #include <mutex>
@@ -199,6 +200,19 @@ class owning_model final : public reading_model<Filter> {
       base::add_hashes(hashes, keys);
     }
   }
+  std::size_t add_new(std::span<const std::uint64_t> hashes,
+                      std::span<std::uint64_t> is_new) override {
+    std::size_t added = 0;
+    if constexpr (updatable<Filter> && std::is_same_v<hash_type, std::uint64_t>) {
+      for (std::size_t first = 0; first < hashes.size(); first += batch_keys) {
+        const auto piece = hashes.subspan(first, std::min(batch_keys, hashes.size() - first));
+        added += add_new_piece(piece, is_new.subspan(first / 64));
+      }
+    } else {
+      added = base::add_new(hashes, is_new);
+    }
+    return added;
+  }
   void set_window(std::uint64_t window) override {
     if constexpr (has_clock<Filter>) {
       this->filter_.set_window(window);
@@ -273,6 +287,30 @@ class owning_model final : public reading_model<Filter> {
                                   " keys: it has all the layers that it may have, or too many "
                                   "copies of one key; a counting filter takes any number");
     }
+  }
+
+  // Most are answered together, which also brings their lines into the cache; those that look new are asked
+  // again in their turn, since one of the piece may have been the same.
+  std::size_t add_new_piece(std::span<const std::uint64_t> hashes,
+                            std::span<std::uint64_t> is_new) {
+    std::array<std::uint64_t, batch_keys / 64> there{};
+    this->filter_.contains_bits(hashes, there);
+    std::size_t added = 0;
+    for (std::size_t w = 0; w * 64 < hashes.size(); ++w) {
+      const std::size_t count = std::min<std::size_t>(64, hashes.size() - w * 64);
+      std::uint64_t left = ~there[w] & (~std::uint64_t{0} >> (64 - count));
+      std::uint64_t fresh = 0;
+      for (; left != 0; left &= left - 1) {
+        const auto i = static_cast<std::size_t>(std::countr_zero(left));
+        const std::uint64_t& hash = hashes[w * 64 + i];
+        if (this->filter_.contains(hash)) continue;
+        add_all({&hash, 1});
+        fresh |= std::uint64_t{1} << i;
+        ++added;
+      }
+      is_new[w] = fresh;
+    }
+    return added;
   }
 
   std::once_flag made_adder_;  // made by the first of the threads
