@@ -125,7 +125,7 @@ class builder {
  public:
   explicit builder(const build_options& o)
       : o_(o),
-        meter_("reading", o.input.quiet),
+        meter_("reading", o.input.show()),
         source_(o.input.paths, o.input.records, meter_),
         limit_(memory_limit(o)) {}
 

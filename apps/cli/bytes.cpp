@@ -106,9 +106,7 @@ std::size_t byte_source::read(char* to, std::size_t room) {
 
 std::size_t byte_source::read_raw(char* to, std::size_t room) {
   ssize_t got = 0;
-  do {
-    got = ::read(fd_, to, room);
-  } while (got < 0 && errno == EINTR);
+  while ((got = ::read(fd_, to, room)) < 0 && errno == EINTR) meter_->answer_signal();
   if (got < 0) fail("reading", errno);
   meter_->advance(static_cast<std::uint64_t>(got));
   return static_cast<std::size_t>(got);

@@ -29,7 +29,7 @@ void report(const change_options& o, const any_filter& f, const std::string& wha
 }
 
 void run_add(const change_options& o) {
-  progress meter("adding", o.input.quiet);
+  progress meter("adding", o.input.show());
   key_source source(o.input.paths, o.input.records, meter);
   const any_filter f =
       change_file(o.path, o.key_file, o.input.records.form(), [&](any_filter& changed) {
@@ -42,7 +42,7 @@ void run_add(const change_options& o) {
 }
 
 int run_remove(const change_options& o) {
-  progress meter("removing", o.input.quiet);
+  progress meter("removing", o.input.show());
   key_source source(o.input.paths, o.input.records, meter);
   std::uint64_t asked = 0;
   std::uint64_t removed = 0;

@@ -47,7 +47,7 @@ std::uint64_t select(const any_filter& f, const chunk& c, const check_options& o
 int run_check(const check_options& o) {
   any_filter f = open_filter(o.path, o.key_file, o.input.records.form());
   f.advance(clock_now());
-  progress meter("checking", o.input.quiet || (!o.count && !o.json));
+  progress meter("checking", o.input.show().unless(!o.count && !o.json));
   key_source source(o.input.paths, o.input.records, meter);
   std::atomic<std::uint64_t> asked{0};
   std::atomic<std::uint64_t> selected{0};

@@ -37,6 +37,8 @@ void add_input_options(CLI::App& verb, input_options& o) {
   add_record_options(verb, o.records);
   add_threads(verb, o.threads);
   add_quiet(verb, o.quiet);
+  verb.add_flag("--progress", o.progress, "Show progress also when standard error is no terminal");
+  verb.add_flag("--stats", o.stats, "Say at the end how much was read, and how fast");
 }
 
 void add_record_options(CLI::App& verb, record_options& o) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bloomery/format/any_filter.hpp"
+#include "cli/progress.hpp"
 #include "cli/records.hpp"
 
 namespace bloomery::cli {
@@ -21,6 +22,12 @@ struct input_options {
   record_options records;
   unsigned threads = 0;
   bool quiet = false;
+  bool progress = false;
+  bool stats = false;
+
+  [[nodiscard]] progress_options show() const {
+    return {.quiet = quiet, .forced = progress, .stats = stats};
+  }
 };
 void add_input_options(CLI::App& verb, input_options& o);
 void add_record_options(CLI::App& verb, record_options& o);

@@ -43,7 +43,7 @@ void run_compact(const compact_options& o) {
   }
   const scalable_view layers(old.planned(), old.words(), old.keys());
   any_filter one(layers.compact_plan(), old.hasher());
-  progress meter("reading", o.input.quiet);
+  progress meter("reading", o.input.show());
   key_source source(o.input.paths, o.input.records, meter);
   for_each_chunk(source, o.input.threads, [&](const chunk& c) {
     check_known(old, c, o.path);

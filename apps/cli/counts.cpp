@@ -22,7 +22,7 @@ struct count_options {
 int run_count(const count_options& o) {
   const any_filter f = open_filter(o.path, o.key_file, o.input.records.form());
   require(f.can().count, f, o.path, "cannot count; build it with --kind count-min");
-  progress meter("counting", true);
+  progress meter("counting", o.input.show().unless(true));
   key_source source(o.input.paths, o.input.records, meter);
   turnstile turns;
   std::uint64_t keys = 0;

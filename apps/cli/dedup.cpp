@@ -69,7 +69,7 @@ class dedup {
   explicit dedup(const dedup_options& o)
       : o_(o),
         filter_(o.resume.empty() ? make_filter(o) : resumed(o)),
-        meter_("reading", o.input.quiet || (!o.count && !o.json)),
+        meter_("reading", o.input.show().unless(!o.count && !o.json)),
         source_(o.input.paths, o.input.records, meter_) {}
 
   void run() {

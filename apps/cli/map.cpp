@@ -81,7 +81,7 @@ pairs read_pairs(const any_hasher& hash, key_source& source, unsigned threads) {
 }
 
 void run_build(const map_options& o) {
-  progress meter("reading", o.input.quiet);
+  progress meter("reading", o.input.show());
   key_source source(o.input.paths, o.input.records, meter);
   const auto hasher = make_hasher("xxh3", o.seed, "", 1);
   const pairs all = read_pairs(*hasher, source, o.input.threads);
@@ -102,7 +102,7 @@ void run_build(const map_options& o) {
 int run_get(const map_options& o) {
   const any_filter f = open_filter(o.path, "", o.input.records.form());
   require(f.can().value, f, o.path, "has no values; 'bloomery map build' makes a map");
-  progress meter("asking", true);
+  progress meter("asking", o.input.show().unless(true));
   key_source source(o.input.paths, o.input.records, meter);
   turnstile turns;
   std::uint64_t keys = 0;
@@ -132,7 +132,7 @@ int run_get(const map_options& o) {
 }
 
 int run_set(const map_options& o) {
-  progress meter("setting", o.input.quiet);
+  progress meter("setting", o.input.show());
   key_source source(o.input.paths, o.input.records, meter);
   std::uint64_t asked = 0;
   std::uint64_t done = 0;

@@ -49,7 +49,7 @@ int print(const top_options& o, const top_k& sketch) {
 }
 
 int run_top(const top_options& o) {
-  progress meter("counting", o.input.quiet);
+  progress meter("counting", o.input.show());
   key_source source(o.input.paths, o.input.records, meter);
   const xxh3_hasher hasher(0);
   top_k sketch(top_k_options{.k = o.k});
