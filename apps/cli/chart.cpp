@@ -24,10 +24,10 @@ bool has_blocks() {
 }
 
 std::string draw(double columns, bool blocks) {
-  if (!blocks) return std::string(static_cast<std::size_t>(std::lround(columns)), '#');
+  std::string text;
+  if (!blocks) return text.append(static_cast<std::size_t>(std::lround(columns)), '#');
   constexpr std::array<std::string_view, 8> parts = {"", "▏", "▎", "▍", "▌", "▋", "▊", "▉"};
   const auto eighths = static_cast<std::size_t>(std::lround(columns * 8));
-  std::string text;
   for (std::size_t i = 0; i < eighths / 8; ++i) text += "█";
   return text.append(parts[eighths % 8]);
 }

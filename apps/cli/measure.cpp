@@ -108,7 +108,7 @@ plan plan_of(filter_kind kind, std::uint64_t keys) {
 template <class Filter>
 keyed<Filter> empty_filter(const workload& w) {
   const keyed<Filter> untouched{Filter(plan_of(Filter::kind, w.keys))};
-  return untouched;
+  return keyed<Filter>(untouched);
 }
 
 // Pieces are added in bulk and, every second or every so many, one key at a time: both see the filter at every
