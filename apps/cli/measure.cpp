@@ -1,5 +1,7 @@
 #include "cli/measure.hpp"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <array>
 #include <barrier>
@@ -31,23 +33,46 @@ constexpr std::uint64_t absent_keys = std::uint64_t{1} << 20U;  // a rate of 1 %
 
 volatile std::uint64_t sink = 0;  // what the compiler must not drop
 
+// How often another program took the processor from this thread.
+long interruptions() {
+#ifdef RUSAGE_THREAD
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_nivcsw;
+#else
+  return 0;
+#endif
+}
+
+// Pieces that were interrupted do not count, unless most were.
 class stopwatch {
  public:
   template <class Work>
   void time(std::size_t keys, Work work) {
+    const long before = interruptions();
     const auto start = steady::now();
     work();
-    taken_ += steady::now() - start;
-    keys_ += keys;
+    const auto taken = steady::now() - start;
+    all_.add(keys, taken);
+    if (interruptions() == before) undisturbed_.add(keys, taken);
   }
   [[nodiscard]] double nanoseconds() const {
-    return std::chrono::duration<double, std::nano>(taken_).count() / static_cast<double>(keys_);
+    const sum& s = undisturbed_.keys * 2 >= all_.keys ? undisturbed_ : all_;
+    return std::chrono::duration<double, std::nano>(s.taken).count() / static_cast<double>(s.keys);
   }
-  [[nodiscard]] bool used() const { return keys_ > 0; }
+  [[nodiscard]] bool used() const { return all_.keys > 0; }
 
  private:
-  steady::duration taken_{};
-  std::uint64_t keys_ = 0;
+  struct sum {
+    std::uint64_t keys = 0;
+    steady::duration taken{};
+    void add(std::size_t more, steady::duration time) {
+      keys += more;
+      taken += time;
+    }
+  };
+  sum all_;
+  sum undisturbed_;
 };
 
 double median(std::vector<double> values) {
@@ -111,28 +136,36 @@ keyed<Filter> empty_filter(const workload& w) {
   return keyed<Filter>(untouched);
 }
 
-// Pieces are added in bulk and, every second or every so many, one key at a time: both see the filter at every
-// stage of its filling.
-template <class AddBulk, class AddOne>
-void add_all(const workload& w, sample& s, AddBulk add_bulk, AddOne add_one) {
+// Adds all keys to an empty filter, in bulk and one at a time. When they are not too many, to one filter after the
+// other, so that each has the cache for itself. Otherwise some pieces here and there are added one at a time:
+// so both see the filter at every stage of its filling.
+template <class Filter, class AddBulk, class AddOne>
+keyed<Filter> add_all(const workload& w, sample& s, AddBulk add_bulk, AddOne add_one) {
+  const auto add_singly = [&](keyed<Filter>& f, key_span keys) {
+    s.add.time(keys.size(), [&] {
+      for (const std::uint64_t& key : keys) add_one(f, key);
+    });
+  };
+  const bool apart = w.keys <= most_work;
+  if (apart) {
+    keyed<Filter> f = empty_filter<Filter>(w);
+    for_each_piece(w, 0, w.keys, key_number,
+                   [&](key_span keys, std::uint64_t) { add_singly(f, keys); });
+  }
+  keyed<Filter> f = empty_filter<Filter>(w);
   const std::uint64_t every = std::max<std::uint64_t>(2, w.keys / most_work);
   for_each_piece(w, 0, w.keys, key_number, [&](key_span keys, std::uint64_t number) {
-    if (number % every != 1) {
-      s.add_bulk.time(keys.size(), [&] { add_bulk(keys); });
-    } else {
-      s.add.time(keys.size(), [&] {
-        for (const std::uint64_t key : keys) add_one(key);
-      });
-    }
+    if (!apart && number % every == 1) return add_singly(f, keys);
+    s.add_bulk.time(keys.size(), [&] { add_bulk(f, keys); });
   });
+  return f;
 }
 
 template <updatable Filter>
 keyed<Filter> make_filter(const workload& w, sample& s) {
-  keyed<Filter> f = empty_filter<Filter>(w);
-  add_all(
-      w, s, [&](key_span keys) { f.add_batch(keys); }, [&](std::uint64_t key) { f.add(key); });
-  return f;
+  return add_all<Filter>(
+      w, s, [](keyed<Filter>& f, key_span keys) { f.add_batch(keys); },
+      [](keyed<Filter>& f, std::uint64_t key) { f.add(key); });
 }
 
 // The static kinds: from all hashes in one call. Hashing counts, as it does for the others.
@@ -162,42 +195,50 @@ keyed<Filter> make_filter(const workload& w, sample& s) {
 // Top-k keeps keys: here the eight bytes of the integer.
 template <std::same_as<top_k> Filter>
 keyed<Filter> make_filter(const workload& w, sample& s) {
-  keyed<Filter> f = empty_filter<Filter>(w);
   const auto text = [](const std::uint64_t& key) {
     return std::string_view(reinterpret_cast<const char*>(&key), sizeof key);
   };
-  const xxh3_hasher& hash = f.hash_function();
+  const xxh3_hasher hash;
   std::vector<std::string_view> texts(w.piece());
   std::vector<std::uint64_t> hashes(w.piece());
-  add_all(
+  return add_all<Filter>(
       w, s,
-      [&](key_span keys) {
+      [&](keyed<Filter>& f, key_span keys) {
         for (std::size_t i = 0; i < keys.size(); ++i) texts[i] = text(keys[i]);
         mix64_batch(hash.integers(keys), hashes);
         f.hashes().add_batch({texts.data(), keys.size()}, {hashes.data(), keys.size()});
       },
-      [&](const std::uint64_t& key) { f.hashes().add(text(key), hash.integer(key)); });
-  return f;
+      [&](keyed<Filter>& f, const std::uint64_t& key) {
+        f.hashes().add(text(key), hash.integer(key));
+      });
 }
 
 // ---- asking it ---------------------------------------------------------------------------------------
 
+// Calls visit(keys) for what is asked in one repetition, timed; and once before, not timed, to bring the array
+// back into the cache, if it fits.
+template <class Visit>
+void time_asking(const workload& w, std::uint64_t count, stopwatch& timed, Visit visit) {
+  stopwatch unused;
+  for (stopwatch* const watch : {&unused, &timed}) {
+    for_each_piece(
+        w, 0, count, [&](std::uint64_t i) { return w.asked(i); },
+        [&](key_span keys, std::uint64_t) { watch->time(keys.size(), [&] { visit(keys); }); });
+  }
+}
+
 template <class Filter>
 void ask(const workload& w, const keyed<Filter>& f, sample& s) {
   std::vector<std::uint64_t> bitmap((w.piece() + 63) / 64);
-  const auto asked = [&](std::uint64_t i) { return w.asked(i); };
-  // Pieces in turn: what was asked in bulk is in the cache, so it is not asked again one by one.
-  for_each_piece(w, 0, 2 * w.work() / w.rounds(), asked, [&](key_span keys, std::uint64_t number) {
-    if (number % 2 == 0) {
-      s.contains_bulk.time(keys.size(), [&] { f.contains_bits(keys, bitmap); });
-      sink = bitmap[0];
-    } else {
-      s.contains.time(keys.size(), [&] {
-        std::uint64_t found = 0;
-        for (const std::uint64_t key : keys) found += f.contains(key) ? 1U : 0U;
-        sink = found;
-      });
-    }
+  const std::uint64_t count = w.work() / w.rounds();
+  time_asking(w, count, s.contains_bulk, [&](key_span keys) {
+    f.contains_bits(keys, bitmap);
+    sink = bitmap[0];
+  });
+  time_asking(w, count, s.contains, [&](key_span keys) {
+    std::uint64_t found = 0;
+    for (const std::uint64_t key : keys) found += f.contains(key) ? 1U : 0U;
+    sink = found;
   });
 }
 
@@ -346,11 +387,13 @@ class floor_measurement {
 
   void repeat() {
     stopwatch read;
-    stopwatch write;
-    stopwatch unused;  // brings the array back into the cache, if it fits
-    run(unused, unused);
-    run(read, write);
+    time_asking(w_, w_.work(), read, [&](key_span keys) {
+      sink = reading_->read(array_.words(), hash_.integers(keys));
+    });
     reads_.push_back(read.nanoseconds());
+    stopwatch write;
+    time_asking(w_, w_.work(), write,
+                [&](key_span keys) { writing_->write(array_.words(), hash_.integers(keys)); });
     writes_.push_back(write.nanoseconds());
   }
   [[nodiscard]] measured_floor summary() const {
@@ -362,18 +405,6 @@ class floor_measurement {
   }
 
  private:
-  void run(stopwatch& read, stopwatch& write) {
-    const auto asked = [&](std::uint64_t i) { return w_.asked(i); };
-    for_each_piece(w_, 0, 2 * w_.work(), asked, [&](key_span keys, std::uint64_t number) {
-      const mixed_integers mixed = hash_.integers(keys);
-      if (number % 2 == 0) {
-        read.time(keys.size(), [&] { sink = reading_->read(array_.words(), mixed); });
-      } else {
-        write.time(keys.size(), [&] { writing_->write(array_.words(), mixed); });
-      }
-    });
-  }
-
   workload w_;
   xxh3_hasher hash_;
   bit_array array_;

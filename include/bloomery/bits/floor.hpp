@@ -51,7 +51,7 @@ class floor_pipeline {
 // All that this machine can run. BLOOMERY_KERNEL has no say here: the floor is the machine's.
 [[nodiscard]] std::span<const floor_pipeline> floor_pipelines();
 
-// The fastest for an array like this one, by running each over the keys some times: half a second or less with a
+// The fastest for an array like this one, by running each over the keys some times: about half a second with a
 // million keys. There should be about that many different ones, or their lines stay in the cache. Looking for
 // the fastest write leaves the lines changed.
 [[nodiscard]] const floor_pipeline& fastest_read(std::span<const std::uint64_t> lines,
