@@ -19,9 +19,9 @@ REPETITIONS = 5
 
 def write_lines(path, lines):
     with open(path, "wb") as file:
-        for first in range(0, lines, 100_000):
+        for first in range(0, lines, 10_000):
             file.write(b"".join(b"https://www.example.org/%08d\n" % i
-                                for i in range(first, min(first + 100_000, lines))))
+                                for i in range(first, min(first + 10_000, lines))))
 
 
 def run(command):
