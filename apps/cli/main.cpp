@@ -46,6 +46,7 @@ int run(int argc, char** argv) {
   bloomery::cli::add_compact(app, status);
   bloomery::cli::add_wire(app, status);
   bloomery::cli::add_plan(app, status);
+  bloomery::cli::add_bench(app, status);
   // CLI11 would only say that a verb is missing.
   const auto verbs = app.get_subcommands({});
   const auto named = [&](const CLI::App* verb) { return verb->get_name() == argv[1]; };

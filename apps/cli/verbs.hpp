@@ -24,6 +24,7 @@ void add_info(CLI::App& app, int& status);
 void add_verify(CLI::App& app, int& status);
 void add_plan(CLI::App& app, int& status);
 void add_sets(CLI::App& app, int& status);  // merge, intersect, fold, compare
+void add_bench(CLI::App& app, int& status);
 void add_wire(CLI::App& app, int& status);  // pack, unpack, diff, patch
 
 }  // namespace bloomery::cli

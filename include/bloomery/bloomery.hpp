@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bloomery/bits/bit_array.hpp"
+#include "bloomery/bits/floor.hpp"
 #include "bloomery/bits/records.hpp"
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/parallel.hpp"
