@@ -12,6 +12,8 @@ namespace bloomery::kernel {
 namespace {
 
 struct eight {
+  static constexpr bool is_vector = true;
+
   __m512i v;
 
   [[gnu::always_inline]] static eight load(const std::uint64_t* from) noexcept {
@@ -20,8 +22,19 @@ struct eight {
   [[gnu::always_inline]] static eight all(std::uint64_t value) noexcept {
     return {_mm512_set1_epi64(static_cast<long long>(value))};
   }
+  // By eight loads: on a Zen 4 the gather instruction takes twice as long (15.7 against 8.6 ns a key for the
+  // seven words of a key in a classic filter).
   [[gnu::always_inline]] static eight gather(const std::uint64_t* words, eight index) noexcept {
-    return {_mm512_i64gather_epi64(index.v, words, 8)};
+    alignas(64) std::uint64_t at[8];
+    index.store(at);
+    const auto two = [&](std::size_t i) __attribute__((always_inline)) {
+      const __m128i low = _mm_loadu_si64(words + at[i]);
+      const auto* const high = reinterpret_cast<const double*>(words + at[i + 1]);
+      return _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(low), high));
+    };
+    const __m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(two(0)), two(2), 1);
+    const __m256i high = _mm256_inserti128_si256(_mm256_castsi128_si256(two(4)), two(6), 1);
+    return {_mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1)};
   }
 
   [[gnu::always_inline]] void store(std::uint64_t* to) const noexcept {

@@ -17,6 +17,9 @@ namespace bloomery::kernel {
 namespace {
 
 struct eight {
+  // Whether eight at a time is faster than one after the other, for loops that have both.
+  static constexpr bool is_vector = false;
+
   std::uint64_t n[8];
 
   // make(i) for each place.
