@@ -119,8 +119,8 @@ void bit_filter<Probes>::add_batch(std::span<const hash_type> hashes) noexcept {
                                               {.hashes = hashes.data(), .count = hashes.size()});
     this->key_count() += hashes.size();
   } else {
-    kernel::look_ahead_loop<kernel::access::write>(this->probes(), array_.words().data(), hashes,
-                                                   [&](std::size_t i) { add(hashes[i]); });
+    kernel::look_ahead_loop(this->probes(), array_.words().data(), hashes,
+                            [&](std::size_t i) { add(hashes[i]); });
   }
 }
 
@@ -142,8 +142,8 @@ bit_array bit_filter<Probes>::copy_of(const view& other) {
 
 template <class Probes>
 void bit_filter<Probes>::concurrent_handle::add_batch(std::span<const hash_type> hashes) noexcept {
-  kernel::look_ahead_loop<kernel::access::write>(filter_->probes(), words_, hashes,
-                                                 [&](std::size_t i) { add(hashes[i]); });
+  kernel::look_ahead_loop(filter_->probes(), words_, hashes,
+                          [&](std::size_t i) { add(hashes[i]); });
 }
 
 template <class Probes>

@@ -19,6 +19,11 @@ struct scatter_array {
   std::uint32_t probes = 0;
 };
 
+// How many keys ahead all lines of a key are called for: at least 128 lines, and never fewer than eight keys.
+[[nodiscard]] constexpr std::size_t scatter_ahead(std::uint32_t probes) noexcept {
+  return 128 / probes + 8;
+}
+
 struct scatter_kernels {
   // Bit i % 64 of bitmap[i / 64] becomes the answer for hash i; the bits after the last one become 0.
   void (*contains)(const scatter_array<const std::uint64_t>& array, const hash_run& run,

@@ -26,13 +26,9 @@ class scatter_loop {
 
   static void add(const scatter_array<std::uint64_t>& array, const hash_run& run) noexcept {
     using adding = scatter_adding<Eight>;
-    const bool near = is_near(array);
-    const std::size_t groups = Eight::is_vector || !near ? run.count / 8 : 0;
-    if (near) {
-      adding::template groups_of_eight<true>(array, run.hashes, groups);
-    } else {
-      adding::template groups_of_eight<false>(array, run.hashes, groups);
-    }
+    if (!is_near(array)) return adding::far(array, run);
+    const std::size_t groups = Eight::is_vector ? run.count / 8 : 0;
+    adding::groups_of_eight(array, run.hashes, groups);
     for (std::size_t i = groups * 8; i < run.count; ++i) adding::one(array, run.hashes[i]);
   }
 

@@ -85,8 +85,8 @@ std::uint64_t count_min_view::count(std::uint64_t hash) const noexcept {
 
 void count_min_view::count_batch(std::span<const std::uint64_t> hashes,
                                  std::span<std::uint64_t> counts) const noexcept {
-  kernel::look_ahead_loop<kernel::access::read>(
-      rows(*this), words_, hashes, [&](std::size_t i) { counts[i] = count(hashes[i]); });
+  kernel::look_ahead_loop(rows(*this), words_, hashes,
+                          [&](std::size_t i) { counts[i] = count(hashes[i]); });
 }
 
 void count_min_view::contains_bits(std::span<const std::uint64_t> hashes,
@@ -152,14 +152,14 @@ void count_min::add(std::uint64_t hash, std::uint64_t count) noexcept {
 }
 
 void count_min::add_batch(std::span<const std::uint64_t> hashes) noexcept {
-  kernel::look_ahead_loop<kernel::access::write>(rows(*this), array_.words().data(), hashes,
-                                                 [&](std::size_t i) { add(hashes[i]); });
+  kernel::look_ahead_loop(rows(*this), array_.words().data(), hashes,
+                          [&](std::size_t i) { add(hashes[i]); });
 }
 
 void count_min::add_batch(std::span<const std::uint64_t> hashes,
                           std::span<const std::uint64_t> counts) noexcept {
-  kernel::look_ahead_loop<kernel::access::write>(rows(*this), array_.words().data(), hashes,
-                                                 [&](std::size_t i) { add(hashes[i], counts[i]); });
+  kernel::look_ahead_loop(rows(*this), array_.words().data(), hashes,
+                          [&](std::size_t i) { add(hashes[i], counts[i]); });
 }
 
 bool count_min::remove(std::uint64_t hash, std::uint64_t count) noexcept {
@@ -183,9 +183,8 @@ bool count_min::remove(std::uint64_t hash, std::uint64_t count) noexcept {
 
 std::size_t count_min::remove_batch(std::span<const std::uint64_t> hashes) noexcept {
   std::size_t removed = 0;
-  kernel::look_ahead_loop<kernel::access::write>(
-      rows(*this), array_.words().data(), hashes,
-      [&](std::size_t i) { removed += remove(hashes[i]) ? 1U : 0U; });
+  kernel::look_ahead_loop(rows(*this), array_.words().data(), hashes,
+                          [&](std::size_t i) { removed += remove(hashes[i]) ? 1U : 0U; });
   return removed;
 }
 

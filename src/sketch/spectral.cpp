@@ -148,8 +148,8 @@ std::uint64_t spectral_view::count(std::uint64_t hash) const noexcept {
 
 void spectral_view::count_batch(std::span<const std::uint64_t> hashes,
                                 std::span<std::uint64_t> counts) const noexcept {
-  kernel::look_ahead_loop<kernel::access::read>(
-      probed(*this, false), words_, hashes, [&](std::size_t i) { counts[i] = count(hashes[i]); });
+  kernel::look_ahead_loop(probed(*this, false), words_, hashes,
+                          [&](std::size_t i) { counts[i] = count(hashes[i]); });
 }
 
 void spectral_view::contains_bits(std::span<const std::uint64_t> hashes,
@@ -208,14 +208,14 @@ void spectral_filter::add(std::uint64_t hash, std::uint64_t count) noexcept {
 }
 
 void spectral_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept {
-  kernel::look_ahead_loop<kernel::access::write>(probed(*this, true), array_.words().data(), hashes,
-                                                 [&](std::size_t i) { add(hashes[i]); });
+  kernel::look_ahead_loop(probed(*this, true), array_.words().data(), hashes,
+                          [&](std::size_t i) { add(hashes[i]); });
 }
 
 void spectral_filter::add_batch(std::span<const std::uint64_t> hashes,
                                 std::span<const std::uint64_t> counts) noexcept {
-  kernel::look_ahead_loop<kernel::access::write>(probed(*this, true), array_.words().data(), hashes,
-                                                 [&](std::size_t i) { add(hashes[i], counts[i]); });
+  kernel::look_ahead_loop(probed(*this, true), array_.words().data(), hashes,
+                          [&](std::size_t i) { add(hashes[i], counts[i]); });
 }
 
 bool spectral_filter::remove(std::uint64_t hash, std::uint64_t count) noexcept {
@@ -235,9 +235,8 @@ bool spectral_filter::remove(std::uint64_t hash, std::uint64_t count) noexcept {
 
 std::size_t spectral_filter::remove_batch(std::span<const std::uint64_t> hashes) noexcept {
   std::size_t removed = 0;
-  kernel::look_ahead_loop<kernel::access::write>(
-      probed(*this, true), array_.words().data(), hashes,
-      [&](std::size_t i) { removed += remove(hashes[i]) ? 1U : 0U; });
+  kernel::look_ahead_loop(probed(*this, true), array_.words().data(), hashes,
+                          [&](std::size_t i) { removed += remove(hashes[i]) ? 1U : 0U; });
   return removed;
 }
 
