@@ -88,7 +88,7 @@ struct eight {
   [[gnu::always_inline]] friend eight multiply_high_short(eight a, eight b) noexcept {
     return (multiply_low_halves(a >> 32, b) + (multiply_low_halves(a, b) >> 32)) >> 32;
   }
-  [[gnu::always_inline]] friend eight least(eight a, eight b) noexcept {
+  [[gnu::always_inline]] friend eight least_of(eight a, eight b) noexcept {
     return {_mm512_min_epu64(a.v, b.v)};
   }
 

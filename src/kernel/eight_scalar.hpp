@@ -94,7 +94,7 @@ struct eight {
   [[gnu::always_inline]] friend eight multiply_high_short(const eight& a, const eight& b) noexcept {
     return multiply_high(a, b);
   }
-  [[gnu::always_inline]] friend eight least(const eight& a, const eight& b) noexcept {
+  [[gnu::always_inline]] friend eight least_of(const eight& a, const eight& b) noexcept {
     return of([&](std::size_t i)
                   __attribute__((always_inline)) { return a.n[i] < b.n[i] ? a.n[i] : b.n[i]; });
   }

@@ -11,40 +11,51 @@
 #include "bloomery/core/arithmetic.hpp"
 #include "bloomery/hash/probe.hpp"
 #include "scatter.hpp"
+#include "scatter_keys.hpp"
 
 namespace bloomery::kernel {
 
 template <class Eight>
 class scatter_adding {
  public:
-  static void one(const scatter_array<std::uint64_t>& array, std::uint64_t hash) noexcept {
-    for_each_position(
+  static void run(const scatter_array<std::uint64_t> array, const hash_run run) noexcept {
+    if (!keys::is_near(array)) {
+      keys::look_ahead(
+          array,
+          run, [&](std::size_t i) __attribute__((always_inline)) { add(array, run.hashes[i]); });
+      return;
+    }
+    const std::size_t groups = Eight::is_vector ? run.count / 8 : 0;
+    add_groups(array, run.hashes, groups);
+    for (std::size_t i = groups * 8; i < run.count; ++i) add(array, run.hashes[i]);
+  }
+
+ private:
+  using keys = scatter_keys<Eight>;
+
+  // The words and bits of eight keys for one probe.
+  struct step {
+    alignas(64) std::uint64_t word[8];
+    alignas(64) std::uint64_t bit[8];
+  };
+
+  static constexpr std::size_t ring_steps = 8;
+  static constexpr std::size_t lag = 7;
+
+  [[gnu::always_inline]] static void add(const scatter_array<std::uint64_t>& array,
+                                         std::uint64_t hash) noexcept {
+    keys::for_each_position(
         array, hash, [&](std::uint64_t position) __attribute__((always_inline)) {
           array.words[position >> 6U] |=
               detail::little_endian(std::uint64_t{1} << (position & 63U));
         });
   }
 
-  static void far(const scatter_array<std::uint64_t> array, const hash_run& run) noexcept {
-    const std::size_t ahead = scatter_ahead(array.probes);
-    const auto call = [&](std::size_t i) __attribute__((always_inline)) {
-      for_each_position(array, run.hashes[i], [&](std::uint64_t position) {
-        __builtin_prefetch(array.words + (position >> 6U), 0, 2);
-        asm volatile("");  // see batch.hpp
-      });
-    };
-    for (std::size_t i = 0; i < ahead && i < run.count; ++i) call(i);
-    for (std::size_t i = 0; i < run.count; ++i) {
-      if (i + ahead < run.count) call(i + ahead);
-      one(array, run.hashes[i]);
-    }
-  }
-
   // In the cache. A step is one probe of eight keys; its bits are set some steps after it was worked out, so that
   // loads need not wait for the stores before them (5.5 ns a key, 6.1 with two steps), and one after the other, so
   // that keys with a word in common do not disturb each other.
-  static void groups_of_eight(const scatter_array<std::uint64_t>& array,
-                              const std::uint64_t* hashes, std::size_t groups) noexcept {
+  static void add_groups(const scatter_array<std::uint64_t>& array, const std::uint64_t* hashes,
+                         std::size_t groups) noexcept {
     step ring[ring_steps];
     const Eight range = Eight::all(array.range);
     const Eight multiplier = Eight::all(next_probe_multiplier);
@@ -62,27 +73,6 @@ class scatter_adding {
     }
     for (std::size_t s = made < lag ? 0 : made - lag; s < made; ++s) {
       set(array.words, ring[s % ring_steps]);
-    }
-  }
-
- private:
-  // The words and bits of eight keys for one probe.
-  struct step {
-    alignas(64) std::uint64_t word[8];
-    alignas(64) std::uint64_t bit[8];
-  };
-
-  static constexpr std::size_t ring_steps = 8;
-  static constexpr std::size_t lag = 7;
-
-  template <class Visit>
-  [[gnu::always_inline]] static void for_each_position(const scatter_array<std::uint64_t>& array,
-                                                       std::uint64_t hash, Visit visit) noexcept {
-    std::uint64_t base = 0;
-    for (std::uint32_t j = 0; j < array.probes; ++j) {
-      visit(base + detail::multiply_high(hash, array.range));
-      hash *= next_probe_multiplier;
-      base += array.step;
     }
   }
 

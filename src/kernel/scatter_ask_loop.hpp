@@ -19,18 +19,19 @@
 #include "bloomery/core/arithmetic.hpp"
 #include "bloomery/hash/probe.hpp"
 #include "scatter.hpp"
+#include "scatter_keys.hpp"
 
 namespace bloomery::kernel {
 
-template <class Eight>
+template <class Eight, bool Bits>
 class scatter_asking {
  public:
   // Bits of a bitmap for at most `piece` keys.
   static constexpr std::size_t piece = 1024;
 
   static void run(const scatter_array<const std::uint64_t>& array, const std::uint64_t* hashes,
-                  std::size_t count, bool near, std::uint64_t* bitmap) noexcept {
-    if (!near) {
+                  std::size_t count, std::uint64_t* bitmap) noexcept {
+    if (!keys::is_near(array)) {
       ask<false>(array, hashes, count, bitmap);
     } else if constexpr (Eight::is_vector) {
       ask_groups(array, hashes, count, bitmap);
@@ -40,23 +41,8 @@ class scatter_asking {
   }
 
  private:
-  // Where the keys of one round are looked for.
-  struct probe {
-    const std::uint64_t* words;
-    std::uint64_t range;
-    std::uint64_t base;
-
-    [[nodiscard]] std::uint64_t of(std::uint64_t hash) const noexcept {
-      return base + detail::multiply_high(hash, range);
-    }
-    [[nodiscard]] std::uint64_t test(std::uint64_t position) const noexcept {
-      return (detail::little_endian(words[position >> 6U]) >> (position & 63U)) & 1U;
-    }
-    void call(std::uint64_t position) const noexcept {
-      __builtin_prefetch(words + (position >> 6U), 0, 2);
-      asm volatile("");  // see batch.hpp
-    }
-  };
+  using keys = scatter_keys<Eight>;
+  using probe = scatter_probe<Eight, Bits>;
 
   // The answers of a piece, a word at a time: places come in ascending order, and a word that has just been stored
   // would be slow to read.
@@ -98,14 +84,14 @@ class scatter_asking {
       in[i].hash = hashes[i];
       in[i].place = i;
     }
-    std::size_t left = round<Near>({array.words, array.range, 0}, in, count);
+    std::size_t left = round<Near>(probe(array, 0), in, count);
     std::uint32_t j = 1;
     if (left > count / 8 * 7) {
       left = remaining_probes<Near>(array, in, left);
       j = array.probes;
     }
     for (; j < array.probes && left > 0; ++j) {
-      left = round<Near>({array.words, array.range, j * array.step}, in, left);
+      left = round<Near>(probe(array, j), in, left);
     }
     marker found(bitmap, count);
     for (std::size_t i = 0; i < left; ++i) found.mark(in[i].place);
@@ -141,9 +127,9 @@ class scatter_asking {
   template <bool Near>
   static std::size_t remaining_probes(const scatter_array<const std::uint64_t>& array, survivor* in,
                                       std::size_t count) noexcept {
-    const std::size_t ahead = scatter_ahead(array.probes);
+    const std::size_t ahead = keys::keys_ahead(array.probes);
     const auto for_each_probe = [&](std::uint64_t hash, auto visit) __attribute__((always_inline)) {
-      probe p{array.words, array.range, array.step};
+      probe p(array, 1);
       for (std::uint32_t j = 1; j < array.probes; ++j) {
         if (!visit(p, p.of(hash))) return false;
         hash *= next_probe_multiplier;
@@ -193,7 +179,7 @@ class scatter_asking {
     survivors in;
     in.size = count;
     round_of_groups(
-        {array.words, array.range, 0},
+        probe(array, 0),
         [&](std::size_t i) __attribute__((always_inline)) {
           return Eight::load(count - i < 8 ? rest : hashes + i);
         },
@@ -202,7 +188,7 @@ class scatter_asking {
       Eight::all(0).store(in.hash + in.size);
       Eight::all(0).store(in.place + in.size);
       round_of_groups(
-          {array.words, array.range, j * array.step},
+          probe(array, j),
           [&](std::size_t i) __attribute__((always_inline)) { return Eight::load(in.hash + i); },
           [&](std::size_t i) __attribute__((always_inline)) { return Eight::load(in.place + i); },
           in);
@@ -218,10 +204,7 @@ class scatter_asking {
   [[gnu::always_inline]] static void round_of_groups(const probe p, Hashes hashes, Places places,
                                                      survivors& in) noexcept {
     for (std::size_t i = 0; i < in.size; i += 8) {
-      const Eight position =
-          Eight::all(p.base) + multiply_high_short(hashes(i), Eight::all(p.range));
-      const Eight word = Eight::gather(p.words, position >> 6);
-      in.passes[i / 8] = meet(word, Eight::all(1) << (position & Eight::all(63)));
+      in.passes[i / 8] = p.test(p.of(hashes(i)));
     }
     if (in.size % 8 != 0) in.passes[in.size / 8] &= (1U << (in.size % 8)) - 1;
     const Eight multiplier = Eight::all(next_probe_multiplier);

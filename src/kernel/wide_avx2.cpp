@@ -2,10 +2,12 @@
 // variable numbers are what they gain.
 #if defined(__x86_64__)
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 #include "bloomery/core/arithmetic.hpp"
+#include "bloomery/core/shape.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "bloomery/hash/probe.hpp"
 #include "wide.hpp"

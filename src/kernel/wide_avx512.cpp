@@ -8,10 +8,12 @@
 #endif
 #include <immintrin.h>
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
 #include "bloomery/core/arithmetic.hpp"
+#include "bloomery/core/shape.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "bloomery/hash/probe.hpp"
 #include "wide.hpp"
