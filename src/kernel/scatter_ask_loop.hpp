@@ -80,18 +80,20 @@ class scatter_asking {
   static void ask(const scatter_array<const std::uint64_t>& array, const std::uint64_t* hashes,
                   std::size_t count, std::uint64_t* bitmap) noexcept {
     survivor in[piece];
-    for (std::size_t i = 0; i < count; ++i) {
-      in[i].hash = hashes[i];
-      in[i].place = i;
-    }
-    std::size_t left = round<Near>(probe(array, 0), in, count);
+    std::size_t left = round<Near>(
+        probe(array, 0), in,
+        count, [=](std::size_t i) __attribute__((always_inline)) { return hashes[i]; },
+        [](std::size_t i) __attribute__((always_inline)) { return i; });
     std::uint32_t j = 1;
     if (left > count / 8 * 7) {
       left = remaining_probes<Near>(array, in, left);
       j = array.probes;
     }
     for (; j < array.probes && left > 0; ++j) {
-      left = round<Near>(probe(array, j), in, left);
+      left = round<Near>(
+          probe(array, j), in,
+          left, [&](std::size_t i) __attribute__((always_inline)) { return in[i].hash; },
+          [&](std::size_t i) __attribute__((always_inline)) { return in[i].place; });
     }
     marker found(bitmap, count);
     for (std::size_t i = 0; i < left; ++i) found.mark(in[i].place);
@@ -99,18 +101,19 @@ class scatter_asking {
   }
 
   // Out of the cache lines are called for 128 before they are used; 64 takes a tenth longer.
-  template <bool Near>
-  static std::size_t round(const probe p, survivor* in, std::size_t count) noexcept {
+  template <bool Near, class Hash, class Place>
+  static std::size_t round(const probe p, survivor* in, std::size_t count, Hash hash,
+                           Place place) noexcept {
     constexpr std::size_t ahead = Near ? 0 : 128;
     std::size_t kept = 0;
     const auto call = [&](std::size_t i) __attribute__((always_inline)) {
-      in[i].position = p.of(in[i].hash);
+      in[i].position = p.of(hash(i));
       p.call(in[i].position);
     };
     const auto test = [&](std::size_t i) __attribute__((always_inline)) {
-      const std::uint64_t passes = p.test(Near ? p.of(in[i].hash) : in[i].position);
-      in[kept].hash = in[i].hash * next_probe_multiplier;
-      in[kept].place = in[i].place;
+      const std::uint64_t passes = p.test(Near ? p.of(hash(i)) : in[i].position);
+      in[kept].hash = hash(i) * next_probe_multiplier;
+      in[kept].place = place(i);
       kept += passes;
     };
     for (std::size_t i = 0; i < ahead && i < count; ++i) call(i);
