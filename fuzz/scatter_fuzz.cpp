@@ -153,6 +153,7 @@ class player {
   }
   void ask(const std::vector<std::uint64_t>& hashes) const {
     std::vector<std::uint64_t> expected;
+    expected.reserve(hashes.size());
     for (const std::uint64_t hash : hashes) expected.push_back(expected_.count(hash));
     for (const machine& m : machines_) {
       const auto& kernels = kernel::wide_kernels_of(m.l);

@@ -28,7 +28,7 @@ constexpr half_places make_places(unsigned mask) noexcept {
   return table;
 }
 
-constexpr half_places places_of_mask[16] = {
+inline constexpr half_places places_of_mask[16] = {
     make_places(0),  make_places(1),  make_places(2),  make_places(3),
     make_places(4),  make_places(5),  make_places(6),  make_places(7),
     make_places(8),  make_places(9),  make_places(10), make_places(11),

@@ -23,6 +23,33 @@
 
 namespace bloomery::kernel {
 
+namespace {
+
+// The answers of a piece, a word at a time: places come in ascending order, and a word that has just been stored
+// would be slow to read.
+class piece_marker {
+ public:
+  piece_marker(std::uint64_t* bitmap, std::size_t count) noexcept : bitmap_(bitmap) {
+    for (std::size_t w = 0; w < (count + 63) / 64; ++w) bitmap[w] = 0;
+  }
+  void mark(std::uint64_t place) noexcept {
+    if (place / 64 != at_) {
+      bitmap_[at_] = word_;
+      word_ = 0;
+      at_ = static_cast<std::size_t>(place / 64);
+    }
+    word_ |= std::uint64_t{1} << (place % 64);
+  }
+  void finish() const noexcept { bitmap_[at_] = word_; }
+
+ private:
+  std::uint64_t* bitmap_;
+  std::size_t at_ = 0;
+  std::uint64_t word_ = 0;
+};
+
+}  // namespace
+
 template <class Eight, bool Bits>
 class scatter_asking {
  public:
@@ -43,29 +70,6 @@ class scatter_asking {
  private:
   using keys = scatter_keys<Eight>;
   using probe = scatter_probe<Eight, Bits>;
-
-  // The answers of a piece, a word at a time: places come in ascending order, and a word that has just been stored
-  // would be slow to read.
-  class marker {
-   public:
-    marker(std::uint64_t* bitmap, std::size_t count) noexcept : bitmap_(bitmap) {
-      for (std::size_t w = 0; w < (count + 63) / 64; ++w) bitmap[w] = 0;
-    }
-    void mark(std::uint64_t place) noexcept {
-      if (place / 64 != at_) {
-        bitmap_[at_] = word_;
-        word_ = 0;
-        at_ = static_cast<std::size_t>(place / 64);
-      }
-      word_ |= std::uint64_t{1} << (place % 64);
-    }
-    void finish() const noexcept { bitmap_[at_] = word_; }
-
-   private:
-    std::uint64_t* bitmap_;
-    std::size_t at_ = 0;
-    std::uint64_t word_ = 0;
-  };
 
   // ---- one at a time ---------------------------------------------------------------------------------
 
@@ -95,7 +99,7 @@ class scatter_asking {
           left, [&](std::size_t i) __attribute__((always_inline)) { return in[i].hash; },
           [&](std::size_t i) __attribute__((always_inline)) { return in[i].place; });
     }
-    marker found(bitmap, count);
+    piece_marker found(bitmap, count);
     for (std::size_t i = 0; i < left; ++i) found.mark(in[i].place);
     found.finish();
   }
@@ -196,7 +200,7 @@ class scatter_asking {
           [&](std::size_t i) __attribute__((always_inline)) { return Eight::load(in.place + i); },
           in);
     }
-    marker found(bitmap, count);
+    piece_marker found(bitmap, count);
     for (std::size_t i = 0; i < in.size; ++i) found.mark(in.place[i]);
     found.finish();
   }
