@@ -28,7 +28,7 @@
 #endif
 
 #include "blocked_loop.hpp"
-#include "mixer_avx512.hpp"
+#include "eight_avx512.hpp"
 
 namespace bloomery::kernel {
 
@@ -53,7 +53,7 @@ class avx512 {
 
   avx512(std::uint64_t blocks, std::uint32_t probes, std::uint64_t spread_seed) noexcept
       : blocks_(blocks),
-        mixer_(spread_seed),
+        seed_(eight::all(spread_seed)),
         multipliers_(_mm512_loadu_si512(block_geometry::lane_multiplier.data())),
         pattern_(
             _mm512_set1_epi32(static_cast<int>(block_geometry::lane_pattern[probes] * 0x10001U))) {}
@@ -62,7 +62,7 @@ class avx512 {
   [[gnu::always_inline]] void stage(const std::uint64_t* keys, key_ring& ring,
                                     std::size_t slot) const noexcept {
     __m512i hash = _mm512_loadu_si512(keys);
-    if constexpr (Mixed) hash = mixer_(hash);
+    if constexpr (Mixed) hash = mix64(eight{hash}, seed_).v;
     _mm512_store_si512(&ring.hash[slot * group], hash);
     // The pattern twice in 32 bits, so that a rotation by any number is one by that number modulo 16.
     const __m512i lanes = _mm512_rorv_epi32(pattern_, _mm512_srli_epi64(hash, 16));
@@ -107,7 +107,7 @@ class avx512 {
   }
 
   std::uint64_t blocks_;
-  vector_mixer mixer_;
+  eight seed_;
   __m512i multipliers_;
   __m512i pattern_;
 };
@@ -159,10 +159,10 @@ struct vector_asking {
 
 void mix_all(const std::uint64_t* keys, std::size_t count, std::uint64_t spread_seed,
              std::uint64_t* out) noexcept {
-  const vector_mixer mixer(spread_seed);
+  const eight seed = eight::all(spread_seed);
   std::size_t i = 0;
   for (; i + group <= count; i += group) {
-    _mm512_storeu_si512(out + i, mixer(_mm512_loadu_si512(keys + i)));
+    mix64(eight::load(keys + i), seed).store(out + i);
   }
   for (; i < count; ++i) out[i] = mix64(keys[i], spread_seed);
 }

@@ -24,8 +24,8 @@
 #pragma GCC target("avx512f,avx512dq,avx512bw,bmi2")
 #endif
 
+#include "eight_avx512.hpp"
 #include "floor_loop.hpp"
-#include "mixer_avx512.hpp"
 
 namespace bloomery::kernel {
 
@@ -34,10 +34,10 @@ namespace {
 class avx512 {
  public:
   avx512(std::uint64_t lines, std::uint64_t spread_seed) noexcept
-      : lines_(lines), mixer_(spread_seed) {}
+      : lines_(lines), seed_(eight::all(spread_seed)) {}
 
   [[gnu::always_inline]] void stage(const std::uint64_t* keys, std::uint64_t* slot) const noexcept {
-    const __m512i hash = mixer_(_mm512_loadu_si512(keys));
+    const __m512i hash = mix64(eight::load(keys), seed_).v;
     if (lines_ >> 32U != 0) [[unlikely]] {  // 256 GiB and more
       _mm512_store_si512(slot, hash);
       for (std::size_t i = 0; i < floor_group; ++i) {
@@ -62,7 +62,7 @@ class avx512 {
 
  private:
   std::uint64_t lines_;
-  vector_mixer mixer_;
+  eight seed_;
 };
 
 // In the cache the first four, out of it the others; which one changes with the size and the machine. On a Zen 4 the
