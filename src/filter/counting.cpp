@@ -124,8 +124,8 @@ counting_filter::counting_filter(const view& other)
 
 // False, and nothing changed, when one of the counters is 0. The positions are worked out once: they are
 // half of the time.
-bool counting_filter::decrement(const counting_probes& probes, std::uint64_t* words,
-                                std::uint64_t hash) noexcept {
+bool counting_filter::decrement_scattered(const counting_probes& probes, std::uint64_t* words,
+                                          std::uint64_t hash) noexcept {
   const std::uint32_t width = probes.width();
   std::array<std::uint64_t, max_probes> positions;
   std::size_t count = 0;
@@ -136,12 +136,6 @@ bool counting_filter::decrement(const counting_probes& probes, std::uint64_t* wo
   });
   if (!present) return false;
   for (std::size_t i = 0; i < count; ++i) detail::decrement_counter(words, positions[i], width);
-  return true;
-}
-
-bool counting_filter::remove(std::uint64_t hash) noexcept {
-  if (!decrement(probes(), array_.words().data(), hash)) return false;
-  if (key_count() != 0) --key_count();  // 0 only when a file said so
   return true;
 }
 

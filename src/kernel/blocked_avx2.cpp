@@ -9,10 +9,10 @@
 #include <cstdint>
 
 #include "blocked.hpp"
-#include "blocked_tables.hpp"
 #include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/block_geometry.hpp"
 #include "bloomery/hash/hash.hpp"
+#include "bloomery/hash/lane_tables.hpp"
 
 // From here to the end of the file, and for nothing that is included above.
 #if defined(__clang__)
@@ -43,7 +43,7 @@ class avx2 : public scalar_stage {
 
   avx2(std::uint64_t blocks, std::uint32_t probes, std::uint64_t spread_seed) noexcept
       : scalar_stage(blocks, spread_seed),
-        ones_(ones_of_lanes[probes].data()),
+        ones_(detail::ones_of_lanes[probes].data()),
         multipliers_{load_half(block_geometry::lane_multiplier.data(), 0),
                      load_half(block_geometry::lane_multiplier.data(), 1)} {}
 
@@ -66,14 +66,14 @@ class avx2 : public scalar_stage {
  private:
   [[gnu::always_inline]] [[nodiscard]] two_halves mask_of(std::uint64_t hash) const noexcept {
     const __m256i x = _mm256_set1_epi32(static_cast<int>(static_cast<std::uint32_t>(hash)));
-    const lane_ones& used = ones_[rotation_of(hash)];
+    const detail::lane_numbers& used = ones_[detail::rotation_of(hash)];
     const __m256i low = _mm256_srli_epi32(_mm256_mullo_epi32(x, multipliers_.low), 27);
     const __m256i high = _mm256_srli_epi32(_mm256_mullo_epi32(x, multipliers_.high), 27);
-    return {_mm256_sllv_epi32(load_half(used.ones.data(), 0), low),
-            _mm256_sllv_epi32(load_half(used.ones.data(), 1), high)};
+    return {_mm256_sllv_epi32(load_half(used.lanes.data(), 0), low),
+            _mm256_sllv_epi32(load_half(used.lanes.data(), 1), high)};
   }
 
-  const lane_ones* ones_;
+  const detail::lane_numbers* ones_;
   two_halves multipliers_;
 };
 

@@ -9,8 +9,8 @@
 #include <cstdint>
 
 #include "blocked_scalar.hpp"
-#include "blocked_tables.hpp"
 #include "bloomery/core/block_geometry.hpp"
+#include "bloomery/hash/lane_tables.hpp"
 
 namespace bloomery::kernel {
 
@@ -22,7 +22,7 @@ class neon : public scalar_stage {
   static constexpr std::uint64_t cached_bytes = std::uint64_t{512} << 10U;
 
   neon(std::uint64_t blocks, std::uint32_t probes, std::uint64_t spread_seed) noexcept
-      : scalar_stage(blocks, spread_seed), ones_(ones_of_lanes[probes].data()) {}
+      : scalar_stage(blocks, spread_seed), ones_(detail::ones_of_lanes[probes].data()) {}
 
   [[gnu::always_inline]] [[nodiscard]] bool covers(const key_ring& ring, std::size_t at,
                                                    const std::uint64_t* block) const noexcept {
@@ -48,11 +48,11 @@ class neon : public scalar_stage {
                                                           std::size_t quarter) const noexcept {
     const uint32x4_t multipliers = vld1q_u32(block_geometry::lane_multiplier.data() + quarter * 4);
     const uint32x4_t product = vmulq_n_u32(multipliers, static_cast<std::uint32_t>(hash));
-    const uint32x4_t ones = vld1q_u32(ones_[rotation_of(hash)].ones.data() + quarter * 4);
+    const uint32x4_t ones = vld1q_u32(ones_[detail::rotation_of(hash)].lanes.data() + quarter * 4);
     return vshlq_u32(ones, vreinterpretq_s32_u32(vshrq_n_u32(product, 27)));
   }
 
-  const lane_ones* ones_;
+  const detail::lane_numbers* ones_;
 };
 
 }  // namespace
