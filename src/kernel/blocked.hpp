@@ -1,21 +1,24 @@
-// Many keys at a time for the blocked filter: hash (if they are integers), find the block, ask or set its
-// bits. One file for each instruction set (blocked_*.cpp), the loop around them in blocked_loop.hpp. All
-// give the bits of blocked_probes (hash/probe.hpp).
+// Many keys at a time for filters of blocks: hash (if they are integers), find the block, ask or change its bits
+// or counters. One file for each instruction set (blocked_*.cpp), the loop around them in blocked_loop.hpp. All do
+// what block_lanes (hash/block_lanes.hpp) does for one key.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
+#include "bloomery/hash/hash.hpp"
 #include "dispatch.hpp"
 
 namespace bloomery::kernel {
 
-// The words of a blocked filter. `Word` is const for asking.
+// The words of a filter of blocks. `Word` is const for asking. The width is that of a counter.
 template <class Word>
 struct block_array {
   Word* words = nullptr;
   std::uint64_t blocks = 0;
   std::uint32_t probes = 0;
+  std::uint32_t width = 1;
 };
 
 // Hashes, or integers that have yet to become hashes by mix64 with this seed. Fusing the mixer with the rest
@@ -27,11 +30,34 @@ struct key_run {
   std::uint64_t spread_seed = 0;
 };
 
+[[nodiscard]] inline key_run run_of(std::span<const std::uint64_t> hashes) noexcept {
+  return {.keys = hashes.data(), .count = hashes.size()};
+}
+[[nodiscard]] inline key_run run_of(const mixed_integers& keys) noexcept {
+  return {.keys = keys.keys.data(),
+          .count = keys.keys.size(),
+          .mixed = true,
+          .spread_seed = keys.spread_seed};
+}
+
+using const_blocks = block_array<const std::uint64_t>;
+using changing_blocks = block_array<std::uint64_t>;
+
 struct blocked_kernels {
   // Bit i % 64 of bitmap[i / 64] becomes the answer for key i; the bits after the last key become 0.
-  void (*contains)(const block_array<const std::uint64_t>& array, const key_run& run,
-                   std::uint64_t* bitmap) noexcept;
-  void (*add)(const block_array<std::uint64_t>& array, const key_run& run) noexcept;
+  using contains_call = void(const const_blocks& array, const key_run& run,
+                             std::uint64_t* bitmap) noexcept;
+  using add_call = void(const changing_blocks& array, const key_run& run) noexcept;
+
+  contains_call* contains;
+  add_call* add;
+  // The same with counters of array.width bits, 2, 4, 8 or 16.
+  contains_call* contains_counted;
+  add_call* add_counted;
+  // How many were removed: those none of whose counters was 0.
+  std::size_t (*remove_counted)(const changing_blocks& array, const key_run& run) noexcept;
+  // counts[i] becomes the least of the counters of key i.
+  void (*count)(const const_blocks& array, const key_run& run, std::uint64_t* counts) noexcept;
   // out[i] = mix64(keys[i], spread_seed); may be in place.
   void (*mix)(const std::uint64_t* keys, std::size_t count, std::uint64_t spread_seed,
               std::uint64_t* out) noexcept;

@@ -74,17 +74,19 @@ struct vector_mixer {
   asm("kmovw %1, %0" : "=m"(to) : "k"(mask));
 }
 
-class avx512 {
+// Everything that bits and counters have in common.
+class avx512_lanes {
  public:
   // Measured: the same with and without prefetch at 5 MB.
   static constexpr std::uint64_t cached_bytes = std::uint64_t{4} << 20U;
 
-  avx512(std::uint64_t blocks, std::uint32_t probes, std::uint64_t spread_seed) noexcept
-      : blocks_(blocks),
+  template <class Word>
+  avx512_lanes(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
+      : blocks_(array.blocks),
         mixer_(spread_seed),
         multipliers_(_mm512_loadu_si512(block_geometry::lane_multiplier.data())),
-        pattern_(
-            _mm512_set1_epi32(static_cast<int>(block_geometry::lane_pattern[probes] * 0x10001U))) {}
+        pattern_(_mm512_set1_epi32(
+            static_cast<int>(block_geometry::lane_pattern[array.probes] * 0x10001U))) {}
 
   template <bool Mixed>
   [[gnu::always_inline]] void stage(const std::uint64_t* keys, key_ring& ring,
@@ -111,53 +113,128 @@ class avx512 {
                        _mm512_and_si512(word, _mm512_set1_epi64(~std::int64_t{7})));
   }
 
-  // The lanes, used or not, where the block lacks the key's bit.
-  [[gnu::always_inline]] [[nodiscard]] __mmask16 missing(
-      const key_ring& ring, std::size_t at, const std::uint64_t* block) const noexcept {
-    return _mm512_testn_epi32_mask(bits(ring, at), _mm512_loadu_si512(block));
-  }
-
-  [[gnu::always_inline]] void set(const key_ring& ring, std::size_t at,
-                                  std::uint64_t* block) const noexcept {
-    const __m512i there = _mm512_loadu_si512(block);
-    _mm512_storeu_si512(
-        block, _mm512_mask_or_epi32(there, load_mask(ring.lanes[at]), there, bits(ring, at)));
+ protected:
+  // The number of the bit in every lane, used or not.
+  [[gnu::always_inline]] [[nodiscard]] __m512i bits_of(const key_ring& ring,
+                                                       std::size_t at) const noexcept {
+    const __m512i x =
+        _mm512_set1_epi32(static_cast<int>(static_cast<std::uint32_t>(ring.hash[at])));
+    return _mm512_srli_epi32(_mm512_mullo_epi32(x, multipliers_), 27);
   }
 
  private:
-  // One bit in every lane, used or not.
-  [[gnu::always_inline]] [[nodiscard]] __m512i bits(const key_ring& ring,
-                                                    std::size_t at) const noexcept {
-    const __m512i x =
-        _mm512_set1_epi32(static_cast<int>(static_cast<std::uint32_t>(ring.hash[at])));
-    return _mm512_sllv_epi32(_mm512_set1_epi32(1),
-                             _mm512_srli_epi32(_mm512_mullo_epi32(x, multipliers_), 27));
-  }
-
   std::uint64_t blocks_;
   vector_mixer mixer_;
   __m512i multipliers_;
   __m512i pattern_;
 };
 
+class avx512 : public avx512_lanes {
+ public:
+  using avx512_lanes::avx512_lanes;
+
+  // The lanes, used or not, where the block lacks the key's bit.
+  [[gnu::always_inline]] [[nodiscard]] __mmask16 missing(
+      const key_ring& ring, std::size_t at, const std::uint64_t* block) const noexcept {
+    return _mm512_testn_epi32_mask(mask_of(ring, at), _mm512_loadu_si512(block));
+  }
+
+  [[gnu::always_inline]] void set(const key_ring& ring, std::size_t at,
+                                  std::uint64_t* block) const noexcept {
+    const __m512i there = _mm512_loadu_si512(block);
+    _mm512_storeu_si512(
+        block, _mm512_mask_or_epi32(there, load_mask(ring.lanes[at]), there, mask_of(ring, at)));
+  }
+
+ private:
+  // One bit in every lane, used or not.
+  [[gnu::always_inline]] [[nodiscard]] __m512i mask_of(const key_ring& ring,
+                                                       std::size_t at) const noexcept {
+    return _mm512_sllv_epi32(_mm512_set1_epi32(1), bits_of(ring, at));
+  }
+};
+
+class avx512_counters : public avx512_lanes {
+ public:
+  template <class Word>
+  avx512_counters(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
+      : avx512_lanes(array, spread_seed),
+        most_(_mm512_set1_epi32(static_cast<int>((std::uint32_t{1} << array.width) - 1))),
+        places_(_mm512_set1_epi32(-static_cast<int>(array.width))) {}
+
+  // The lanes, used or not, where the key's counter is 0.
+  [[gnu::always_inline]] [[nodiscard]] __mmask16 missing(
+      const key_ring& ring, std::size_t at, const std::uint64_t* block) const noexcept {
+    const __m512i cell = _mm512_sllv_epi32(most_, shifts_of(ring, at));
+    return _mm512_testn_epi32_mask(cell, _mm512_loadu_si512(block));
+  }
+
+  [[gnu::always_inline]] void set(const key_ring& ring, std::size_t at,
+                                  std::uint64_t* block) const noexcept {
+    const __m512i there = _mm512_loadu_si512(block);
+    const __m512i shift = shifts_of(ring, at);
+    const __mmask16 room =
+        room_in(there, _mm512_sllv_epi32(most_, shift), load_mask(ring.lanes[at]));
+    _mm512_storeu_si512(block, _mm512_mask_add_epi32(there, room, there, one_at(shift)));
+  }
+
+  // The block is written in any case: a branch would be mispredicted where absent keys are among the others.
+  [[gnu::always_inline]] [[nodiscard]] bool take(const key_ring& ring, std::size_t at,
+                                                 std::uint64_t* block) const noexcept {
+    const __m512i there = _mm512_loadu_si512(block);
+    const __m512i shift = shifts_of(ring, at);
+    const __m512i cell = _mm512_sllv_epi32(most_, shift);
+    const __mmask16 lanes = load_mask(ring.lanes[at]);
+    const bool present = _mm512_mask_testn_epi32_mask(lanes, cell, there) == 0;
+    const auto all = static_cast<__mmask16>(-static_cast<int>(present));
+    const __mmask16 room = room_in(there, cell, static_cast<__mmask16>(lanes & all));
+    _mm512_storeu_si512(block, _mm512_mask_sub_epi32(there, room, there, one_at(shift)));
+    return present;
+  }
+
+  [[gnu::always_inline]] [[nodiscard]] std::uint64_t least(
+      const key_ring& ring, std::size_t at, const std::uint64_t* block) const noexcept {
+    const __m512i counters = _mm512_srlv_epi32(_mm512_loadu_si512(block), shifts_of(ring, at));
+    return _mm512_mask_reduce_min_epu32(load_mask(ring.lanes[at]),
+                                        _mm512_and_si512(counters, most_));
+  }
+
+ private:
+  [[gnu::always_inline]] [[nodiscard]] __m512i shifts_of(const key_ring& ring,
+                                                         std::size_t at) const noexcept {
+    return _mm512_and_si512(bits_of(ring, at), places_);
+  }
+  [[gnu::always_inline]] static __m512i one_at(__m512i shift) noexcept {
+    return _mm512_sllv_epi32(_mm512_set1_epi32(1), shift);
+  }
+  // Those of the lanes whose counter does not stick.
+  [[gnu::always_inline]] static __mmask16 room_in(__m512i there, __m512i cell,
+                                                  __mmask16 lanes) noexcept {
+    return _mm512_mask_cmpneq_epi32_mask(lanes, _mm512_and_si512(there, cell), cell);
+  }
+
+  __m512i most_;
+  __m512i places_;  // a bit number and this is where its counter begins
+};
+
 // Turning the mask of one key into one bit takes as long as making it, so the masks of 64 keys are laid down
 // and turned into a word of the bitmap together: a key is contained when no lane that it uses is missing.
+template <class Isa>
 struct vector_asking {
   static constexpr int write = 0;
   const std::uint64_t* words;
   std::uint64_t* bitmap;
 
-  [[gnu::always_inline]] void visit(const avx512& isa, key_ring& ring,
-                                    std::size_t g) const noexcept {
+  [[gnu::always_inline]] void visit(const Isa& isa, key_ring& ring, std::size_t g) const noexcept {
     ask_group(isa, ring, g);
     // One word late: what has just been stored in pieces cannot be loaded as one vector without a stall.
     if (g % 8 == 7 && g > 8) bitmap[g / 8 - 1] = answer(ring, g / 8 - 1);
   }
-  [[gnu::always_inline]] void visit_some(const avx512& isa, key_ring& ring, std::size_t g,
+  [[gnu::always_inline]] void visit_some(const Isa& isa, key_ring& ring, std::size_t g,
                                          std::size_t) const noexcept {
     ask_group(isa, ring, g);  // the padding, too: it has a block like any key
   }
-  [[gnu::always_inline]] void done(const avx512&, const key_ring& ring,
+  [[gnu::always_inline]] void done(const Isa&, const key_ring& ring,
                                    std::size_t count) const noexcept {
     // The last word that is full, if visit has not written it, and the one after it.
     const std::size_t full = count / 64;
@@ -167,7 +244,7 @@ struct vector_asking {
   }
 
  private:
-  [[gnu::always_inline]] void ask_group(const avx512& isa, key_ring& ring,
+  [[gnu::always_inline]] void ask_group(const Isa& isa, key_ring& ring,
                                         std::size_t g) const noexcept {
     for (std::size_t i = 0; i < group; ++i) {
       const std::size_t at = g % ring_groups * group + i;
@@ -197,8 +274,14 @@ void mix_all(const std::uint64_t* keys, std::size_t count, std::uint64_t spread_
 
 }  // namespace
 
-const blocked_kernels blocked_avx512 = {contains_run<avx512, vector_asking>, add_run<avx512>,
-                                        mix_all};
+const blocked_kernels blocked_avx512 = {
+    contains_run<avx512, vector_asking<avx512>>,
+    add_run<avx512>,
+    contains_run<avx512_counters, vector_asking<avx512_counters>>,
+    add_run<avx512_counters>,
+    remove_run<avx512_counters>,
+    count_run<avx512_counters>,
+    mix_all};
 
 }  // namespace bloomery::kernel
 

@@ -21,8 +21,9 @@ class neon : public scalar_stage {
   // Not measured yet; second-level caches are of this order.
   static constexpr std::uint64_t cached_bytes = std::uint64_t{512} << 10U;
 
-  neon(std::uint64_t blocks, std::uint32_t probes, std::uint64_t spread_seed) noexcept
-      : scalar_stage(blocks, spread_seed), ones_(detail::ones_of_lanes[probes].data()) {}
+  template <class Word>
+  neon(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
+      : scalar_stage(array, spread_seed), ones_(detail::ones_of_lanes[array.probes].data()) {}
 
   [[gnu::always_inline]] [[nodiscard]] bool covers(const key_ring& ring, std::size_t at,
                                                    const std::uint64_t* block) const noexcept {
@@ -55,9 +56,18 @@ class neon : public scalar_stage {
   const detail::lane_numbers* ones_;
 };
 
+// In the vectors of the compiler, which are these.
+using counters = generic_counters<neon::cached_bytes>;
+
 }  // namespace
 
-const blocked_kernels blocked_neon = {contains_run<neon>, add_run<neon>, mix_each};
+const blocked_kernels blocked_neon = {contains_run<neon>,
+                                      add_run<neon>,
+                                      contains_run<counters>,
+                                      add_run<counters>,
+                                      remove_run<counters>,
+                                      count_run<counters>,
+                                      mix_each};
 
 }  // namespace bloomery::kernel
 

@@ -43,7 +43,7 @@
 
 namespace bloomery {
 
-// Where the counters of a key are, as positions of their first bits.
+// Where the counters of a key are: in a line, or at the positions of their first bits.
 class counting_probes {
  public:
   using hash_type = std::uint64_t;
@@ -62,23 +62,14 @@ class counting_probes {
     return lines_.lanes();
   }
 
-  // Both layouts, by positions. True when test(position) holds for every counter; a counter may be visited twice.
+  // The unblocked layout. True when test(position) holds for every counter; a counter may be visited twice.
   template <class Test>
   bool all_of(std::uint64_t hash, Test test) const noexcept {
-    if (in_lines_) {
-      const std::uint64_t group = ~std::uint64_t{width_ - 1};
-      return lines_.all_of(hash, [&](std::uint64_t bit) { return test(bit & group); });
-    }
     return scattered_.all_of(hash, [&](std::uint64_t i) { return test(i * width_); });
   }
-
   // Calls visit(position) once for each different counter.
   template <class Visit>
   void each(std::uint64_t hash, Visit visit) const noexcept {
-    if (in_lines_) {  // one in each lane: all different
-      all_of(hash, [&](std::uint64_t position) { return visit(position), true; });
-      return;
-    }
     std::array<std::uint64_t, max_probes> seen;
     std::size_t count = 0;
     std::uint64_t marks = 0;  // of the seen ones modulo 64, so that the search is rare
@@ -95,14 +86,9 @@ class counting_probes {
       return true;
     });
   }
-
   template <class Touch>
   void lines(std::uint64_t hash, Touch touch) const noexcept {
-    if (in_lines_) {
-      lines_.lines(hash, touch);
-    } else {
-      scattered_.lines(hash, [&](std::uint64_t i) { touch(i * width_); });
-    }
+    all_of(hash, [&](std::uint64_t position) { return touch(position), true; });
   }
 
  private:
@@ -146,9 +132,11 @@ class counting_view : public detail::batch_answers<counting_view> {
     return least;
   }
 
-  // Batch calls; filter/batch.hpp has the other forms of answer.
+  // Batch calls, of hashes or of integers that are hashed on the way; filter/batch.hpp has the other forms of
+  // answer.
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
+  void contains_bits(const mixed_integers& keys, std::span<std::uint64_t> bitmap) const noexcept;
   // counts[i] = count(hashes[i]).
   void count_batch(std::span<const std::uint64_t> hashes,
                    std::span<std::uint64_t> counts) const noexcept;
@@ -207,6 +195,7 @@ class counting_filter : public counting_view {
     ++key_count();
   }
   void add_batch(std::span<const std::uint64_t> hashes) noexcept;
+  void add_batch(const mixed_integers& keys) noexcept;
   // False, and nothing changed, when the key is surely not there.
   [[gnu::always_inline]] bool remove(std::uint64_t hash) noexcept {
     if (!decrement(probes(), array_.words().data(), hash)) return false;
@@ -215,6 +204,7 @@ class counting_filter : public counting_view {
   }
   // How many were removed.
   std::size_t remove_batch(std::span<const std::uint64_t> hashes) noexcept;
+  std::size_t remove_batch(const mixed_integers& keys) noexcept;
 
   // The words, for what combines or loads whole arrays.
   [[nodiscard]] std::span<std::uint64_t> mutable_words() noexcept { return array_.words(); }
