@@ -4,9 +4,12 @@
 
 #include <immintrin.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "blocked.hpp"
 #include "bloomery/core/arithmetic.hpp"
@@ -22,6 +25,7 @@
 #endif
 
 #include "blocked_scalar.hpp"
+#include "rows_loop.hpp"
 
 namespace bloomery::kernel {
 
@@ -41,6 +45,13 @@ struct two_halves {
   auto* const out = reinterpret_cast<__m256i*>(block);
   _mm256_storeu_si256(out, halves.low);
   _mm256_storeu_si256(out + 1, halves.high);
+}
+
+[[gnu::always_inline]] inline bool covered(const two_halves& mask,
+                                           const std::uint64_t* block) noexcept {
+  const __m256i missing = _mm256_or_si256(_mm256_andnot_si256(load_half(block, 0), mask.low),
+                                          _mm256_andnot_si256(load_half(block, 1), mask.high));
+  return _mm256_testz_si256(missing, missing) != 0;
 }
 
 // The numbers of the bits of a key, and ones in the lanes that it uses.
@@ -80,10 +91,7 @@ class avx2 : public avx2_lanes {
 
   [[gnu::always_inline]] [[nodiscard]] bool covers(const key_ring& ring, std::size_t at,
                                                    const std::uint64_t* block) const noexcept {
-    const two_halves mask = mask_of(ring.hash[at]);
-    const __m256i missing = _mm256_or_si256(_mm256_andnot_si256(load_half(block, 0), mask.low),
-                                            _mm256_andnot_si256(load_half(block, 1), mask.high));
-    return _mm256_testz_si256(missing, missing) != 0;
+    return covered(mask_of(ring.hash[at]), block);
   }
 
   [[gnu::always_inline]] void set(const key_ring& ring, std::size_t at,
@@ -93,7 +101,13 @@ class avx2 : public avx2_lanes {
                          _mm256_or_si256(load_half(block, 1), mask.high)});
   }
 
- private:
+  [[gnu::always_inline]] [[nodiscard]] bool set_new(const key_ring& ring, std::size_t at,
+                                                    std::uint64_t* block) const noexcept {
+    const bool is_new = !covers(ring, at, block);
+    set(ring, at, block);
+    return is_new;
+  }
+
   [[gnu::always_inline]] [[nodiscard]] two_halves mask_of(std::uint64_t hash) const noexcept {
     return ones_at(hash, bits_of(hash));
   }
@@ -188,15 +202,39 @@ class avx2_counters : public avx2_lanes {
   __m256i places_;  // a bit number and this is where its counter begins
 };
 
+class avx2_rows : public scalar_finder {
+ public:
+  static constexpr std::uint64_t cached_bytes = avx2::cached_bytes;
+  struct group_masks {
+    two_halves masks[group];
+  };
+
+  explicit avx2_rows(std::uint32_t probes) noexcept : lanes_(const_blocks{.probes = probes}, 0) {}
+
+  [[gnu::always_inline]] void make(const std::uint64_t* hashes, group_masks& out) const noexcept {
+    for (std::size_t i = 0; i < group; ++i) out.masks[i] = lanes_.mask_of(hashes[i]);
+  }
+  [[gnu::always_inline]] static unsigned ask(const block_row& row, const std::uint64_t* hashes,
+                                             const group_masks& in) noexcept {
+    group_words at;
+    find(row, hashes, at);
+    unsigned found = 0;
+    for (std::size_t i = group; i-- > 0;) {
+      found = found + found + unsigned{covered(in.masks[i], row.words + at.word[i])};
+    }
+    return found;
+  }
+
+ private:
+  avx2 lanes_;
+};
+
 }  // namespace
 
-const blocked_kernels blocked_avx2 = {contains_run<avx2>,
-                                      add_run<avx2>,
-                                      contains_run<avx2_counters>,
-                                      add_run<avx2_counters>,
-                                      remove_run<avx2_counters>,
-                                      count_run<avx2_counters>,
-                                      mix_each};
+const blocked_kernels blocked_avx2 = {
+    contains_run<avx2>,          add_anywhere_run<avx2>,       add_new_run<avx2>,
+    contains_run<avx2_counters>, add_run<avx2_counters>,       remove_run<avx2_counters>,
+    count_run<avx2_counters>,    contains_rows_run<avx2_rows>, mix_each};
 
 }  // namespace bloomery::kernel
 

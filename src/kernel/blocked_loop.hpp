@@ -48,6 +48,14 @@ template <int Write, int Locality>
   asm volatile("");
 }
 
+// The bitmap is written a byte for each group. Its words are numbers, so the first byte of a word is the last in
+// memory on a big-endian machine.
+[[gnu::always_inline]] inline void store_answers(std::uint64_t* bitmap, std::size_t g,
+                                                 unsigned found) noexcept {
+  constexpr std::size_t flip = std::endian::native == std::endian::little ? 0 : 7;
+  reinterpret_cast<unsigned char*>(bitmap)[g ^ flip] = static_cast<unsigned char>(found);
+}
+
 // What is done with the blocks of a group: visit for a whole one, visit_some for the last, done after all.
 template <class Isa>
 struct asking {
@@ -61,7 +69,7 @@ struct asking {
       const std::size_t at = g % ring_groups * group + i;
       found = found + found + unsigned{isa.covers(ring, at, words + ring.word[at])};
     }
-    store(g, found);
+    store_answers(bitmap, g, found);
   }
   [[gnu::always_inline]] void visit_some(const Isa& isa, key_ring& ring, std::size_t g,
                                          std::size_t count) const noexcept {
@@ -70,17 +78,9 @@ struct asking {
       const std::size_t at = g % ring_groups * group + i;
       found |= unsigned{isa.covers(ring, at, words + ring.word[at])} << i;
     }
-    store(g, found);
+    store_answers(bitmap, g, found);
   }
   static void done(const Isa&, const key_ring&, std::size_t) noexcept {}
-
- private:
-  // The bitmap is written a byte for each group. Its words are numbers, so the first byte of a word is the
-  // last in memory on a big-endian machine.
-  [[gnu::always_inline]] void store(std::size_t g, unsigned found) const noexcept {
-    constexpr std::size_t flip = std::endian::native == std::endian::little ? 0 : 7;
-    reinterpret_cast<unsigned char*>(bitmap)[g ^ flip] = static_cast<unsigned char>(found);
-  }
 };
 
 // each(isa, ring, at, block, key) for every key: `at` is its place in the ring, `key` its number in the run.
@@ -165,12 +165,46 @@ void contains_run(const const_blocks& array, const key_run& run, std::uint64_t* 
   roll_any(isa, Asking{array.words, bitmap}, run, array.blocks);
 }
 
+// Isa for blocks that are not side by side.
+template <class Isa>
+class strided : public Isa {
+ public:
+  template <class Word>
+  strided(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
+      : Isa(array, spread_seed), blocks_apart_(array.stride / 8) {}
+
+  template <bool Mixed>
+  [[gnu::always_inline]] void stage(const std::uint64_t* keys, key_ring& ring,
+                                    std::size_t slot) const noexcept {
+    Isa::template stage<Mixed>(keys, ring, slot);
+    for (std::size_t i = 0; i < group; ++i) ring.word[slot * group + i] *= blocks_apart_;
+  }
+
+ private:
+  std::uint64_t blocks_apart_;
+};
+
 template <class Isa>
 void add_run(const changing_blocks& array, const key_run& run) noexcept {
   roll_each<Isa>(
       array, run,
       [](const Isa& isa, const key_ring& ring, std::size_t at, std::uint64_t* block, std::size_t)
           __attribute__((always_inline)) { isa.set(ring, at, block); });
+}
+
+template <class Isa>
+void add_anywhere_run(const changing_blocks& array, const key_run& run) noexcept {
+  array.stride == 8 ? add_run<Isa>(array, run) : add_run<strided<Isa>>(array, run);
+}
+
+template <class Isa>
+std::size_t add_new_run(const changing_blocks& array, const key_run& run) noexcept {
+  std::size_t added = 0;
+  roll_each<Isa>(
+      array, run,
+      [&](const Isa& isa, const key_ring& ring, std::size_t at, std::uint64_t* block, std::size_t)
+          __attribute__((always_inline)) { added += std::size_t{isa.set_new(ring, at, block)}; });
+  return added;
 }
 
 template <class Isa>

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "blocked_scalar.hpp"
+#include "blocked_generic.hpp"
 #include "bloomery/core/block_geometry.hpp"
 #include "bloomery/hash/lane_tables.hpp"
 
@@ -44,6 +44,13 @@ class neon : public scalar_stage {
     }
   }
 
+  [[gnu::always_inline]] [[nodiscard]] bool set_new(const key_ring& ring, std::size_t at,
+                                                    std::uint64_t* block) const noexcept {
+    const bool is_new = !covers(ring, at, block);
+    set(ring, at, block);
+    return is_new;
+  }
+
  private:
   [[gnu::always_inline]] [[nodiscard]] uint32x4_t mask_of(std::uint64_t hash,
                                                           std::size_t quarter) const noexcept {
@@ -62,11 +69,13 @@ using counters = generic_counters<neon::cached_bytes>;
 }  // namespace
 
 const blocked_kernels blocked_neon = {contains_run<neon>,
-                                      add_run<neon>,
+                                      add_anywhere_run<neon>,
+                                      add_new_run<neon>,
                                       contains_run<counters>,
                                       add_run<counters>,
                                       remove_run<counters>,
                                       count_run<counters>,
+                                      contains_rows_run<generic_rows<neon::cached_bytes>>,
                                       mix_each};
 
 }  // namespace bloomery::kernel
