@@ -46,9 +46,13 @@ class bit_view : public detail::batch_answers<bit_view<Probes>, typename Probes:
   // Throws errc::bad_argument unless the plan's shape is one of this kind and `words` holds its bits.
   bit_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
-  [[nodiscard]] bool contains(const hash_type& hash) const noexcept {
-    return probes_.all_of(
-        hash, [this](std::uint64_t position) { return detail::test_bit(words_, position); });
+  [[gnu::always_inline]] [[nodiscard]] bool contains(const hash_type& hash) const noexcept {
+    if constexpr (requires { probes_.contained_in(words_, hash); }) {
+      return probes_.contained_in(words_, hash);
+    } else {
+      return probes_.all_of(
+          hash, [this](std::uint64_t position) { return detail::test_bit(words_, position); });
+    }
   }
 
   // Batch calls: the same answers, several times faster when the array is larger than the cache.
@@ -116,12 +120,16 @@ class bit_filter : public bit_view<Probes> {
   }
   ~bit_filter() = default;
 
-  void add(const hash_type& hash) noexcept {
+  [[gnu::always_inline]] void add(const hash_type& hash) noexcept {
     std::uint64_t* words = array_.words().data();
-    this->probes().all_of(hash, [words](std::uint64_t position) {
-      detail::set_bit(words, position);
-      return true;
-    });
+    if constexpr (requires { this->probes().add_to(words, hash); }) {
+      this->probes().add_to(words, hash);
+    } else {
+      this->probes().all_of(hash, [words](std::uint64_t position) {
+        detail::set_bit(words, position);
+        return true;
+      });
+    }
     ++this->key_count();
   }
   void add_batch(std::span<const hash_type> hashes) noexcept;
