@@ -7,6 +7,7 @@
 #include <cstdint>
 
 #include "dispatch.hpp"
+#include "key_run.hpp"
 
 namespace bloomery::kernel {
 
@@ -16,15 +17,6 @@ struct block_array {
   Word* words = nullptr;
   std::uint64_t blocks = 0;
   std::uint32_t probes = 0;
-};
-
-// Hashes, or integers that have yet to become hashes by mix64 with this seed. Fusing the mixer with the rest
-// saves the way of the hashes through memory, and lets a batch be as long as the caller's.
-struct key_run {
-  const std::uint64_t* keys = nullptr;
-  std::size_t count = 0;
-  bool mixed = false;
-  std::uint64_t spread_seed = 0;
 };
 
 struct blocked_kernels {

@@ -28,39 +28,11 @@
 #endif
 
 #include "blocked_loop.hpp"
+#include "eight_avx512.hpp"
 
 namespace bloomery::kernel {
 
 namespace {
-
-// low64(p) ^ high64(p) of p = (key ^ seed) * m, times another constant: mix64 for eight keys. AVX-512 has no
-// high half of a 64-bit product, so it is put together from four 32-bit ones.
-struct vector_mixer {
-  explicit vector_mixer(std::uint64_t spread_seed) noexcept
-      : seed(_mm512_set1_epi64(static_cast<long long>(spread_seed))) {}
-
-  [[gnu::always_inline]] [[nodiscard]] __m512i operator()(__m512i key) const noexcept {
-    const __m512i low_half = _mm512_set1_epi64(0xffffffff);
-    const __m512i m = _mm512_set1_epi64(static_cast<long long>(0x9fb21c651e98df25U));
-    const __m512i m_high = _mm512_set1_epi64(0x9fb21c65);
-    const __m512i a = _mm512_xor_si512(key, seed);
-    const __m512i a_high = _mm512_srli_epi64(a, 32);
-    const __m512i low_low = _mm512_mul_epu32(a, m);
-    const __m512i high_low = _mm512_mul_epu32(a_high, m);
-    const __m512i low_high = _mm512_mul_epu32(a, m_high);
-    const __m512i high_high = _mm512_mul_epu32(a_high, m_high);
-    // Neither sum overflows: (2^32 - 1)^2 + 2 (2^32 - 1) = 2^64 - 1.
-    const __m512i middle = _mm512_add_epi64(high_low, _mm512_srli_epi64(low_low, 32));
-    const __m512i middle2 = _mm512_add_epi64(low_high, _mm512_and_si512(middle, low_half));
-    const __m512i high = _mm512_add_epi64(
-        high_high, _mm512_add_epi64(_mm512_srli_epi64(middle, 32), _mm512_srli_epi64(middle2, 32)));
-    const __m512i low = _mm512_mullo_epi64(a, m);
-    const __m512i factor = _mm512_set1_epi64(static_cast<long long>(0xd6e8feb86659fd93U));
-    return _mm512_mullo_epi64(_mm512_xor_si512(low, high), factor);
-  }
-
-  __m512i seed;
-};
 
 // Masks go straight from and to memory. Read by way of a general register they take the shift unit for a cycle,
 // and that is the busiest one here; written that way, GCC gathers eight of them in a vector first, which takes
@@ -81,7 +53,7 @@ class avx512 {
 
   avx512(std::uint64_t blocks, std::uint32_t probes, std::uint64_t spread_seed) noexcept
       : blocks_(blocks),
-        mixer_(spread_seed),
+        seed_(eight::all(spread_seed)),
         multipliers_(_mm512_loadu_si512(block_geometry::lane_multiplier.data())),
         pattern_(
             _mm512_set1_epi32(static_cast<int>(block_geometry::lane_pattern[probes] * 0x10001U))) {}
@@ -90,7 +62,7 @@ class avx512 {
   [[gnu::always_inline]] void stage(const std::uint64_t* keys, key_ring& ring,
                                     std::size_t slot) const noexcept {
     __m512i hash = _mm512_loadu_si512(keys);
-    if constexpr (Mixed) hash = mixer_(hash);
+    if constexpr (Mixed) hash = mix64(eight{hash}, seed_).v;
     _mm512_store_si512(&ring.hash[slot * group], hash);
     // The pattern twice in 32 bits, so that a rotation by any number is one by that number modulo 16.
     const __m512i lanes = _mm512_rorv_epi32(pattern_, _mm512_srli_epi64(hash, 16));
@@ -135,7 +107,7 @@ class avx512 {
   }
 
   std::uint64_t blocks_;
-  vector_mixer mixer_;
+  eight seed_;
   __m512i multipliers_;
   __m512i pattern_;
 };
@@ -187,10 +159,10 @@ struct vector_asking {
 
 void mix_all(const std::uint64_t* keys, std::size_t count, std::uint64_t spread_seed,
              std::uint64_t* out) noexcept {
-  const vector_mixer mixer(spread_seed);
+  const eight seed = eight::all(spread_seed);
   std::size_t i = 0;
   for (; i + group <= count; i += group) {
-    _mm512_storeu_si512(out + i, mixer(_mm512_loadu_si512(keys + i)));
+    mix64(eight::load(keys + i), seed).store(out + i);
   }
   for (; i < count; ++i) out[i] = mix64(keys[i], spread_seed);
 }

@@ -1,0 +1,33 @@
+// The kernels of wide.hpp in plain C++ (see eight_scalar.hpp), compiled for AVX2 and BMI2: mulx and shifts by
+// variable numbers are what they gain.
+#if defined(__x86_64__)
+
+#include <cstddef>
+#include <cstdint>
+
+#include "bloomery/core/arithmetic.hpp"
+#include "bloomery/hash/hash.hpp"
+#include "bloomery/hash/probe.hpp"
+#include "wide.hpp"
+
+// From here to the end of the file, and for nothing that is included above.
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,bmi2"))), apply_to = function)
+#else
+#pragma GCC target("avx2,bmi2")
+#endif
+
+#include "eight_scalar.hpp"
+#include "wide_loop.hpp"
+
+namespace bloomery::kernel {
+
+const wide_kernels wide_avx2 = wide_kernels_with<eight>;
+
+}  // namespace bloomery::kernel
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
+
+#endif
