@@ -13,12 +13,14 @@
 #pragma once
 
 #include "dispatch.hpp"
+#include "fuse.hpp"
 #include "scatter.hpp"
 
 namespace bloomery::kernel {
 
 struct wide_kernels {
   scatter_kernels scatter;
+  fuse_kernels fuse;
 };
 
 // Those of one instruction set; the portable ones where this build has no others.

@@ -2,12 +2,17 @@
 // variable numbers are what they gain.
 #if defined(__x86_64__)
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 
+#include "bloomery/bits/static_arrays.hpp"
 #include "bloomery/core/arithmetic.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "bloomery/hash/probe.hpp"
+#include "bloomery/hash/static_probe.hpp"
 #include "wide.hpp"
 
 // From here to the end of the file, and for nothing that is included above.

@@ -51,7 +51,10 @@ struct packed_cells {
 
   [[nodiscard]] std::uint64_t mask() const noexcept { return ~std::uint64_t{0} >> (64U - width); }
   [[nodiscard]] std::uint64_t get(const std::uint64_t* words, std::uint64_t index) const noexcept {
-    const std::uint64_t bit = index * width;
+    return get_at(words, index * width);
+  }
+  // The cell that begins at this bit.
+  [[nodiscard]] std::uint64_t get_at(const std::uint64_t* words, std::uint64_t bit) const noexcept {
     const std::uint32_t shift = bit & 63U;
     const std::uint64_t low = little_endian(words[bit >> 6U]) >> shift;
     const std::uint64_t last = little_endian(words[(bit + width - 1) >> 6U]);

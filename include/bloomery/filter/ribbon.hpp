@@ -51,15 +51,16 @@ class ribbon_view : public static_view<ribbon_view> {
     if (place.columns == nullptr) return false;
     const std::uint32_t bits = shape().cell_bits;
     const detail::ribbon_cover cover(detail::ribbon_equation(place.mixed), place.shift);
-    const std::uint64_t* const c = place.columns;
+    const auto chosen = [&](std::uint32_t j) { return cover.chosen(place.columns, bits, j); };
     std::uint64_t wrong = detail::ribbon_print(place.mixed, bits);
-    for (std::uint32_t j = 0; j < bits; ++j) {
-      const std::uint64_t chosen = (detail::little_endian(c[j]) & cover.first) ^
-                                   (detail::little_endian(c[bits + j]) & cover.second) ^
-                                   (detail::little_endian(c[2 * bits + j]) & cover.third);
-      wrong ^= static_cast<std::uint64_t>(__builtin_parityll(chosen)) << j;
+    std::uint32_t j = 0;
+    for (; j + 8 <= bits; j += 8) {
+      wrong ^= detail::odd_of_eight([&](std::uint32_t i) { return chosen(j + i); }) << j;
       // An absent key is out after two columns on average; asking after each would mispredict.
-      if (j % 8 == 7 && (wrong & (std::uint64_t{0xff} << (j - 7))) != 0) return false;
+      if ((wrong & (std::uint64_t{0xff} << j)) != 0) return false;
+    }
+    for (; j < bits; ++j) {
+      wrong ^= static_cast<std::uint64_t>(__builtin_parityll(chosen(j))) << j;
     }
     return wrong == 0;
   }

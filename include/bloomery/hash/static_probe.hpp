@@ -134,6 +134,38 @@ struct ribbon_cover {
       : first(e.low << shift),
         second(e.high << shift | (e.low >> 1U) >> (63U - shift)),
         third((e.high >> 1U) >> (63U - shift)) {}
+
+  // What they choose of column j of `bits`.
+  [[nodiscard]] std::uint64_t chosen(const std::uint64_t* columns, std::uint32_t bits,
+                                     std::uint32_t j) const noexcept {
+    return (little_endian(columns[j]) & first) ^ (little_endian(columns[bits + j]) & second) ^
+           (little_endian(columns[2 * bits + j]) & third);
+  }
 };
+
+// a and b of two halves each, both folded onto one half: a below, b above. `by` bits are half of each unit.
+[[nodiscard]] constexpr std::uint64_t fold_two(std::uint64_t a, std::uint64_t b, std::uint32_t by,
+                                               std::uint64_t low) noexcept {
+  return ((a & low) | ((b & low) << by)) ^ (((a >> by) & low) | (b & ~low));
+}
+
+// Bit j of the answer: whether number(j) has an odd number of ones, for eight numbers. They are folded until the
+// parities of all are those of the bytes of one word.
+template <class Numbers>
+[[nodiscard]] [[gnu::always_inline]] inline std::uint64_t odd_of_eight(
+    const Numbers& number) noexcept {
+  constexpr std::uint64_t low32 = 0x00000000ffffffffU;
+  constexpr std::uint64_t low16 = 0x0000ffff0000ffffU;
+  constexpr std::uint64_t low8 = 0x00ff00ff00ff00ffU;
+  const std::uint64_t even = fold_two(fold_two(number(0), number(4), 32, low32),
+                                      fold_two(number(2), number(6), 32, low32), 16, low16);
+  const std::uint64_t odd = fold_two(fold_two(number(1), number(5), 32, low32),
+                                     fold_two(number(3), number(7), 32, low32), 16, low16);
+  std::uint64_t bytes = fold_two(even, odd, 8, low8);
+  bytes ^= bytes >> 4U;
+  bytes ^= bytes >> 2U;
+  bytes ^= bytes >> 1U;
+  return ((bytes & 0x0101010101010101U) * 0x0102040810204080U) >> 56U;
+}
 
 }  // namespace bloomery::detail
