@@ -73,12 +73,7 @@ bit_array::~bit_array() {
   }
 }
 
-std::uint64_t count_bits(std::span<const std::uint64_t> words) noexcept {
-  std::uint64_t set = 0;
-  for (const std::uint64_t word : words) set += static_cast<std::uint64_t>(std::popcount(word));
-  return set;
-}
-
+// The count of whole words is in src/kernel/popcount.cpp.
 std::uint64_t count_bits(std::span<const std::uint64_t> words, std::uint64_t first,
                          std::uint64_t last) noexcept {
   if (first >= last) return 0;

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <concepts>
 #include <string>
 
 #include "../kernel/batch.hpp"
 #include "../kernel/blocked.hpp"
+#include "../kernel/wide.hpp"
 #include "block_rate.hpp"
 #include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/classic.hpp"
@@ -45,6 +47,18 @@ kernel::block_array<Word> blocks_of(Word* words, const shape& s) noexcept {
   return {.words = words, .blocks = s.bits / bits_per_block, .probes = s.probes};
 }
 
+// Classic and partitioned of 64-bit hashes, whose kernels differ in two numbers.
+template <class Probes>
+concept scattered =
+    std::same_as<Probes, classic_probes> || std::same_as<Probes, partitioned_probes>;
+
+template <class Word>
+kernel::scatter_array<Word> scatter_of(Word* words, const shape& s) noexcept {
+  const bool sliced = s.kind == filter_kind::partitioned;
+  const std::uint64_t range = sliced ? s.bits / s.probes : s.bits;
+  return {.words = words, .range = range, .step = sliced ? range : 0, .probes = s.probes};
+}
+
 kernel::key_run run_of(const mixed_integers& keys) noexcept {
   return {.keys = keys.keys.data(),
           .count = keys.keys.size(),
@@ -64,6 +78,10 @@ void bit_view<Probes>::contains_bits(std::span<const hash_type> hashes,
   if constexpr (Probes::kind == filter_kind::blocked) {
     kernel::blocked_kernels_chosen().contains(
         blocks_of(words_, shape()), {.keys = hashes.data(), .count = hashes.size()}, bitmap.data());
+  } else if constexpr (scattered<Probes>) {
+    kernel::wide_kernels_chosen().scatter.contains(
+        scatter_of(words_, shape()), {.hashes = hashes.data(), .count = hashes.size()},
+        bitmap.data());
   } else {
     kernel::answer_loop(probes_, words_, hashes, bitmap,
                         [&](std::size_t i) { return contains(hashes[i]); });
@@ -96,9 +114,13 @@ void bit_filter<Probes>::add_batch(std::span<const hash_type> hashes) noexcept {
     kernel::blocked_kernels_chosen().add(blocks_of(array_.words().data(), this->shape()),
                                          {.keys = hashes.data(), .count = hashes.size()});
     this->key_count() += hashes.size();
+  } else if constexpr (scattered<Probes>) {
+    kernel::wide_kernels_chosen().scatter.add(scatter_of(array_.words().data(), this->shape()),
+                                              {.hashes = hashes.data(), .count = hashes.size()});
+    this->key_count() += hashes.size();
   } else {
-    kernel::look_ahead_loop<kernel::access::write>(this->probes(), array_.words().data(), hashes,
-                                                   [&](std::size_t i) { add(hashes[i]); });
+    kernel::look_ahead_loop(this->probes(), array_.words().data(), hashes,
+                            [&](std::size_t i) { add(hashes[i]); });
   }
 }
 
@@ -120,8 +142,8 @@ bit_array bit_filter<Probes>::copy_of(const view& other) {
 
 template <class Probes>
 void bit_filter<Probes>::concurrent_handle::add_batch(std::span<const hash_type> hashes) noexcept {
-  kernel::look_ahead_loop<kernel::access::write>(filter_->probes(), words_, hashes,
-                                                 [&](std::size_t i) { add(hashes[i]); });
+  kernel::look_ahead_loop(filter_->probes(), words_, hashes,
+                          [&](std::size_t i) { add(hashes[i]); });
 }
 
 template <class Probes>

@@ -92,8 +92,8 @@ void counting_view::contains_bits(std::span<const std::uint64_t> hashes,
 
 void counting_view::count_batch(std::span<const std::uint64_t> hashes,
                                 std::span<std::uint64_t> counts) const noexcept {
-  kernel::look_ahead_loop<kernel::access::read>(
-      probes_, words_, hashes, [&](std::size_t i) { counts[i] = count(hashes[i]); });
+  kernel::look_ahead_loop(probes_, words_, hashes,
+                          [&](std::size_t i) { counts[i] = count(hashes[i]); });
 }
 
 double counting_view::fill() const noexcept {
@@ -150,8 +150,8 @@ bool counting_filter::remove(std::uint64_t hash) noexcept {
 void counting_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept {
   const counting_probes copy = probes();
   std::uint64_t* const words = array_.words().data();
-  kernel::look_ahead_loop<kernel::access::write>(
-      copy, words, hashes, [&](std::size_t i) { increment(copy, words, hashes[i]); });
+  kernel::look_ahead_loop(copy, words, hashes,
+                          [&](std::size_t i) { increment(copy, words, hashes[i]); });
   key_count() += hashes.size();
 }
 
@@ -159,7 +159,7 @@ std::size_t counting_filter::remove_batch(std::span<const std::uint64_t> hashes)
   const counting_probes copy = probes();
   std::uint64_t* const words = array_.words().data();
   std::size_t removed = 0;
-  kernel::look_ahead_loop<kernel::access::write>(copy, words, hashes, [&](std::size_t i) {
+  kernel::look_ahead_loop(copy, words, hashes, [&](std::size_t i) {
     removed += std::size_t{decrement(copy, words, hashes[i])};
   });
   key_count() -= std::min<std::uint64_t>(removed, key_count());

@@ -177,9 +177,8 @@ void cuckoo_view::count_batch(std::span<const std::uint64_t> hashes,
                               std::span<std::uint64_t> counts) const noexcept {
   std::fill_n(counts.begin(), hashes.size(), 0);
   for (const cuckoo_table& layer : layers_) {
-    kernel::look_ahead_loop<kernel::access::read>(
-        layer, layer.words().data(), hashes,
-        [&](std::size_t i) { counts[i] += layer.count(hashes[i]); });
+    kernel::look_ahead_loop(layer, layer.words().data(), hashes,
+                            [&](std::size_t i) { counts[i] += layer.count(hashes[i]); });
   }
 }
 
@@ -401,7 +400,7 @@ bool cuckoo_filter::remove(std::uint64_t hash) noexcept {
 // Inlined by force: GCC takes a function that only prefetches for one without effect, and drops its calls.
 [[gnu::always_inline]] inline void cuckoo_filter::prefetch(std::uint64_t hash) const noexcept {
   for (const cuckoo_table& layer : layers_) {
-    kernel::prefetch<kernel::access::write>(layer, layer.words().data(), hash);
+    kernel::prefetch(layer, layer.words().data(), hash);
   }
 }
 

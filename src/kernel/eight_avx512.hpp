@@ -1,5 +1,5 @@
-// Eight 64-bit numbers at a time in one AVX-512 vector; eight_scalar.hpp says what each operation does. Included
-// after the instruction set has been switched on.
+// Eight 64-bit numbers at a time in one AVX-512 vector; eight_scalar.hpp and one.hpp say what each operation does.
+// Included after the instruction set has been switched on.
 #pragma once
 
 #include <immintrin.h>
@@ -12,8 +12,10 @@ namespace bloomery::kernel {
 namespace {
 
 struct eight {
+  static constexpr bool is_vector = true;
   static constexpr std::size_t width = 8;
   using fitting = eight;
+
   __m512i v;
 
   [[gnu::always_inline]] static eight load(const std::uint64_t* from) noexcept {
@@ -22,8 +24,19 @@ struct eight {
   [[gnu::always_inline]] static eight all(std::uint64_t value) noexcept {
     return {_mm512_set1_epi64(static_cast<long long>(value))};
   }
+  // By eight loads: on a Zen 4 the gather instruction takes twice as long (15.7 against 8.6 ns a key for the
+  // seven words of a key in a classic filter).
   [[gnu::always_inline]] static eight gather(const std::uint64_t* words, eight index) noexcept {
-    return {_mm512_i64gather_epi64(index.v, words, 8)};
+    alignas(64) std::uint64_t at[8];
+    index.store(at);
+    const auto two = [&](std::size_t i) __attribute__((always_inline)) {
+      const __m128i low = _mm_loadu_si64(words + at[i]);
+      const auto* const high = reinterpret_cast<const double*>(words + at[i + 1]);
+      return _mm_castpd_si128(_mm_loadh_pd(_mm_castsi128_pd(low), high));
+    };
+    const __m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(two(0)), two(2), 1);
+    const __m256i high = _mm256_inserti128_si256(_mm256_castsi128_si256(two(4)), two(6), 1);
+    return {_mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1)};
   }
   // Eight loads and twelve shuffles: a third of the time of four gathers on a Zen 4.
   [[gnu::always_inline]] static void gather_rows(const std::uint64_t* words, eight index,
@@ -106,7 +119,7 @@ struct eight {
     low = (upper << 32) + lower;
     return (upper + (lower >> 32)) >> 32;
   }
-  [[gnu::always_inline]] friend eight least(eight a, eight b) noexcept {
+  [[gnu::always_inline]] friend eight least_of(eight a, eight b) noexcept {
     return {_mm512_min_epu64(a.v, b.v)};
   }
 

@@ -18,8 +18,11 @@ namespace bloomery::kernel {
 namespace {
 
 struct eight {
-  static constexpr std::size_t width = 8;
-  using fitting = one;  // for kernels with many numbers to a key
+  // Whether eight at a time is faster than one after the other, for loops that have both.
+  static constexpr bool is_vector = false;
+  // The type for loops with so many numbers to a key that those of eight keys would not fit into the registers.
+  using fitting = one;
+
   std::uint64_t n[8];
 
   // make(i) for each place.
@@ -40,11 +43,6 @@ struct eight {
     return of([&](std::size_t i) __attribute__((always_inline)) {
       return detail::little_endian(words[index.n[i]]);
     });
-  }
-  // Four words from there: row[j] are words[index + j].
-  [[gnu::always_inline]] static void gather_rows(const std::uint64_t* words, const eight& index,
-                                                 eight (&row)[4]) noexcept {
-    for (std::size_t j = 0; j < 4; ++j) row[j] = gather(words + j, index);
   }
 
   [[gnu::always_inline]] void store(std::uint64_t* to) const noexcept {
@@ -99,14 +97,7 @@ struct eight {
   [[gnu::always_inline]] friend eight multiply_high_short(const eight& a, const eight& b) noexcept {
     return multiply_high(a, b);
   }
-  // Both halves of the product, where b is below 2^32.
-  [[gnu::always_inline]] friend eight multiply_short(const eight& a, const eight& b,
-                                                     eight& low) noexcept {
-    const eight high = multiply_high(a, b);
-    low = a * b;  // which may be a
-    return high;
-  }
-  [[gnu::always_inline]] friend eight least(const eight& a, const eight& b) noexcept {
+  [[gnu::always_inline]] friend eight least_of(const eight& a, const eight& b) noexcept {
     return of([&](std::size_t i)
                   __attribute__((always_inline)) { return a.n[i] < b.n[i] ? a.n[i] : b.n[i]; });
   }

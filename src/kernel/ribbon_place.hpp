@@ -107,7 +107,7 @@ class ribbon_stage {
     Number row[4];
     Number::gather_rows(entries, entry, row);
     // Without the layer: the first columns of all, which can be read.
-    const Number there = Number::all(0) - least(row[2], Number::all(1));
+    const Number there = Number::all(0) - least_of(row[2], Number::all(1));
     return {row[0] & there, row[1], (row[2] - Number::all(sizing::ribbon_width)) & there,
             row[0] + Number::gather(entries + 6, entry)};
   }

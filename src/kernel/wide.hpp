@@ -12,6 +12,7 @@
 // Filters call wide_kernels_chosen().NAME. tests/kernel compares every level with the one-key calls.
 #pragma once
 
+#include "count_min.hpp"
 #include "dispatch.hpp"
 #include "fuse.hpp"
 #include "scatter.hpp"
@@ -21,6 +22,7 @@ namespace bloomery::kernel {
 struct wide_kernels {
   scatter_kernels scatter;
   fuse_kernels fuse;
+  count_min_kernels count_min;
 };
 
 // Those of one instruction set; the portable ones where this build has no others.

@@ -10,6 +10,7 @@
 
 #include "bloomery/bits/static_arrays.hpp"
 #include "bloomery/core/arithmetic.hpp"
+#include "bloomery/core/shape.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "bloomery/hash/probe.hpp"
 #include "bloomery/hash/static_probe.hpp"

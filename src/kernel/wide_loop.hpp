@@ -2,6 +2,7 @@
 // `eight` has been chosen.
 #pragma once
 
+#include "count_min_loop.hpp"
 #include "fuse_loop.hpp"
 #include "scatter_loop.hpp"
 #include "wide.hpp"
@@ -10,6 +11,8 @@ namespace bloomery::kernel {
 
 template <class Eight>
 inline constexpr wide_kernels wide_kernels_with = {
-    .scatter = scatter_kernels_with<Eight>, .fuse = fuse_kernels_with<typename Eight::fitting>};
+    .scatter = scatter_kernels_with<Eight>,
+    .fuse = fuse_kernels_with<typename Eight::fitting>,
+    .count_min = count_min_kernels_with<Eight>};
 
 }  // namespace bloomery::kernel

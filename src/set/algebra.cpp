@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "../kernel/halve.hpp"
+#include "../kernel/popcount.hpp"
 #include "bloomery/bits/bit_array.hpp"
 
 namespace bloomery {
@@ -23,7 +24,8 @@ std::string to_string(std::uint64_t value) { return detail::to_text(value); }
 
 constexpr std::size_t words_per_block = bits_per_block / 64;
 
-// By a power of two: pieces that stay in the cache are halved again and again.
+// By a power of two: pieces that stay in the cache are halved again and again, the first time from where they are
+// and the last time to where they belong.
 void fold_by_halving(std::span<std::uint64_t> into, std::span<const std::uint64_t> from,
                      std::uint64_t divisor) {
   const auto d = static_cast<std::size_t>(divisor);
@@ -33,12 +35,21 @@ void fold_by_halving(std::span<std::uint64_t> into, std::span<const std::uint64_
     const std::size_t count = std::min(piece, into.size() - to);
     const std::size_t first = std::min(to * d, from.size());
     const auto source = from.subspan(first, std::min(count * d, from.size() - first));
-    words.assign(count * d, 0);  // behind the end of the array there are zeros
-    std::ranges::transform(source, words.begin(), detail::little_endian);
-    for (std::size_t left = count * d; left > count; left /= 2) {
-      kernel::halve(words.data(), words.data(), left / 2);
+    words.resize(count * d);
+    const std::uint64_t* now = source.data();
+    if (std::endian::native != std::endian::little || source.size() < words.size()) {
+      const auto end = std::ranges::transform(source, words.begin(), detail::little_endian).out;
+      std::fill(end, words.end(), 0);  // behind the end of the array there are zeros
+      now = words.data();
     }
-    for (std::size_t i = 0; i < count; ++i) into[to + i] = detail::little_endian(words[i]);
+    for (std::size_t left = words.size(); left > count; left /= 2) {
+      std::uint64_t* const target = left == 2 * count ? &into[to] : words.data();
+      kernel::halve(now, target, left / 2);
+      now = target;
+    }
+    if (std::endian::native != std::endian::little || now != &into[to]) {
+      std::transform(now, now + count, &into[to], detail::little_endian);
+    }
   }
 }
 
@@ -110,11 +121,7 @@ bool covers_words(std::span<const std::uint64_t> all,
 
 std::uint64_t count_union(std::span<const std::uint64_t> a,
                           std::span<const std::uint64_t> b) noexcept {
-  std::uint64_t set = 0;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    set += static_cast<std::uint64_t>(std::popcount(a[i] | b[i]));
-  }
-  return set;
+  return kernel::popcount_kernels_chosen().count_union(a.data(), b.data(), a.size());
 }
 
 void check_of_bits(const shape& s, std::string_view what) {

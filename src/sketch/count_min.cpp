@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
 #include "../kernel/batch.hpp"
+#include "../kernel/wide.hpp"
 #include "bloomery/hash/probe.hpp"
 #include "cells.hpp"
 
@@ -47,6 +49,20 @@ struct rows {
   }
 };
 
+// And for their kernels: the counters as cells.
+template <class Word>
+kernel::scatter_array<Word> cells_of(Word* words, const count_min_view& v) noexcept {
+  return {.words = words + preamble_words,
+          .range = v.width(),
+          .step = v.width(),
+          .probes = v.depth(),
+          .cell_log = static_cast<std::uint32_t>(std::countr_zero(v.shape().cell_bits))};
+}
+
+kernel::hash_run run_of(std::span<const std::uint64_t> hashes) noexcept {
+  return {.hashes = hashes.data(), .count = hashes.size()};
+}
+
 std::uint64_t checked_width(const shape& s, std::span<const std::uint64_t> words) {
   sketch_detail::check_kind(s, filter_kind::count_min);
   sketch_detail::check_words(s, words);
@@ -85,14 +101,14 @@ std::uint64_t count_min_view::count(std::uint64_t hash) const noexcept {
 
 void count_min_view::count_batch(std::span<const std::uint64_t> hashes,
                                  std::span<std::uint64_t> counts) const noexcept {
-  kernel::look_ahead_loop<kernel::access::read>(
-      rows(*this), words_, hashes, [&](std::size_t i) { counts[i] = count(hashes[i]); });
+  kernel::wide_kernels_chosen().count_min.count(cells_of(words_, *this), run_of(hashes),
+                                                counts.data());
 }
 
 void count_min_view::contains_bits(std::span<const std::uint64_t> hashes,
                                    std::span<std::uint64_t> bitmap) const noexcept {
-  kernel::answer_loop(rows(*this), words_, hashes, bitmap,
-                      [&](std::size_t i) { return contains(hashes[i]); });
+  kernel::wide_kernels_chosen().scatter.contains(cells_of(words_, *this), run_of(hashes),
+                                                 bitmap.data());
 }
 
 double count_min_view::epsilon() const noexcept { return sizing::count_min_epsilon(width_); }
@@ -147,19 +163,36 @@ void count_min::add(std::uint64_t hash, std::uint64_t count) noexcept {
       cells.set(counters, index, cells.sum(cells.get(counters, index), count));
     });
   }
-  words[0] = detail::little_endian(saturating_sum(total(), count));
-  key_count() = saturating_sum(keys(), 1);
+  add_totals(1, count);
 }
 
 void count_min::add_batch(std::span<const std::uint64_t> hashes) noexcept {
-  kernel::look_ahead_loop<kernel::access::write>(rows(*this), array_.words().data(), hashes,
-                                                 [&](std::size_t i) { add(hashes[i]); });
+  add_run(hashes, nullptr);
+  add_totals(hashes.size(), hashes.size());
 }
 
 void count_min::add_batch(std::span<const std::uint64_t> hashes,
                           std::span<const std::uint64_t> counts) noexcept {
-  kernel::look_ahead_loop<kernel::access::write>(rows(*this), array_.words().data(), hashes,
-                                                 [&](std::size_t i) { add(hashes[i], counts[i]); });
+  add_run(hashes, counts.data());
+  std::uint64_t calls = 0;
+  std::uint64_t sum = 0;
+  for (const std::uint64_t count : counts.first(hashes.size())) {
+    calls += count != 0 ? 1U : 0U;
+    sum = saturating_sum(sum, count);
+  }
+  add_totals(calls, sum);
+}
+
+void count_min::add_run(std::span<const std::uint64_t> hashes,
+                        const std::uint64_t* counts) noexcept {
+  const auto& kernels = kernel::wide_kernels_chosen().count_min;
+  (conservative() ? kernels.raise : kernels.add)(cells_of(array_.words().data(), *this),
+                                                 run_of(hashes), counts);
+}
+
+void count_min::add_totals(std::uint64_t calls, std::uint64_t count) noexcept {
+  array_.words()[0] = detail::little_endian(saturating_sum(total(), count));
+  key_count() = saturating_sum(keys(), calls);
 }
 
 bool count_min::remove(std::uint64_t hash, std::uint64_t count) noexcept {
@@ -183,9 +216,8 @@ bool count_min::remove(std::uint64_t hash, std::uint64_t count) noexcept {
 
 std::size_t count_min::remove_batch(std::span<const std::uint64_t> hashes) noexcept {
   std::size_t removed = 0;
-  kernel::look_ahead_loop<kernel::access::write>(
-      rows(*this), array_.words().data(), hashes,
-      [&](std::size_t i) { removed += remove(hashes[i]) ? 1U : 0U; });
+  kernel::look_ahead_loop(rows(*this), array_.words().data(), hashes,
+                          [&](std::size_t i) { removed += remove(hashes[i]) ? 1U : 0U; });
   return removed;
 }
 

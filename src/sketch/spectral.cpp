@@ -2,9 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 
 #include "../kernel/batch.hpp"
+#include "../kernel/wide.hpp"
 #include "bloomery/hash/probe.hpp"
 #include "cells.hpp"
 
@@ -111,6 +113,19 @@ key_counters in_secondary(const spectral_view& v, std::uint64_t hash) noexcept {
           v.counters().secondary};
 }
 
+// The primary filter, for the kernels.
+template <class Word>
+kernel::scatter_array<Word> cells_of(Word* words, const spectral_view& v) noexcept {
+  return {.words = words,
+          .range = v.counters().primary,
+          .probes = v.shape().probes,
+          .cell_log = static_cast<std::uint32_t>(std::countr_zero(v.shape().cell_bits))};
+}
+
+kernel::hash_run run_of(std::span<const std::uint64_t> hashes) noexcept {
+  return {.hashes = hashes.data(), .count = hashes.size()};
+}
+
 sizing::spectral_counters checked_counters(const shape& s, std::span<const std::uint64_t> words) {
   sketch_detail::check_kind(s, filter_kind::spectral);
   sketch_detail::check_words(s, words);
@@ -148,14 +163,19 @@ std::uint64_t spectral_view::count(std::uint64_t hash) const noexcept {
 
 void spectral_view::count_batch(std::span<const std::uint64_t> hashes,
                                 std::span<std::uint64_t> counts) const noexcept {
-  kernel::look_ahead_loop<kernel::access::read>(
-      probed(*this, false), words_, hashes, [&](std::size_t i) { counts[i] = count(hashes[i]); });
+  if (rule() == spectral_rule::recurring_minimum) {
+    kernel::look_ahead_loop(probed(*this, false), words_, hashes,
+                            [&](std::size_t i) { counts[i] = count(hashes[i]); });
+  } else {
+    kernel::wide_kernels_chosen().count_min.count(cells_of(words_, *this), run_of(hashes),
+                                                  counts.data());
+  }
 }
 
 void spectral_view::contains_bits(std::span<const std::uint64_t> hashes,
                                   std::span<std::uint64_t> bitmap) const noexcept {
-  kernel::answer_loop(probed(*this, false), words_, hashes, bitmap,
-                      [&](std::size_t i) { return contains(hashes[i]); });
+  kernel::wide_kernels_chosen().scatter.contains(cells_of(words_, *this), run_of(hashes),
+                                                 bitmap.data());
 }
 
 double spectral_view::fill() const noexcept {
@@ -208,14 +228,20 @@ void spectral_filter::add(std::uint64_t hash, std::uint64_t count) noexcept {
 }
 
 void spectral_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept {
-  kernel::look_ahead_loop<kernel::access::write>(probed(*this, true), array_.words().data(), hashes,
-                                                 [&](std::size_t i) { add(hashes[i]); });
+  if (rule() == spectral_rule::minimal_increase) {
+    kernel::wide_kernels_chosen().count_min.raise(cells_of(array_.words().data(), *this),
+                                                  run_of(hashes), nullptr);
+    key_count() = saturating_sum(keys(), hashes.size());
+  } else {
+    kernel::look_ahead_loop(probed(*this, true), array_.words().data(), hashes,
+                            [&](std::size_t i) { add(hashes[i]); });
+  }
 }
 
 void spectral_filter::add_batch(std::span<const std::uint64_t> hashes,
                                 std::span<const std::uint64_t> counts) noexcept {
-  kernel::look_ahead_loop<kernel::access::write>(probed(*this, true), array_.words().data(), hashes,
-                                                 [&](std::size_t i) { add(hashes[i], counts[i]); });
+  kernel::look_ahead_loop(probed(*this, true), array_.words().data(), hashes,
+                          [&](std::size_t i) { add(hashes[i], counts[i]); });
 }
 
 bool spectral_filter::remove(std::uint64_t hash, std::uint64_t count) noexcept {
@@ -235,9 +261,8 @@ bool spectral_filter::remove(std::uint64_t hash, std::uint64_t count) noexcept {
 
 std::size_t spectral_filter::remove_batch(std::span<const std::uint64_t> hashes) noexcept {
   std::size_t removed = 0;
-  kernel::look_ahead_loop<kernel::access::write>(
-      probed(*this, true), array_.words().data(), hashes,
-      [&](std::size_t i) { removed += remove(hashes[i]) ? 1U : 0U; });
+  kernel::look_ahead_loop(probed(*this, true), array_.words().data(), hashes,
+                          [&](std::size_t i) { removed += remove(hashes[i]) ? 1U : 0U; });
   return removed;
 }
 

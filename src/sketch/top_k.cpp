@@ -271,8 +271,7 @@ void top_k::add_batch(std::span<const std::string_view> keys,
   const bucket_lines lines{rows_};
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (i + kernel::look_ahead < keys.size()) {
-      kernel::prefetch<kernel::access::write>(lines, buckets_.words().data(),
-                                              hashes[i + kernel::look_ahead]);
+      kernel::prefetch(lines, buckets_.words().data(), hashes[i + kernel::look_ahead]);
     }
     add(keys[i], hashes[i]);
   }
@@ -296,9 +295,8 @@ std::uint64_t top_k::count(std::uint64_t hash) const noexcept {
 
 void top_k::count_batch(std::span<const std::uint64_t> hashes,
                         std::span<std::uint64_t> counts) const noexcept {
-  kernel::look_ahead_loop<kernel::access::read>(
-      bucket_lines{rows_}, buckets_.words().data(), hashes,
-      [&](std::size_t i) { counts[i] = count(hashes[i]); });
+  kernel::look_ahead_loop(bucket_lines{rows_}, buckets_.words().data(), hashes,
+                          [&](std::size_t i) { counts[i] = count(hashes[i]); });
 }
 
 std::vector<top_k_entry> top_k::entries() const {

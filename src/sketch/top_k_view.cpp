@@ -111,9 +111,8 @@ std::uint64_t top_k_view::count(std::uint64_t hash) const noexcept {
 
 void top_k_view::count_batch(std::span<const std::uint64_t> hashes,
                              std::span<std::uint64_t> counts) const noexcept {
-  kernel::look_ahead_loop<kernel::access::read>(
-      bucket_lines{rows_}, words_.data(), hashes,
-      [&](std::size_t i) { counts[i] = count(hashes[i]); });
+  kernel::look_ahead_loop(bucket_lines{rows_}, words_.data(), hashes,
+                          [&](std::size_t i) { counts[i] = count(hashes[i]); });
 }
 
 std::span<const std::uint64_t> top_k_view::buckets() const noexcept {

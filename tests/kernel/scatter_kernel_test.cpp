@@ -18,7 +18,7 @@
 #include "bloomery/filter/partitioned.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "bloomery/hash/probe.hpp"
-#include "levels.hpp"
+#include "kernel/levels.hpp"
 
 namespace {
 
@@ -147,10 +147,11 @@ TEST_P(ScatterKernel, SeveralPieces) {
 
 // Larger than any cache that is taken for near: the loops with prefetches.
 TEST_P(ScatterKernel, LargeArrays) {
+  constexpr std::uint64_t large = (std::uint64_t{9} << 20U) * 8 + 13;
   for (const std::size_t count : {1U, 8U, 100U, 129U, 1000U, 5003U}) {
-    check_both((std::uint64_t{40} << 20U) * 8 + 13, 7, count);
-    check_both((std::uint64_t{40} << 20U) * 8 + 13, 1, count);
-    check_both((std::uint64_t{40} << 20U) * 8 + 13, 20, count);
+    check_both(large, 7, count);
+    check_both(large, 1, count);
+    check_both(large, 20, count);
     if (HasFatalFailure()) return;
   }
 }

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <string>
+#include <type_traits>
 #include <vector>
 
 #include "../../src/kernel/dispatch.hpp"
@@ -17,6 +17,7 @@
 #include "bloomery/filter/fuse.hpp"
 #include "bloomery/filter/ribbon.hpp"
 #include "filter/samples.hpp"
+#include "kernel/levels.hpp"
 
 namespace {
 
@@ -28,16 +29,11 @@ using kernel::level;
 
 constexpr std::uint64_t shard_keys = std::uint64_t{1} << sizing::log2_shard_keys;
 
-std::vector<level> levels_here() {
-  std::vector<level> here;
-  std::ranges::copy_if(kernel::levels, std::back_inserter(here), kernel::available);
-  return here;
-}
-
 class StaticKernel : public testing::TestWithParam<level> {};
 
-INSTANTIATE_TEST_SUITE_P(EveryLevel, StaticKernel, testing::ValuesIn(levels_here()),
-                         [](const auto& test) { return std::string(level_name(test.param)); });
+INSTANTIATE_TEST_SUITE_P(EveryLevel, StaticKernel,
+                         testing::ValuesIn(bloomery_test::available_levels()),
+                         bloomery_test::level_of_test);
 
 // A view whose directory the kernels can be given.
 template <class View>

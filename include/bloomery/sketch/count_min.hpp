@@ -146,6 +146,9 @@ class count_min : public count_min_view {
   static std::uint64_t checked_bits(const plan& p);
   static bit_array copy_of(const view& other);
   void rebind() noexcept { borrow(array_.words().data()); }
+  // The counters of many keys, by one each without counts; what calls of add with counts of this sum leave behind.
+  void add_run(std::span<const std::uint64_t> hashes, const std::uint64_t* counts) noexcept;
+  void add_totals(std::uint64_t calls, std::uint64_t count) noexcept;
 
   bit_array array_;
 };

@@ -1,0 +1,78 @@
+// Kernels over whole arrays, of every instruction set that this machine has: counting set bits and halving, against
+// one bit after the other.
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "../../src/kernel/dispatch.hpp"
+#include "../../src/kernel/halve.hpp"
+#include "../../src/kernel/popcount.hpp"
+#include "bloomery/bits/bit_array.hpp"
+#include "bloomery/hash/hash.hpp"
+#include "kernel/levels.hpp"
+
+namespace {
+
+using namespace bloomery;
+using kernel::level;
+
+std::vector<std::uint64_t> random_words(std::size_t count, std::uint64_t seed) {
+  std::vector<std::uint64_t> words(count);
+  for (std::size_t i = 0; i < count; ++i) words[i] = splitmix64(seed + i);
+  if (count > 2) words[1] = 0;
+  if (count > 3) words[2] = ~std::uint64_t{0};
+  return words;
+}
+
+bool bit_of(std::span<const std::uint64_t> words, std::size_t position) {
+  return ((words[position / 64] >> (position % 64)) & 1U) != 0;
+}
+
+class BitsKernel : public testing::TestWithParam<level> {};
+
+INSTANTIATE_TEST_SUITE_P(EveryLevel, BitsKernel,
+                         testing::ValuesIn(bloomery_test::available_levels()),
+                         bloomery_test::level_of_test);
+
+TEST_P(BitsKernel, CountsSetBits) {
+  const auto& kernels = kernel::popcount_kernels_of(GetParam());
+  for (std::size_t count = 0; count < 70; ++count) {
+    const std::vector<std::uint64_t> a = random_words(count, 1);
+    const std::vector<std::uint64_t> b = random_words(count, 1000);
+    std::uint64_t ones = 0;
+    std::uint64_t in_either = 0;
+    for (std::size_t p = 0; p < count * 64; ++p) {
+      ones += bit_of(a, p) ? 1U : 0U;
+      in_either += bit_of(a, p) || bit_of(b, p) ? 1U : 0U;
+    }
+    EXPECT_EQ(kernels.count(a.data(), count), ones);
+    EXPECT_EQ(kernels.count_union(a.data(), b.data(), count), in_either);
+    EXPECT_EQ(count_bits(a), ones);
+  }
+}
+
+TEST_P(BitsKernel, HalvesInPlaceAndElsewhere) {
+  const kernel::halve_kernel halve = kernel::halve_kernel_of(GetParam());
+  for (std::size_t count = 0; count < 40; ++count) {
+    std::vector<std::uint64_t> from = random_words(2 * count, count);
+    for (std::size_t i = 0; i < from.size(); i += 3) from[i] &= splitmix64(i) & splitmix64(~i);
+    std::vector<std::uint64_t> expected(count);
+    for (std::size_t p = 0; p < count * 64; ++p) {
+      const bool either = bit_of(from, 2 * p) || bit_of(from, 2 * p + 1);
+      expected[p / 64] |= std::uint64_t{either} << (p % 64);
+    }
+    std::vector<std::uint64_t> to(count + 1, 0x1234);
+    halve(from.data(), to.data(), count);
+    EXPECT_EQ(to.back(), 0x1234U);
+    to.pop_back();
+    EXPECT_EQ(to, expected);
+    halve(from.data(), from.data(), count);
+    from.resize(count);
+    EXPECT_EQ(from, expected);
+  }
+}
+
+}  // namespace
