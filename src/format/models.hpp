@@ -303,8 +303,12 @@ class owning_model final : public reading_model<Filter> {
       for (; left != 0; left &= left - 1) {
         const auto i = static_cast<std::size_t>(std::countr_zero(left));
         const std::uint64_t& hash = hashes[w * 64 + i];
-        if (this->filter_.contains(hash)) continue;
-        add_all({&hash, 1});
+        if constexpr (Filter::kind == filter_kind::scalable) {
+          if (!this->filter_.add(hash)) continue;  // asks before it adds
+        } else {
+          if (this->filter_.contains(hash)) continue;
+          add_all({&hash, 1});
+        }
         fresh |= std::uint64_t{1} << i;
         ++added;
       }
