@@ -83,7 +83,7 @@ void bit_view<Probes>::contains_bits(std::span<const hash_type> hashes,
         scatter_of(words_, shape()), {.hashes = hashes.data(), .count = hashes.size()},
         bitmap.data());
   } else {
-    kernel::answer_loop(probes_, words_, hashes, bitmap,
+    kernel::answer_loop(probes_, words(), hashes, bitmap,
                         [&](std::size_t i) { return contains(hashes[i]); });
   }
 }
@@ -119,7 +119,7 @@ void bit_filter<Probes>::add_batch(std::span<const hash_type> hashes) noexcept {
                                               {.hashes = hashes.data(), .count = hashes.size()});
     this->key_count() += hashes.size();
   } else {
-    kernel::look_ahead_loop(this->probes(), array_.words().data(), hashes,
+    kernel::look_ahead_loop(this->probes(), this->words(), hashes,
                             [&](std::size_t i) { add(hashes[i]); });
   }
 }
@@ -142,14 +142,14 @@ bit_array bit_filter<Probes>::copy_of(const view& other) {
 
 template <class Probes>
 void bit_filter<Probes>::concurrent_handle::add_batch(std::span<const hash_type> hashes) noexcept {
-  kernel::look_ahead_loop(filter_->probes(), words_, hashes,
+  kernel::look_ahead_loop(filter_->probes(), filter_->words(), hashes,
                           [&](std::size_t i) { add(hashes[i]); });
 }
 
 template <class Probes>
 void bit_filter<Probes>::concurrent_handle::contains_bits(
     std::span<const hash_type> hashes, std::span<std::uint64_t> bitmap) const noexcept {
-  kernel::answer_loop(filter_->probes(), words_, hashes, bitmap,
+  kernel::answer_loop(filter_->probes(), filter_->words(), hashes, bitmap,
                       [&](std::size_t i) { return contains(hashes[i]); });
 }
 

@@ -216,7 +216,7 @@ bool count_min::remove(std::uint64_t hash, std::uint64_t count) noexcept {
 
 std::size_t count_min::remove_batch(std::span<const std::uint64_t> hashes) noexcept {
   std::size_t removed = 0;
-  kernel::look_ahead_loop(rows(*this), array_.words().data(), hashes,
+  kernel::look_ahead_loop(rows(*this), this->words(), hashes,
                           [&](std::size_t i) { removed += remove(hashes[i]) ? 1U : 0U; });
   return removed;
 }

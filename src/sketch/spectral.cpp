@@ -164,7 +164,7 @@ std::uint64_t spectral_view::count(std::uint64_t hash) const noexcept {
 void spectral_view::count_batch(std::span<const std::uint64_t> hashes,
                                 std::span<std::uint64_t> counts) const noexcept {
   if (rule() == spectral_rule::recurring_minimum) {
-    kernel::look_ahead_loop(probed(*this, false), words_, hashes,
+    kernel::look_ahead_loop(probed(*this, false), words(), hashes,
                             [&](std::size_t i) { counts[i] = count(hashes[i]); });
   } else {
     kernel::wide_kernels_chosen().count_min.count(cells_of(words_, *this), run_of(hashes),
@@ -233,14 +233,14 @@ void spectral_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept 
                                                   run_of(hashes), nullptr);
     key_count() = saturating_sum(keys(), hashes.size());
   } else {
-    kernel::look_ahead_loop(probed(*this, true), array_.words().data(), hashes,
+    kernel::look_ahead_loop(probed(*this, true), words(), hashes,
                             [&](std::size_t i) { add(hashes[i]); });
   }
 }
 
 void spectral_filter::add_batch(std::span<const std::uint64_t> hashes,
                                 std::span<const std::uint64_t> counts) noexcept {
-  kernel::look_ahead_loop(probed(*this, true), array_.words().data(), hashes,
+  kernel::look_ahead_loop(probed(*this, true), words(), hashes,
                           [&](std::size_t i) { add(hashes[i], counts[i]); });
 }
 
@@ -261,7 +261,7 @@ bool spectral_filter::remove(std::uint64_t hash, std::uint64_t count) noexcept {
 
 std::size_t spectral_filter::remove_batch(std::span<const std::uint64_t> hashes) noexcept {
   std::size_t removed = 0;
-  kernel::look_ahead_loop(probed(*this, true), array_.words().data(), hashes,
+  kernel::look_ahead_loop(probed(*this, true), words(), hashes,
                           [&](std::size_t i) { removed += remove(hashes[i]) ? 1U : 0U; });
   return removed;
 }
