@@ -5,7 +5,7 @@
 #include <cmath>
 #include <memory>
 
-#include "fuse_batch.hpp"
+#include "../kernel/wide.hpp"
 #include "peel.hpp"
 #include "shards.hpp"
 
@@ -78,22 +78,11 @@ detail::built_payload build(const plan& p, std::span<const std::uint64_t> hashes
   return detail::build_shards<bloomier_solver>(p, shards, parts, threads);
 }
 
-// Which cell of a looked-up key is its own; `probes` or more when it is absent.
-template <std::uint32_t Probes>
-std::uint64_t tag_of(const detail::packed_cells& tags, const detail::fuse_probe<Probes>& probe) {
-  std::uint64_t tag = detail::fuse_print(probe.mixed, tags.width);
-  for (const std::uint64_t cell : probe.cells) tag ^= tags.get(probe.words, cell);
-  return tag;
-}
-
-// Calls visit with a constant 3 or 4.
-template <class Visit>
-void with_probes(std::uint32_t probes, Visit visit) {
-  if (probes == 3) {
-    visit.template operator()<3>();
-  } else {
-    visit.template operator()<4>();
-  }
+kernel::fuse_array array_of(const detail::static_directory& d, const shape& s) noexcept {
+  return {.directory = d,
+          .probes = s.probes,
+          .cell_bits = sizing::bloomier_tag_bits(s),
+          .value_bits = s.variant};
 }
 
 }  // namespace
@@ -109,48 +98,14 @@ bloomier_view::bloomier_view(const plan& p, std::span<const std::uint64_t> words
 
 void bloomier_view::contains_bits(std::span<const std::uint64_t> hashes,
                                   std::span<std::uint64_t> bitmap) const noexcept {
-  const detail::packed_cells tags{sizing::bloomier_tag_bits(shape())};
-  with_probes(shape().probes, [&]<std::uint32_t Probes>() {
-    detail::fuse_answers<Probes>(
-        directory(), tags.width, hashes, bitmap,
-        [&](const detail::fuse_probe<Probes>& probe) { return tag_of(tags, probe) < Probes; });
-  });
+  kernel::wide_kernels_chosen().fuse.tagged(array_of(directory(), shape()), hashes, bitmap.data());
 }
 
-// Two steps ahead: the lines of the tags, and when those are there, that of the value.
 void bloomier_view::value_batch(std::span<const std::uint64_t> hashes,
                                 std::span<std::uint64_t> values,
                                 std::span<std::uint64_t> bitmap) const noexcept {
-  constexpr std::size_t ahead = 32;
-  struct pending {
-    const std::uint64_t* table;
-    std::uint64_t cell;
-  };
-  std::array<pending, ahead> ring{};
-  const detail::packed_cells tags{sizing::bloomier_tag_bits(shape())};
-  const detail::packed_cells cells{value_bits()};
-  const auto answer = [&](std::size_t i) {
-    const pending& p = ring[i % ahead];
-    values[i] = p.table == nullptr ? 0 : cells.get(p.table, p.cell);
-    bitmap[i / 64] |= std::uint64_t{p.table != nullptr} << (i % 64);
-  };
-  std::fill_n(bitmap.begin(), (hashes.size() + 63) / 64, 0);
-  with_probes(shape().probes, [&]<std::uint32_t Probes>() {
-    detail::fuse_look_ahead<Probes>(
-        directory(), tags.width, hashes,
-        [&](std::size_t i, const detail::fuse_probe<Probes>& probe) {
-          if (i >= ahead) answer(i - ahead);
-          pending& p = ring[i % ahead];
-          p.table = nullptr;
-          const std::uint64_t tag = probe.words == nullptr ? Probes : tag_of(tags, probe);
-          if (tag >= Probes) return;
-          p = {probe.words + sizing::bloomier_tag_words(shape(), probe.size), probe.cells[tag]};
-          __builtin_prefetch(p.table + ((p.cell * cells.width) >> 6U), 0, 2);
-        });
-  });
-  for (std::size_t i = hashes.size() - std::min(ahead, hashes.size()); i < hashes.size(); ++i) {
-    answer(i);
-  }
+  kernel::wide_kernels_chosen().fuse.values(array_of(directory(), shape()), hashes, values.data(),
+                                            bitmap.data());
 }
 
 double bloomier_view::fpr() const noexcept {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <memory>
 
-#include "fuse_batch.hpp"
+#include "../kernel/wide.hpp"
 #include "peel.hpp"
 #include "shards.hpp"
 
@@ -59,20 +59,9 @@ fuse_view::fuse_view(const plan& p, std::span<const std::uint64_t> words, std::u
 
 void fuse_view::contains_bits(std::span<const std::uint64_t> hashes,
                               std::span<std::uint64_t> bitmap) const noexcept {
-  const auto answer = [&]<std::uint32_t Probes>() {
-    const detail::even_cells cells{shape().cell_bits};
-    detail::fuse_answers<Probes>(
-        directory(), cells.width, hashes, bitmap, [&](const detail::fuse_probe<Probes>& probe) {
-          std::uint64_t found = detail::fuse_print(probe.mixed, cells.width);
-          for (const std::uint64_t cell : probe.cells) found ^= cells.get(probe.words, cell);
-          return found == 0;
-        });
-  };
-  if (shape().probes == 3) {
-    answer.operator()<3>();
-  } else {
-    answer.operator()<4>();
-  }
+  kernel::wide_kernels_chosen().fuse.contains(
+      {.directory = directory(), .probes = shape().probes, .cell_bits = shape().cell_bits}, hashes,
+      bitmap.data());
 }
 
 double fuse_view::fpr() const noexcept {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 
+#include "../kernel/ribbon.hpp"
 #include "ribbon_band.hpp"
 #include "shards.hpp"
 
@@ -126,28 +127,10 @@ ribbon_view::ribbon_view(const plan& p, std::span<const std::uint64_t> words, st
   check_shards(directory(), p.shape.cell_bits);
 }
 
-// As in fuse_batch.hpp: places are found once, a number of keys ahead, and their lines asked for.
-// The thresholds are 2 bits for 512 slots and stay in the cache.
 void ribbon_view::contains_bits(std::span<const std::uint64_t> hashes,
                                 std::span<std::uint64_t> bitmap) const noexcept {
-  constexpr std::size_t ahead = 32;
-  constexpr std::size_t line_words = 8;
-  std::array<detail::ribbon_place, ahead> ring;
-  const std::size_t row_words = std::size_t{3} * shape().cell_bits;
-  const auto prepare = [&](std::size_t i) {
-    detail::ribbon_place& place = ring[i % ahead];
-    place = place_of(hashes[i]);
-    if (place.columns == nullptr) return;
-    for (std::size_t w = 0; w < row_words; w += line_words)
-      __builtin_prefetch(place.columns + w, 0, 2);
-    __builtin_prefetch(place.columns + row_words - 1, 0, 2);
-  };
-  std::fill_n(bitmap.begin(), (hashes.size() + 63) / 64, 0);
-  for (std::size_t i = 0; i < std::min(ahead, hashes.size()); ++i) prepare(i);
-  for (std::size_t i = 0; i < hashes.size(); ++i) {
-    bitmap[i / 64] |= std::uint64_t{holds(ring[i % ahead])} << (i % 64);
-    if (i + ahead < hashes.size()) prepare(i + ahead);
-  }
+  kernel::ribbon_kernels_chosen().contains({.directory = directory(), .bits = shape().cell_bits},
+                                           hashes, bitmap.data());
 }
 
 double ribbon_view::fpr() const noexcept {

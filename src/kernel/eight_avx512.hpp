@@ -1,5 +1,5 @@
-// Eight 64-bit numbers at a time in one AVX-512 vector; eight_scalar.hpp says what each operation does. Included
-// after the instruction set has been switched on.
+// Eight 64-bit numbers at a time in one AVX-512 vector; eight_scalar.hpp and one.hpp say what each operation does.
+// Included after the instruction set has been switched on.
 #pragma once
 
 #include <immintrin.h>
@@ -13,6 +13,8 @@ namespace {
 
 struct eight {
   static constexpr bool is_vector = true;
+  static constexpr std::size_t width = 8;
+  using fitting = eight;
 
   __m512i v;
 
@@ -35,6 +37,29 @@ struct eight {
     const __m256i low = _mm256_inserti128_si256(_mm256_castsi128_si256(two(0)), two(2), 1);
     const __m256i high = _mm256_inserti128_si256(_mm256_castsi128_si256(two(4)), two(6), 1);
     return {_mm512_inserti64x4(_mm512_castsi256_si512(low), high, 1)};
+  }
+  // Eight loads and twelve shuffles: a third of the time of four gathers on a Zen 4.
+  [[gnu::always_inline]] static void gather_rows(const std::uint64_t* words, eight index,
+                                                 eight (&row)[4]) noexcept {
+    std::uint64_t at[8];
+    index.store(at);
+    const auto two = [&](std::size_t i) __attribute__((always_inline)) {
+      const auto load = [&](std::size_t k) __attribute__((always_inline)) {
+        return _mm256_loadu_si256(reinterpret_cast<const __m256i*>(words + at[k]));
+      };
+      return _mm512_inserti64x4(_mm512_castsi256_si512(load(i)), load(i + 4), 1);
+    };
+    const __m512i rows[4] = {two(0), two(1), two(2), two(3)};
+    const __m512i even_low = _mm512_unpacklo_epi64(rows[0], rows[1]);
+    const __m512i even_high = _mm512_unpacklo_epi64(rows[2], rows[3]);
+    const __m512i odd_low = _mm512_unpackhi_epi64(rows[0], rows[1]);
+    const __m512i odd_high = _mm512_unpackhi_epi64(rows[2], rows[3]);
+    const __m512i first = _mm512_setr_epi64(0, 1, 8, 9, 4, 5, 12, 13);
+    const __m512i second = _mm512_setr_epi64(2, 3, 10, 11, 6, 7, 14, 15);
+    row[0].v = _mm512_permutex2var_epi64(even_low, first, even_high);
+    row[1].v = _mm512_permutex2var_epi64(odd_low, first, odd_high);
+    row[2].v = _mm512_permutex2var_epi64(even_low, second, even_high);
+    row[3].v = _mm512_permutex2var_epi64(odd_low, second, odd_high);
   }
 
   [[gnu::always_inline]] void store(std::uint64_t* to) const noexcept {
@@ -87,6 +112,12 @@ struct eight {
   }
   [[gnu::always_inline]] friend eight multiply_high_short(eight a, eight b) noexcept {
     return (multiply_low_halves(a >> 32, b) + (multiply_low_halves(a, b) >> 32)) >> 32;
+  }
+  [[gnu::always_inline]] friend eight multiply_short(eight a, eight b, eight& low) noexcept {
+    const eight upper = multiply_low_halves(a >> 32, b);
+    const eight lower = multiply_low_halves(a, b);
+    low = (upper << 32) + lower;
+    return (upper + (lower >> 32)) >> 32;
   }
   [[gnu::always_inline]] friend eight least_of(eight a, eight b) noexcept {
     return {_mm512_min_epu64(a.v, b.v)};

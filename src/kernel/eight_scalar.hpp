@@ -11,6 +11,7 @@
 
 #include "bloomery/core/arithmetic.hpp"
 #include "bloomery/hash/hash.hpp"
+#include "one.hpp"
 
 namespace bloomery::kernel {
 
@@ -19,6 +20,8 @@ namespace {
 struct eight {
   // Whether eight at a time is faster than one after the other, for loops that have both.
   static constexpr bool is_vector = false;
+  // The type for loops with so many numbers to a key that those of eight keys would not fit into the registers.
+  using fitting = one;
 
   std::uint64_t n[8];
 

@@ -14,12 +14,14 @@
 
 #include "count_min.hpp"
 #include "dispatch.hpp"
+#include "fuse.hpp"
 #include "scatter.hpp"
 
 namespace bloomery::kernel {
 
 struct wide_kernels {
   scatter_kernels scatter;
+  fuse_kernels fuse;
   count_min_kernels count_min;
 };
 

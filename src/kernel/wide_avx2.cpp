@@ -8,11 +8,15 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <span>
 
+#include "bloomery/bits/static_arrays.hpp"
 #include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/shape.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "bloomery/hash/probe.hpp"
+#include "bloomery/hash/static_probe.hpp"
 #include "wide.hpp"
 
 // From here to the end of the file, and for nothing that is included above.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "count_min_loop.hpp"
+#include "fuse_loop.hpp"
 #include "scatter_loop.hpp"
 #include "wide.hpp"
 
@@ -10,7 +11,9 @@ namespace bloomery::kernel {
 
 // Vectors: the type for kernels that need only some operations, if the instruction set has them for vectors.
 template <class Eight, class Vectors = Eight>
-inline constexpr wide_kernels wide_kernels_with = {.scatter = scatter_kernels_with<Vectors>,
-                                                   .count_min = count_min_kernels_with<Vectors>};
+inline constexpr wide_kernels wide_kernels_with = {
+    .scatter = scatter_kernels_with<Vectors>,
+    .fuse = fuse_kernels_with<typename Eight::fitting>,
+    .count_min = count_min_kernels_with<Vectors>};
 
 }  // namespace bloomery::kernel

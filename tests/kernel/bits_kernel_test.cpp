@@ -12,7 +12,7 @@
 #include "../../src/kernel/popcount.hpp"
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/hash/hash.hpp"
-#include "kernel/levels.hpp"
+#include "levels.hpp"
 
 namespace {
 
@@ -34,8 +34,8 @@ bool bit_of(std::span<const std::uint64_t> words, std::size_t position) {
 class bits_kernel : public testing::TestWithParam<level> {};
 
 INSTANTIATE_TEST_SUITE_P(every_level, bits_kernel,
-                         testing::ValuesIn(bloomery_test::available_levels()),
-                         bloomery_test::level_of_test);
+                         testing::ValuesIn(kernel_tests::available_levels()),
+                         kernel_tests::name_of);
 
 TEST_P(bits_kernel, counts_set_bits) {
   const auto& kernels = kernel::popcount_kernels_of(GetParam());

@@ -14,7 +14,7 @@
 #include "bloomery/core/shape.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "bloomery/sketch/count_min.hpp"
-#include "kernel/levels.hpp"
+#include "levels.hpp"
 
 namespace {
 
@@ -98,8 +98,8 @@ class count_min_kernel : public testing::TestWithParam<level> {
 };
 
 INSTANTIATE_TEST_SUITE_P(every_level, count_min_kernel,
-                         testing::ValuesIn(bloomery_test::available_levels()),
-                         bloomery_test::level_of_test);
+                         testing::ValuesIn(kernel_tests::available_levels()),
+                         kernel_tests::name_of);
 
 TEST_P(count_min_kernel, every_width_of_counters) {
   for (const std::uint32_t cell_bits : {8U, 16U, 32U, 64U}) {

@@ -18,7 +18,7 @@
 #include "bloomery/filter/partitioned.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "bloomery/hash/probe.hpp"
-#include "kernel/levels.hpp"
+#include "levels.hpp"
 
 namespace {
 
@@ -116,8 +116,8 @@ class scatter_kernel : public testing::TestWithParam<level> {
 };
 
 INSTANTIATE_TEST_SUITE_P(every_level, scatter_kernel,
-                         testing::ValuesIn(bloomery_test::available_levels()),
-                         bloomery_test::level_of_test);
+                         testing::ValuesIn(kernel_tests::available_levels()),
+                         kernel_tests::name_of);
 
 TEST_P(scatter_kernel, every_number_of_probes) {
   for (std::uint32_t k = 1; k <= max_probes; ++k) {

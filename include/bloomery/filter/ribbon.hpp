@@ -26,17 +26,6 @@
 
 namespace bloomery {
 
-namespace detail {
-
-// Where a key is to be looked up.
-struct ribbon_place {
-  const std::uint64_t* columns = nullptr;  // of the 64 slots that hold its start; null: nowhere
-  std::uint64_t mixed = 0;                 // as its layer has it
-  std::uint32_t shift = 0;                 // of the start among the 64
-};
-
-}  // namespace detail
-
 class ribbon_view : public static_view<ribbon_view> {
  public:
   static constexpr filter_kind kind = filter_kind::ribbon;
@@ -53,57 +42,25 @@ class ribbon_view : public static_view<ribbon_view> {
   [[nodiscard]] double fpr() const noexcept;
 
  private:
-  // An entry of the directory:
-  //     word 0        first word of the shard
-  //     word 1        seed that the hashes of the shard are mixed with
-  //     words 2 to 5  slots of each layer
-  //     word 6        words of all columns, which is where the thresholds begin
-  //     word 7        0
   [[nodiscard]] detail::ribbon_place place_of(std::uint64_t hash) const noexcept {
-    const auto& d = directory();
-    const std::uint64_t* const entry = d.entry_of(hash, sizing::ribbon_entry_words);
-    const std::uint64_t* columns = d.words + detail::little_endian(entry[0]);
-    const std::uint64_t* thresholds = columns + detail::little_endian(entry[6]);
-    std::uint64_t mixed = mix64(hash, detail::little_endian(entry[1]));
-    for (std::uint32_t layer = 0; layer < sizing::ribbon_layers; ++layer) {
-      const std::uint64_t slots = detail::little_endian(entry[2 + layer]);
-      if (slots == 0) continue;
-      const std::uint64_t start = detail::multiply_high(mixed, sizing::ribbon_starts(slots));
-      if (layer + 1 == sizing::ribbon_layers || !is_bumped(thresholds, start)) {
-        return {columns + start / 64 * shape().cell_bits, mixed,
-                static_cast<std::uint32_t>(start % 64)};
-      }
-      columns += slots / 64 * shape().cell_bits;
-      thresholds += sizing::ribbon_threshold_words(slots);
-      mixed = detail::ribbon_next(mixed);
-    }
-    return {};
-  }
-
-  [[nodiscard]] static bool is_bumped(const std::uint64_t* thresholds,
-                                      std::uint64_t start) noexcept {
-    const std::uint64_t bucket = start / sizing::ribbon_bucket_slots;
-    const std::uint64_t word = detail::little_endian(thresholds[bucket / 32]);
-    return start % sizing::ribbon_bucket_slots <
-           detail::ribbon_thresholds[(word >> (bucket % 32 * 2)) & 3U];
+    const std::uint64_t* const entry = directory().entry_of(hash, sizing::ribbon_entry_words);
+    return detail::ribbon_place::of(hash, directory().words, entry, shape().cell_bits);
   }
 
   [[nodiscard]] bool holds(const detail::ribbon_place& place) const noexcept {
     if (place.columns == nullptr) return false;
     const std::uint32_t bits = shape().cell_bits;
-    const detail::ribbon_equation e(place.mixed);
-    const std::uint64_t first = e.low << place.shift;
-    const std::uint64_t second = e.high << place.shift | (e.low >> 1U) >> (63U - place.shift);
-    const std::uint64_t third = (e.high >> 1U) >> (63U - place.shift);
-    const std::uint64_t* const c = place.columns;
+    const detail::ribbon_cover cover(detail::ribbon_equation(place.mixed), place.shift);
+    const auto chosen = [&](std::uint32_t j) { return cover.chosen(place.columns, bits, j); };
     std::uint64_t wrong = detail::ribbon_print(place.mixed, bits);
-    for (std::uint32_t j = 0; j < bits; ++j) {
-      const std::uint64_t chosen = (detail::little_endian(c[j]) & first) ^
-                                   (detail::little_endian(c[bits + j]) & second) ^
-                                   (detail::little_endian(c[2 * bits + j]) & third);
-      wrong ^= static_cast<std::uint64_t>(__builtin_parityll(chosen)) << j;
+    std::uint32_t j = 0;
+    for (; j + 8 <= bits; j += 8) {
+      wrong ^= detail::odd_of_eight([&](std::uint32_t i) { return chosen(j + i); }) << j;
       // An absent key is out after two columns on average; asking after each would mispredict.
-      if (j % 8 == 7 && (wrong & (std::uint64_t{0xff} << (j - 7))) != 0) return false;
+      if ((wrong & (std::uint64_t{0xff} << j)) != 0) return false;
+    }
+    for (; j < bits; ++j) {
+      wrong ^= static_cast<std::uint64_t>(__builtin_parityll(chosen(j))) << j;
     }
     return wrong == 0;
   }
