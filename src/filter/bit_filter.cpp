@@ -72,9 +72,8 @@ void bit_view<Probes>::contains_bits(std::span<const hash_type> hashes,
     kernel::blocked_kernels_chosen().contains(blocks_of(words_, shape()), kernel::run_of(hashes),
                                               bitmap.data());
   } else if constexpr (scattered<Probes>) {
-    kernel::wide_kernels_chosen().scatter.contains(
-        scatter_of(words_, shape()), {.hashes = hashes.data(), .count = hashes.size()},
-        bitmap.data());
+    kernel::wide_kernels_chosen().scatter.contains(scatter_of(words_, shape()),
+                                                   kernel::hashes_of(hashes), bitmap.data());
   } else {
     kernel::answer_loop(probes_, words(), hashes, bitmap,
                         [&](std::size_t i) { return contains(hashes[i]); });
@@ -109,7 +108,7 @@ void bit_filter<Probes>::add_batch(std::span<const hash_type> hashes) noexcept {
     this->key_count() += hashes.size();
   } else if constexpr (scattered<Probes>) {
     kernel::wide_kernels_chosen().scatter.add(scatter_of(array_.words().data(), this->shape()),
-                                              {.hashes = hashes.data(), .count = hashes.size()});
+                                              kernel::hashes_of(hashes));
     this->key_count() += hashes.size();
   } else {
     kernel::look_ahead_loop(this->probes(), this->words(), hashes,
