@@ -72,11 +72,10 @@ void bit_view<Probes>::contains_bits(std::span<const hash_type> hashes,
     kernel::blocked_kernels_chosen().contains(blocks_of(words_, shape()), kernel::run_of(hashes),
                                               bitmap.data());
   } else if constexpr (scattered<Probes>) {
-    kernel::wide_kernels_chosen().scatter.contains(
-        scatter_of(words_, shape()), {.hashes = hashes.data(), .count = hashes.size()},
-        bitmap.data());
+    kernel::wide_kernels_chosen().scatter.contains(scatter_of(words_, shape()),
+                                                   kernel::hashes_of(hashes), bitmap.data());
   } else {
-    kernel::answer_loop(probes_, words_, hashes, bitmap,
+    kernel::answer_loop(probes_, words(), hashes, bitmap,
                         [&](std::size_t i) { return contains(hashes[i]); });
   }
 }
@@ -109,10 +108,10 @@ void bit_filter<Probes>::add_batch(std::span<const hash_type> hashes) noexcept {
     this->key_count() += hashes.size();
   } else if constexpr (scattered<Probes>) {
     kernel::wide_kernels_chosen().scatter.add(scatter_of(array_.words().data(), this->shape()),
-                                              {.hashes = hashes.data(), .count = hashes.size()});
+                                              kernel::hashes_of(hashes));
     this->key_count() += hashes.size();
   } else {
-    kernel::look_ahead_loop(this->probes(), array_.words().data(), hashes,
+    kernel::look_ahead_loop(this->probes(), this->words(), hashes,
                             [&](std::size_t i) { add(hashes[i]); });
   }
 }
@@ -135,14 +134,14 @@ bit_array bit_filter<Probes>::copy_of(const view& other) {
 
 template <class Probes>
 void bit_filter<Probes>::concurrent_handle::add_batch(std::span<const hash_type> hashes) noexcept {
-  kernel::look_ahead_loop(filter_->probes(), words_, hashes,
+  kernel::look_ahead_loop(filter_->probes(), filter_->words(), hashes,
                           [&](std::size_t i) { add(hashes[i]); });
 }
 
 template <class Probes>
 void bit_filter<Probes>::concurrent_handle::contains_bits(
     std::span<const hash_type> hashes, std::span<std::uint64_t> bitmap) const noexcept {
-  kernel::answer_loop(filter_->probes(), words_, hashes, bitmap,
+  kernel::answer_loop(filter_->probes(), filter_->words(), hashes, bitmap,
                       [&](std::size_t i) { return contains(hashes[i]); });
 }
 

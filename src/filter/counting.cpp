@@ -7,6 +7,7 @@
 
 #include "../kernel/batch.hpp"
 #include "../kernel/blocked.hpp"
+#include "../kernel/wide.hpp"
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/filter/batch.hpp"
@@ -78,6 +79,15 @@ kernel::block_array<Word> blocks_of(Word* words, const shape& s) noexcept {
       .words = words, .blocks = s.bits / bits_per_block, .probes = s.probes, .width = s.cell_bits};
 }
 
+// The other layout: positions of a classic filter of counters.
+kernel::scatter_array<const std::uint64_t> cells_of(const std::uint64_t* words,
+                                                    const shape& s) noexcept {
+  return {.words = words,
+          .range = s.bits / s.cell_bits,
+          .probes = s.probes,
+          .cell_log = static_cast<std::uint32_t>(std::countr_zero(s.cell_bits))};
+}
+
 // For the layout that takes hashes alone: a piece of them at a time.
 template <class Visit>
 void for_each_mixed(const mixed_integers& keys, Visit visit) noexcept {
@@ -109,8 +119,8 @@ void counting_view::contains_bits(std::span<const std::uint64_t> hashes,
                                                       kernel::run_of(hashes), bitmap.data());
     return;
   }
-  kernel::answer_loop(probes_, words_, hashes, bitmap,
-                      [&](std::size_t i) { return contains(hashes[i]); });
+  kernel::wide_kernels_chosen().scatter.contains(cells_of(words_, shape()),
+                                                 kernel::hashes_of(hashes), bitmap.data());
 }
 
 void counting_view::contains_bits(const mixed_integers& keys,
@@ -132,7 +142,7 @@ void counting_view::count_batch(std::span<const std::uint64_t> hashes,
                                            counts.data());
     return;
   }
-  kernel::look_ahead_loop(probes_, words_, hashes,
+  kernel::look_ahead_loop(probes_, words(), hashes,
                           [&](std::size_t i) { counts[i] = count(hashes[i]); });
 }
 
@@ -189,7 +199,7 @@ void counting_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept 
     return;
   }
   const counting_probes copy = probes();
-  kernel::look_ahead_loop(copy, words, hashes,
+  kernel::look_ahead_loop(copy, array_.words(), hashes,
                           [&](std::size_t i) { increment(copy, words, hashes[i]); });
 }
 
@@ -212,7 +222,7 @@ std::size_t counting_filter::remove_batch(std::span<const std::uint64_t> hashes)
                                                               kernel::run_of(hashes));
   } else {
     const counting_probes copy = probes();
-    kernel::look_ahead_loop(copy, words, hashes, [&](std::size_t i) {
+    kernel::look_ahead_loop(copy, array_.words(), hashes, [&](std::size_t i) {
       removed += std::size_t{decrement(copy, words, hashes[i])};
     });
   }

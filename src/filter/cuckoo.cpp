@@ -157,7 +157,7 @@ void cuckoo_view::contains_bits(std::span<const std::uint64_t> hashes,
                                 std::span<std::uint64_t> bitmap) const noexcept {
   const auto answer = [&](const cuckoo_table& layer, std::span<const std::uint64_t> some,
                           std::span<std::uint64_t> bits) {
-    kernel::answer_loop(layer, layer.words().data(), some, bits,
+    kernel::answer_loop(layer, layer.words(), some, bits,
                         [&](std::size_t i) { return layer.contains(some[i]); });
   };
   answer(layers_.front(), hashes, bitmap);
@@ -177,7 +177,7 @@ void cuckoo_view::count_batch(std::span<const std::uint64_t> hashes,
                               std::span<std::uint64_t> counts) const noexcept {
   std::fill_n(counts.begin(), hashes.size(), 0);
   for (const cuckoo_table& layer : layers_) {
-    kernel::look_ahead_loop(layer, layer.words().data(), hashes,
+    kernel::look_ahead_loop(layer, layer.words(), hashes,
                             [&](std::size_t i) { counts[i] += layer.count(hashes[i]); });
   }
 }

@@ -25,22 +25,30 @@ void prefetch(const Probes& probes, const std::uint64_t* words,
   });
 }
 
+// In the cache asking ahead costs more than it brings: 16 against 11 ns for a cuckoo filter of 130 kB on a Zen 4, 18 against
+// 16 at 1.3 MB.
+inline constexpr std::size_t near_words = (std::size_t{2} << 20U) / 8;
+
 // Calls visit(index) for every hash, in order, with its lines on their way.
 template <class Probes, class Visit>
-void look_ahead_loop(const Probes& probes, const std::uint64_t* words,
+void look_ahead_loop(const Probes& probes, std::span<const std::uint64_t> words,
                      std::span<const typename Probes::hash_type> hashes, Visit visit) noexcept {
   const std::size_t count = hashes.size();
+  if (words.size() <= near_words) {
+    for (std::size_t i = 0; i < count; ++i) visit(i);
+    return;
+  }
   const std::size_t lead = std::min(look_ahead, count);
-  for (std::size_t i = 0; i < lead; ++i) prefetch(probes, words, hashes[i]);
+  for (std::size_t i = 0; i < lead; ++i) prefetch(probes, words.data(), hashes[i]);
   for (std::size_t i = 0; i < count; ++i) {
-    if (i + look_ahead < count) prefetch(probes, words, hashes[i + look_ahead]);
+    if (i + look_ahead < count) prefetch(probes, words.data(), hashes[i + look_ahead]);
     visit(i);
   }
 }
 
 // Fills a bitmap with test(index), prefetching as above.
 template <class Probes, class Test>
-void answer_loop(const Probes& probes, const std::uint64_t* words,
+void answer_loop(const Probes& probes, std::span<const std::uint64_t> words,
                  std::span<const typename Probes::hash_type> hashes,
                  std::span<std::uint64_t> bitmap, Test test) noexcept {
   std::fill_n(bitmap.begin(), (hashes.size() + 63) / 64, 0);

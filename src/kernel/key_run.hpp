@@ -35,4 +35,8 @@ struct hash_run {
   std::size_t count = 0;
 };
 
+[[nodiscard]] inline hash_run hashes_of(std::span<const std::uint64_t> hashes) noexcept {
+  return {.hashes = hashes.data(), .count = hashes.size()};
+}
+
 }  // namespace bloomery::kernel

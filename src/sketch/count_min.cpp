@@ -59,10 +59,6 @@ kernel::scatter_array<Word> cells_of(Word* words, const count_min_view& v) noexc
           .cell_log = static_cast<std::uint32_t>(std::countr_zero(v.shape().cell_bits))};
 }
 
-kernel::hash_run run_of(std::span<const std::uint64_t> hashes) noexcept {
-  return {.hashes = hashes.data(), .count = hashes.size()};
-}
-
 std::uint64_t checked_width(const shape& s, std::span<const std::uint64_t> words) {
   sketch_detail::check_kind(s, filter_kind::count_min);
   sketch_detail::check_words(s, words);
@@ -101,13 +97,13 @@ std::uint64_t count_min_view::count(std::uint64_t hash) const noexcept {
 
 void count_min_view::count_batch(std::span<const std::uint64_t> hashes,
                                  std::span<std::uint64_t> counts) const noexcept {
-  kernel::wide_kernels_chosen().count_min.count(cells_of(words_, *this), run_of(hashes),
+  kernel::wide_kernels_chosen().count_min.count(cells_of(words_, *this), kernel::hashes_of(hashes),
                                                 counts.data());
 }
 
 void count_min_view::contains_bits(std::span<const std::uint64_t> hashes,
                                    std::span<std::uint64_t> bitmap) const noexcept {
-  kernel::wide_kernels_chosen().scatter.contains(cells_of(words_, *this), run_of(hashes),
+  kernel::wide_kernels_chosen().scatter.contains(cells_of(words_, *this), kernel::hashes_of(hashes),
                                                  bitmap.data());
 }
 
@@ -187,7 +183,7 @@ void count_min::add_run(std::span<const std::uint64_t> hashes,
                         const std::uint64_t* counts) noexcept {
   const auto& kernels = kernel::wide_kernels_chosen().count_min;
   (conservative() ? kernels.raise : kernels.add)(cells_of(array_.words().data(), *this),
-                                                 run_of(hashes), counts);
+                                                 kernel::hashes_of(hashes), counts);
 }
 
 void count_min::add_totals(std::uint64_t calls, std::uint64_t count) noexcept {
@@ -216,7 +212,7 @@ bool count_min::remove(std::uint64_t hash, std::uint64_t count) noexcept {
 
 std::size_t count_min::remove_batch(std::span<const std::uint64_t> hashes) noexcept {
   std::size_t removed = 0;
-  kernel::look_ahead_loop(rows(*this), array_.words().data(), hashes,
+  kernel::look_ahead_loop(rows(*this), this->words(), hashes,
                           [&](std::size_t i) { removed += remove(hashes[i]) ? 1U : 0U; });
   return removed;
 }

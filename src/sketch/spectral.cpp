@@ -122,10 +122,6 @@ kernel::scatter_array<Word> cells_of(Word* words, const spectral_view& v) noexce
           .cell_log = static_cast<std::uint32_t>(std::countr_zero(v.shape().cell_bits))};
 }
 
-kernel::hash_run run_of(std::span<const std::uint64_t> hashes) noexcept {
-  return {.hashes = hashes.data(), .count = hashes.size()};
-}
-
 sizing::spectral_counters checked_counters(const shape& s, std::span<const std::uint64_t> words) {
   sketch_detail::check_kind(s, filter_kind::spectral);
   sketch_detail::check_words(s, words);
@@ -164,17 +160,17 @@ std::uint64_t spectral_view::count(std::uint64_t hash) const noexcept {
 void spectral_view::count_batch(std::span<const std::uint64_t> hashes,
                                 std::span<std::uint64_t> counts) const noexcept {
   if (rule() == spectral_rule::recurring_minimum) {
-    kernel::look_ahead_loop(probed(*this, false), words_, hashes,
+    kernel::look_ahead_loop(probed(*this, false), words(), hashes,
                             [&](std::size_t i) { counts[i] = count(hashes[i]); });
   } else {
-    kernel::wide_kernels_chosen().count_min.count(cells_of(words_, *this), run_of(hashes),
-                                                  counts.data());
+    kernel::wide_kernels_chosen().count_min.count(cells_of(words_, *this),
+                                                  kernel::hashes_of(hashes), counts.data());
   }
 }
 
 void spectral_view::contains_bits(std::span<const std::uint64_t> hashes,
                                   std::span<std::uint64_t> bitmap) const noexcept {
-  kernel::wide_kernels_chosen().scatter.contains(cells_of(words_, *this), run_of(hashes),
+  kernel::wide_kernels_chosen().scatter.contains(cells_of(words_, *this), kernel::hashes_of(hashes),
                                                  bitmap.data());
 }
 
@@ -230,17 +226,17 @@ void spectral_filter::add(std::uint64_t hash, std::uint64_t count) noexcept {
 void spectral_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept {
   if (rule() == spectral_rule::minimal_increase) {
     kernel::wide_kernels_chosen().count_min.raise(cells_of(array_.words().data(), *this),
-                                                  run_of(hashes), nullptr);
+                                                  kernel::hashes_of(hashes), nullptr);
     key_count() = saturating_sum(keys(), hashes.size());
   } else {
-    kernel::look_ahead_loop(probed(*this, true), array_.words().data(), hashes,
+    kernel::look_ahead_loop(probed(*this, true), words(), hashes,
                             [&](std::size_t i) { add(hashes[i]); });
   }
 }
 
 void spectral_filter::add_batch(std::span<const std::uint64_t> hashes,
                                 std::span<const std::uint64_t> counts) noexcept {
-  kernel::look_ahead_loop(probed(*this, true), array_.words().data(), hashes,
+  kernel::look_ahead_loop(probed(*this, true), words(), hashes,
                           [&](std::size_t i) { add(hashes[i], counts[i]); });
 }
 
@@ -261,7 +257,7 @@ bool spectral_filter::remove(std::uint64_t hash, std::uint64_t count) noexcept {
 
 std::size_t spectral_filter::remove_batch(std::span<const std::uint64_t> hashes) noexcept {
   std::size_t removed = 0;
-  kernel::look_ahead_loop(probed(*this, true), array_.words().data(), hashes,
+  kernel::look_ahead_loop(probed(*this, true), words(), hashes,
                           [&](std::size_t i) { removed += remove(hashes[i]) ? 1U : 0U; });
   return removed;
 }

@@ -295,7 +295,7 @@ std::uint64_t top_k::count(std::uint64_t hash) const noexcept {
 
 void top_k::count_batch(std::span<const std::uint64_t> hashes,
                         std::span<std::uint64_t> counts) const noexcept {
-  kernel::look_ahead_loop(bucket_lines{rows_}, buckets_.words().data(), hashes,
+  kernel::look_ahead_loop(bucket_lines{rows_}, buckets_.words(), hashes,
                           [&](std::size_t i) { counts[i] = count(hashes[i]); });
 }
 

@@ -111,7 +111,7 @@ std::uint64_t top_k_view::count(std::uint64_t hash) const noexcept {
 
 void top_k_view::count_batch(std::span<const std::uint64_t> hashes,
                              std::span<std::uint64_t> counts) const noexcept {
-  kernel::look_ahead_loop(bucket_lines{rows_}, words_.data(), hashes,
+  kernel::look_ahead_loop(bucket_lines{rows_}, words_, hashes,
                           [&](std::size_t i) { counts[i] = count(hashes[i]); });
 }
 

@@ -182,6 +182,33 @@ TEST_P(scatter_kernel, more_than_32_bits_of_bits) {
   munmap(memory, bytes);
 }
 
+// Counters of 2 to 64 bits, of which an eighth are zero: a key is there when none of its own is.
+TEST_P(scatter_kernel, cells_of_every_width) {
+  for (std::uint32_t log = 1; log <= 6; ++log) {
+    const std::uint32_t width = 1U << log;
+    // The second is larger than what is taken for near; one width will do.
+    const std::uint64_t large = log == 4 ? (std::uint64_t{9} << 23U) / width : 7;
+    for (const std::uint64_t cells : {std::uint64_t{3001}, large}) {
+      std::vector<std::uint64_t> words(static_cast<std::size_t>(cells * width / 64 + 1));
+      const classic_probes probes(shape_of(filter_kind::classic, cells, 5));
+      for (std::uint64_t c = 0; c < cells; ++c) {
+        if (splitmix64(c) % 8 != 0) detail::set_bit(words.data(), c * width + c % width);
+      }
+      const std::vector<std::uint64_t> asked = hashes_from(1100, log);
+      std::vector<std::uint64_t> bitmap(18);
+      kernels().contains(
+          {.words = words.data(), .range = cells, .step = 0, .probes = 5, .cell_log = log},
+          {asked.data(), asked.size()}, bitmap.data());
+      for (std::size_t i = 0; i < asked.size(); ++i) {
+        const bool there =
+            probes.all_of(asked[i], [](std::uint64_t cell) { return splitmix64(cell) % 8 != 0; });
+        ASSERT_EQ((bitmap[i / 64] >> (i % 64)) & 1U, there ? 1U : 0U)
+            << width << " bits, key " << i;
+      }
+    }
+  }
+}
+
 // What the public calls run, in pieces and not.
 template <class Filter>
 void check_filter() {
