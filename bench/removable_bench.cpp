@@ -1,7 +1,6 @@
 // Counting and cuckoo filters: nanoseconds a key of adding, asking and removing, one key at a time and in
-// batches, in the cache (as far as 1,000,000 keys fit) and out of it. Medians of 5. Beside them the floor:
-// one read of a random line for each key, looked ahead as the batches do. Configure with
-// -DBLOOMERY_BENCH=ON.
+// batches, in the cache (as far as 1,000,000 keys fit) and out of it. Medians of 5. Beside them the floor of
+// lookups (bits/floor.hpp). Configure with -DBLOOMERY_BENCH=ON.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -11,6 +10,8 @@
 #include <span>
 #include <vector>
 
+#include "bloomery/bits/bit_array.hpp"
+#include "bloomery/bits/floor.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/filter/counting.hpp"
 #include "bloomery/filter/cuckoo.hpp"
@@ -77,25 +78,16 @@ void print_row(const char* name, const plan& p, std::span<const std::uint64_t> i
   std::fflush(stdout);
 }
 
-// A random line for each key, read.
-double floor_of(std::uint64_t bits, std::span<const std::uint64_t> hashes) {
+double floor_of(std::uint64_t bits, std::span<const std::uint64_t> keys) {
   bit_array array(bits);
   std::fill(array.words().begin(), array.words().end(), 1);  // untouched pages are all one page
-  const std::uint64_t lines = bits / 512;
-  const std::uint64_t* const words = array.words().data();
+  const mixed_integers mixed{.keys = keys, .spread_seed = 0};
+  const floor_pipeline& best = fastest_read(array.words(), mixed);
   times t;
   for (std::size_t r = 0; r < repetitions; ++r) {
-    t.measure([&] {
-      std::uint64_t sum = 0;
-      for (std::size_t i = 0; i < hashes.size(); ++i) {
-        const std::uint64_t ahead = hashes[std::min(i + 24, hashes.size() - 1)];
-        __builtin_prefetch(words + detail::multiply_high(ahead, lines) * 8);
-        sum += words[detail::multiply_high(hashes[i], lines) * 8];
-      }
-      sink = sum;
-    });
+    t.measure([&] { sink = best.read(array.words(), mixed); });
   }
-  return t.nanoseconds(hashes.size());
+  return t.nanoseconds(keys.size());
 }
 
 void print_table(std::size_t keys) {

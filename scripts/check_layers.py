@@ -2,7 +2,7 @@
 """Checks that includes point leftwards only:
 
     core <- hash <- bits <- kernel <- filter, sketch <- set <- format
-         <- lookup, exchange, route, measure <- apps
+         <- lookup, exchange, route, measure <- apps, bench
 
 and that filters do not include each other and intrinsics stay in src/kernel.
 Usage: check_layers.py [ROOT]
@@ -29,7 +29,7 @@ ALLOWED["apps"] = set(ALLOWED) - {"kernel"}
 
 # In filter/: what filters are made from, and what is laid over them. All else there is a filter.
 # Sketches are made from the same pieces. Headers in src/filter are private pieces, too.
-FILTER_BASE = {"batch", "bit_filter", "concepts", "static_filter", "static_layout"}
+FILTER_BASE = {"batch", "block_stripes", "bit_filter", "concepts", "static_filter", "static_layout"}
 FILTER_FRONT = {"keyed"}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -39,7 +39,7 @@ INTRINSICS = re.compile(r"(\w*intrin|arm_neon|arm_sve|arm_acle)\.h$")
 def layer_of(path):
     """The layer of a file (relative to the root), or None outside the library and the programs."""
     parts = path.parts
-    if parts[0] == "apps":
+    if parts[0] in ("apps", "bench"):
         return "apps"
     if parts[:2] == ("include", "bloomery"):
         return parts[2] if len(parts) > 3 else "umbrella"
@@ -86,7 +86,7 @@ def complaint(path, layer, name, target):
 def check(root):
     root = Path(root).resolve()
     errors = []
-    for folder in ("include/bloomery", "src", "apps"):
+    for folder in ("include/bloomery", "src", "apps", "bench"):
         for file in sorted((root / folder).rglob("*.[ch]pp")):
             path = file.relative_to(root)
             layer = layer_of(path)

@@ -15,7 +15,7 @@
 #include "bloomery/format/sliced_build.hpp"
 #include "cli/common.hpp"
 #include "cli/keys.hpp"
-#include "cli/lines.hpp"
+#include "cli/source.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 
@@ -125,8 +125,8 @@ class builder {
  public:
   explicit builder(const build_options& o)
       : o_(o),
-        meter_("reading", o.input.quiet),
-        source_(o.input.paths, o.input.keep_empty, meter_),
+        meter_("reading", o.input.show()),
+        source_(o.input.paths, o.input.records, meter_),
         limit_(memory_limit(o)) {}
 
   void run();
@@ -144,7 +144,7 @@ class builder {
 
   const build_options& o_;
   progress meter_;
-  line_source source_;
+  key_source source_;
   std::uint64_t limit_;
   plan plan_;
   std::shared_ptr<const any_hasher> hasher_;
@@ -179,7 +179,7 @@ void builder::plan_by_input() {
   } else {
     // The hash does not depend on the shape, so it can start before the number of keys is known.
     make_request(o_, 1);
-    hasher_ = make_hasher(o_.hash, o_.seed, o_.key_file, 1);
+    hasher_ = make_hasher(o_.hash, o_.seed, o_.key_file, 1, o_.input.records.form());
     fill_spool(1);
     plan_for(spool_->keys());
   }
@@ -190,14 +190,16 @@ void builder::plan_for(std::uint64_t keys) {
   if (makes_digests(o_.hash)) plan_.shape.scheme = probe_scheme::modulo;
   check_shape(plan_.shape);
   if (hasher_ == nullptr) {
-    hasher_ = make_hasher(o_.hash, o_.seed, o_.key_file, plan_.shape.probes);
+    hasher_ =
+        make_hasher(o_.hash, o_.seed, o_.key_file, plan_.shape.probes, o_.input.records.form());
   }
 }
 
 std::uint64_t builder::count_keys() {
   meter_.relabel("counting");
   std::atomic<std::uint64_t> keys{0};
-  for_each_chunk(source_, o_.input.threads, [&](const chunk& c) { keys += c.keys.size(); });
+  for_each_chunk(
+      source_, o_.input.threads, [&](const chunk& c) { keys += c.number; }, [] {}, want::number);
   source_.rewind();
   return keys;
 }
@@ -244,7 +246,7 @@ void builder::build_in_slices() {
 void builder::build_static() {
   constexpr std::uint64_t bytes_per_key = 28;  // the hashes, and 20 bytes to solve for them
   constexpr std::uint32_t partitions = 256;
-  hasher_ = make_hasher(o_.hash, o_.seed, o_.key_file, 1);
+  hasher_ = make_hasher(o_.hash, o_.seed, o_.key_file, 1, o_.input.records.form());
   // --keys is not asked for and not needed, but harmless: what counts is how many there are.
   const bool fits = source_.rereadable() && count_keys() <= limit_ / bytes_per_key;
   std::vector<std::uint64_t> hashes;

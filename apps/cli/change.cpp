@@ -5,7 +5,7 @@
 
 #include "cli/common.hpp"
 #include "cli/keys.hpp"
-#include "cli/lines.hpp"
+#include "cli/source.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 
@@ -29,30 +29,32 @@ void report(const change_options& o, const any_filter& f, const std::string& wha
 }
 
 void run_add(const change_options& o) {
-  progress meter("adding", o.input.quiet);
-  line_source source(o.input.paths, o.input.keep_empty, meter);
-  const any_filter f = change_file(o.path, o.key_file, [&](any_filter& changed) {
-    const std::uint64_t before = changed.keys();
-    add_keys(changed, source, o.input.threads);
-    meter.clear();
-    return changed.keys() != before;
-  });
+  progress meter("adding", o.input.show());
+  key_source source(o.input.paths, o.input.records, meter);
+  const any_filter f =
+      change_file(o.path, o.key_file, o.input.records.form(), [&](any_filter& changed) {
+        const std::uint64_t before = changed.keys();
+        add_keys(changed, source, o.input.threads);
+        meter.clear();
+        return changed.keys() != before;
+      });
   report(o, f, "");
 }
 
 int run_remove(const change_options& o) {
-  progress meter("removing", o.input.quiet);
-  line_source source(o.input.paths, o.input.keep_empty, meter);
+  progress meter("removing", o.input.show());
+  key_source source(o.input.paths, o.input.records, meter);
   std::uint64_t asked = 0;
   std::uint64_t removed = 0;
-  const any_filter f = change_file(o.path, o.key_file, [&](any_filter& changed) {
-    for_each_chunk(source, 1, [&](const chunk& c) {
-      asked += c.keys.size();
-      removed += changed.remove(c.keys);
-    });
-    meter.clear();
-    return removed != 0;
-  });
+  const any_filter f =
+      change_file(o.path, o.key_file, o.input.records.form(), [&](any_filter& changed) {
+        for_each_chunk(source, 1, [&](const chunk& c) {
+          asked += c.keys.size();
+          removed += changed.remove(c.keys);
+        });
+        meter.clear();
+        return removed != 0;
+      });
   report(o, f,
          removed == asked ? fmt::format("removed {} keys", with_commas(removed))
                           : fmt::format("removed {} keys; {} were not there", with_commas(removed),

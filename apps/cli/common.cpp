@@ -30,11 +30,41 @@ void add_threads(CLI::App& verb, unsigned& threads) {
 }
 
 void add_input_options(CLI::App& verb, input_options& o) {
-  verb.add_option("INPUT", o.paths, "Files with a key on each line; none, or -, is standard input")
+  verb.add_option("INPUT", o.paths,
+                  "Files with a key on each line; none, or -, is standard input. gzip, zstd and xz "
+                  "are unpacked")
       ->type_name("");
-  verb.add_flag("--keep-empty", o.keep_empty, "An empty line is a key too");
+  add_record_options(verb, o.records);
   add_threads(verb, o.threads);
   add_quiet(verb, o.quiet);
+  verb.add_flag("--progress", o.progress, "Show progress also when standard error is no terminal");
+  verb.add_flag("--stats", o.stats, "Say at the end how much was read, and how fast");
+}
+
+void add_record_options(CLI::App& verb, record_options& o) {
+  verb.add_flag("--keep-empty", o.keep_empty, "An empty line is a key too");
+  verb.add_flag("--crlf", o.crlf, "Lines end with CR LF; the CR is no part of the key");
+  verb.add_flag("-0,--null", o.null,
+                "Keys end with a NUL instead of a line end, as find -print0 has it");
+  verb.add_option("--column", o.column,
+                  "Keys are a column of CSV: its name in the first row, or a number from 1")
+      ->type_name("C");
+  verb.add_option("--delimiter", o.delimiter,
+                  "What stands between columns (default ','; \\t for TSV)")
+      ->type_name("D");
+  verb.add_flag("--header", o.header, "With a number as --column: pass over the first row");
+  verb.add_option("--json-key", o.json_key,
+                  "Keys are a field of JSON lines: name, or a.b for b inside a")
+      ->type_name("A.B");
+  verb.add_option("--record-bytes", o.record_bytes, "Keys are binary records of N bytes")
+      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20U))
+      ->type_name("N");
+  verb.add_flag("--hex", o.hex, "Keys are bytes written in hexadecimal, such as digests");
+  verb.add_flag("--integers", o.integers,
+                "Keys are 64-bit integers, hashed as the library hashes integers");
+  verb.add_option("--kmer", o.kmer, "Keys are the canonical k-mers of FASTA or FASTQ")
+      ->check(CLI::Range(1U, 1024U))
+      ->type_name("K");
 }
 
 void add_key_file(CLI::App& verb, std::string& path) {
@@ -46,14 +76,14 @@ void add_key_file(CLI::App& verb, std::string& path) {
 namespace {
 
 #ifdef BLOOMERY_HAS_CRYPTO
-std::shared_ptr<const any_hasher> keyed_hasher(const std::string& key_file) {
+std::shared_ptr<const any_hasher> keyed_hasher(const std::string& key_file, key_form form) {
   if (key_file.empty()) {
     throw error(
         errc::bad_argument,
         "siphash needs a secret key; make one with 'openssl rand -hex 16 > KEY' and give it "
         "with --key-file KEY");
   }
-  return erase(siphash_hasher(read_key_file(key_file)));
+  return erase(siphash_hasher(read_key_file(key_file)), form);
 }
 #endif
 
@@ -64,7 +94,8 @@ bool makes_digests(std::string_view name) {
 }
 
 std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64_t seed,
-                                              const std::string& key_file, std::uint32_t probes) {
+                                              const std::string& key_file, std::uint32_t probes,
+                                              key_form form) {
   if (name != hash_name(hash_id::xxh3) && seed != 0) {
     throw error(errc::bad_argument, fmt::format("the hash {} takes no --seed", name));
   }
@@ -72,11 +103,11 @@ std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64
     throw error(errc::bad_argument,
                 fmt::format("the hash {} takes no --key-file; did you mean --hash siphash?", name));
   }
-  if (name == hash_name(hash_id::xxh3)) return erase(xxh3_hasher(seed));
+  if (name == hash_name(hash_id::xxh3)) return erase(xxh3_hasher(seed), form);
 #ifdef BLOOMERY_HAS_CRYPTO
-  if (name == hash_name(hash_id::siphash)) return keyed_hasher(key_file);
-  if (name == hash_name(hash_id::salted_sha1)) return erase(salted_sha1_hasher(probes));
-  if (name == hash_name(hash_id::md5)) return erase(md5_hasher());
+  if (name == hash_name(hash_id::siphash)) return keyed_hasher(key_file, form);
+  if (name == hash_name(hash_id::salted_sha1)) return erase(salted_sha1_hasher(probes), form);
+  if (name == hash_name(hash_id::md5)) return erase(md5_hasher(), form);
 #endif
   static_cast<void>(probes);
   throw error(errc::unsupported, fmt::format("this program was built without the hash {}", name));
@@ -84,8 +115,8 @@ std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64
 
 namespace {
 
-std::shared_ptr<const any_hasher> hasher_of(const image_header& header,
-                                            const std::string& key_file) {
+std::shared_ptr<const any_hasher> hasher_of(const image_header& header, const std::string& key_file,
+                                            key_form form) {
   if (header.hash.id == hash_id::none) {
     throw error(errc::unsupported,
                 "its hashes come from a program that hashes by rules of its own; ask it there");
@@ -94,13 +125,14 @@ std::shared_ptr<const any_hasher> hasher_of(const image_header& header,
     throw error(errc::mismatch, "it was made with a secret key; give the key with --key-file");
   }
   return make_hasher(hash_name(header.hash.id), header.hash.seed, key_file,
-                     header.planned.shape.probes);
+                     header.planned.shape.probes, form);
 }
 
 // Gives the filter its hash function. Errors of the library name the file; these do not yet.
-any_filter with_hasher(any_filter f, const std::string& path, const std::string& key_file) {
+any_filter with_hasher(any_filter f, const std::string& path, const std::string& key_file,
+                       key_form form) {
   try {
-    f.use(hasher_of(f.header(), key_file));
+    f.use(hasher_of(f.header(), key_file, form));
   } catch (const error& e) {
     throw error(e.code(), fmt::format("{}: {}", path, e.what()));
   }
@@ -109,12 +141,12 @@ any_filter with_hasher(any_filter f, const std::string& path, const std::string&
 
 }  // namespace
 
-any_filter open_filter(const std::string& path, const std::string& key_file) {
-  return with_hasher(any_filter::open(path), path, key_file);
+any_filter open_filter(const std::string& path, const std::string& key_file, key_form form) {
+  return with_hasher(any_filter::open(path), path, key_file, form);
 }
 
-any_filter load_filter(const std::string& path, const std::string& key_file) {
-  return with_hasher(any_filter::load(path), path, key_file);
+any_filter load_filter(const std::string& path, const std::string& key_file, key_form form) {
+  return with_hasher(any_filter::load(path), path, key_file, form);
 }
 
 void require(bool ability, const any_filter& f, const std::string& path, std::string_view what) {

@@ -11,17 +11,26 @@
 #include <vector>
 
 #include "bloomery/format/any_filter.hpp"
+#include "cli/progress.hpp"
+#include "cli/records.hpp"
 
 namespace bloomery::cli {
 
 // Where keys come from and how they are read.
 struct input_options {
   std::vector<std::string> paths;
-  bool keep_empty = false;
+  record_options records;
   unsigned threads = 0;
   bool quiet = false;
+  bool progress = false;
+  bool stats = false;
+
+  [[nodiscard]] progress_options show() const {
+    return {.quiet = quiet, .forced = progress, .stats = stats};
+  }
 };
 void add_input_options(CLI::App& verb, input_options& o);
+void add_record_options(CLI::App& verb, record_options& o);
 void add_quiet(CLI::App& verb, bool& quiet);
 void add_threads(CLI::App& verb, unsigned& threads);
 
@@ -30,12 +39,15 @@ void add_key_file(CLI::App& verb, std::string& path);
 
 // The function by name, for a new filter.
 std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64_t seed,
-                                              const std::string& key_file, std::uint32_t probes);
+                                              const std::string& key_file, std::uint32_t probes,
+                                              key_form form = key_form::bytes);
 // Whether the function makes digests, for probe_scheme::modulo.
 bool makes_digests(std::string_view hash_name);
 // Opens or loads a filter, ready to be asked: with its hash function, and the key where it needs one.
-any_filter open_filter(const std::string& path, const std::string& key_file);
-any_filter load_filter(const std::string& path, const std::string& key_file);
+any_filter open_filter(const std::string& path, const std::string& key_file,
+                       key_form form = key_form::bytes);
+any_filter load_filter(const std::string& path, const std::string& key_file,
+                       key_form form = key_form::bytes);
 
 // Throws errc::unsupported, naming the file, unless its kind can do what is asked of it.
 void require(bool ability, const any_filter& f, const std::string& path, std::string_view what);

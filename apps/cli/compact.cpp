@@ -6,7 +6,7 @@
 #include "bloomery/format/file.hpp"
 #include "cli/common.hpp"
 #include "cli/keys.hpp"
-#include "cli/lines.hpp"
+#include "cli/source.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 
@@ -35,7 +35,7 @@ void check_known(const any_filter& old, const chunk& c, const std::string& path)
 }
 
 void run_compact(const compact_options& o) {
-  const any_filter old = open_filter(o.path, o.key_file);
+  const any_filter old = open_filter(o.path, o.key_file, o.input.records.form());
   if (old.shape().kind != filter_kind::scalable) {
     throw error(errc::unsupported,
                 fmt::format("{}: only scalable filters have layers, this one is {}", o.path,
@@ -43,8 +43,8 @@ void run_compact(const compact_options& o) {
   }
   const scalable_view layers(old.planned(), old.words(), old.keys());
   any_filter one(layers.compact_plan(), old.hasher());
-  progress meter("reading", o.input.quiet);
-  line_source source(o.input.paths, o.input.keep_empty, meter);
+  progress meter("reading", o.input.show());
+  key_source source(o.input.paths, o.input.records, meter);
   for_each_chunk(source, o.input.threads, [&](const chunk& c) {
     check_known(old, c, o.path);
     one.add_concurrent(c.keys);

@@ -5,7 +5,7 @@
 
 #include "cli/common.hpp"
 #include "cli/keys.hpp"
-#include "cli/lines.hpp"
+#include "cli/source.hpp"
 #include "cli/verbs.hpp"
 
 namespace bloomery::cli {
@@ -20,10 +20,10 @@ struct count_options {
 };
 
 int run_count(const count_options& o) {
-  const any_filter f = open_filter(o.path, o.key_file);
+  const any_filter f = open_filter(o.path, o.key_file, o.input.records.form());
   require(f.can().count, f, o.path, "cannot count; build it with --kind count-min");
-  progress meter("counting", true);
-  line_source source(o.input.paths, o.input.keep_empty, meter);
+  progress meter("counting", o.input.show().unless(true));
+  key_source source(o.input.paths, o.input.records, meter);
   turnstile turns;
   std::uint64_t keys = 0;
   std::uint64_t found = 0;

@@ -10,7 +10,7 @@
 
 namespace bloomery::cli {
 
-void add_keys(any_filter& f, line_source& source, unsigned threads) {
+void add_keys(any_filter& f, key_source& source, unsigned threads) {
   if (f.can().add_concurrently) {
     const bool alone = threads == 1;
     for_each_chunk(source, threads,
@@ -28,7 +28,7 @@ void add_keys(any_filter& f, line_source& source, unsigned threads) {
       [&] { turns.cancel(); });
 }
 
-void hash_in_order(const any_hasher& hash, line_source& source, unsigned threads,
+void hash_in_order(const any_hasher& hash, key_source& source, unsigned threads,
                    const std::function<void(std::span<const std::uint64_t>)>& take) {
   turnstile turns;
   for_each_chunk(
@@ -41,14 +41,14 @@ void hash_in_order(const any_hasher& hash, line_source& source, unsigned threads
       [&] { turns.cancel(); });
 }
 
-any_filter change_file(const std::string& path, const std::string& key_file,
+any_filter change_file(const std::string& path, const std::string& key_file, key_form form,
                        const std::function<bool(any_filter&)>& change) {
   // Two at once would each write what it read plus its own changes, and the later one would win.
   const file_lock lock(path);
   if (is_packed(mapped_file(path).bytes())) {
     throw error(errc::unsupported, fmt::format("{}: it is packed; unpack it first", path));
   }
-  any_filter f = load_filter(path, key_file);
+  any_filter f = load_filter(path, key_file, form);
   f.advance(clock_now());
   bool changed = false;
   try {

@@ -35,15 +35,18 @@ int run(int argc, char** argv) {
   bloomery::cli::add_build(app, status);
   bloomery::cli::add_change(app, status);
   bloomery::cli::add_check(app, status);
+  bloomery::cli::add_dedup(app, status);
   bloomery::cli::add_count(app, status);
   bloomery::cli::add_map(app, status);
   bloomery::cli::add_top(app, status);
+  bloomery::cli::add_explain(app, status);
   bloomery::cli::add_info(app, status);
   bloomery::cli::add_verify(app, status);
   bloomery::cli::add_sets(app, status);
   bloomery::cli::add_compact(app, status);
   bloomery::cli::add_wire(app, status);
   bloomery::cli::add_plan(app, status);
+  bloomery::cli::add_bench(app, status);
   // CLI11 would only say that a verb is missing.
   const auto verbs = app.get_subcommands({});
   const auto named = [&](const CLI::App* verb) { return verb->get_name() == argv[1]; };

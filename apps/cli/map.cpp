@@ -9,7 +9,7 @@
 #include "bloomery/core/sizing.hpp"
 #include "cli/common.hpp"
 #include "cli/keys.hpp"
-#include "cli/lines.hpp"
+#include "cli/source.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 
@@ -54,7 +54,7 @@ key_and_value split_pair(std::string_view line) {
 }
 
 // Hashes in parallel, kept in the order of the input.
-pairs read_pairs(const any_hasher& hash, line_source& source, unsigned threads) {
+pairs read_pairs(const any_hasher& hash, key_source& source, unsigned threads) {
   pairs all;
   turnstile turns;
   for_each_chunk(
@@ -81,8 +81,8 @@ pairs read_pairs(const any_hasher& hash, line_source& source, unsigned threads) 
 }
 
 void run_build(const map_options& o) {
-  progress meter("reading", o.input.quiet);
-  line_source source(o.input.paths, o.input.keep_empty, meter);
+  progress meter("reading", o.input.show());
+  key_source source(o.input.paths, o.input.records, meter);
   const auto hasher = make_hasher("xxh3", o.seed, "", 1);
   const pairs all = read_pairs(*hasher, source, o.input.threads);
   meter.clear();
@@ -100,10 +100,10 @@ void run_build(const map_options& o) {
 }
 
 int run_get(const map_options& o) {
-  const any_filter f = open_filter(o.path, "");
+  const any_filter f = open_filter(o.path, "", o.input.records.form());
   require(f.can().value, f, o.path, "has no values; 'bloomery map build' makes a map");
-  progress meter("asking", true);
-  line_source source(o.input.paths, o.input.keep_empty, meter);
+  progress meter("asking", o.input.show().unless(true));
+  key_source source(o.input.paths, o.input.records, meter);
   turnstile turns;
   std::uint64_t keys = 0;
   std::uint64_t found = 0;
@@ -132,11 +132,11 @@ int run_get(const map_options& o) {
 }
 
 int run_set(const map_options& o) {
-  progress meter("setting", o.input.quiet);
-  line_source source(o.input.paths, o.input.keep_empty, meter);
+  progress meter("setting", o.input.show());
+  key_source source(o.input.paths, o.input.records, meter);
   std::uint64_t asked = 0;
   std::uint64_t done = 0;
-  change_file(o.path, "", [&](any_filter& f) {
+  change_file(o.path, "", key_form::bytes, [&](any_filter& f) {
     const pairs all = read_pairs(*hasher_from_spec(f.hash()), source, o.input.threads);
     asked = all.hashes.size();
     done = f.update_values(all.hashes, all.values);

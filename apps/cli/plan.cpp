@@ -30,10 +30,13 @@ struct alternative {
 std::vector<alternative> alternatives(double n, double fpr) {
   // A list of hashes of b bits answers an absent key wrongly with probability n/2^b.
   const double cut = std::ceil(std::log2(n / fpr));
-  return {{fmt::format("sorted list of {:.0f}-bit hashes", cut), n * cut / 8, n * std::exp2(-cut)},
-          {"sorted list of 64-bit hashes", n * 8, n * 0x1p-64},
-          // Open addressing, 7/8 full, a byte of metadata for each slot.
-          {"hash table of 64-bit hashes", n / 0.875 * 9, n * 0x1p-64}};
+  return {
+      {fmt::format("sorted list of {:.0f}-bit hashes", cut), n * cut / 8, n * std::exp2(-cut)},
+      {"sorted list of 64-bit hashes", n * 8, n * 0x1p-64},
+      // Open addressing, 7/8 full, a byte of metadata for each slot.
+      {"hash table of 64-bit hashes", n / 0.875 * 9, n * 0x1p-64},
+      // Each a pointer in the table, and a piece of memory with its length and its allocator's share.
+      {"hash table of 20-byte keys", n * 40, 0}};
 }
 
 nlohmann::json make_row(const sizing::request& r) {
@@ -108,10 +111,33 @@ std::string can_text(const nlohmann::json& row) {
   return text.empty() ? "static" : text;
 }
 
-void print_text(const nlohmann::json& plan, bool by_size) {
-  std::string text =
-      fmt::format("{} keys at an fpr of {}{}\n\n", with_commas(plan["keys"].get<std::uint64_t>()),
-                  as_rate(plan["fpr"].get<double>()), by_size ? " (the best kind's)" : "");
+// The answer in a sentence, and the command that follows from it.
+std::string in_words(const nlohmann::json& plan, const plan_options& o) {
+  std::string text = fmt::format("{} keys at {}:", with_commas(plan["keys"].get<std::uint64_t>()),
+                                 as_rate(plan["fpr"].get<double>()));
+  const auto size_of = [&](const nlohmann::json& rows, const char* field, std::string_view name) {
+    for (const auto& row : rows) {
+      if (row[field].get<std::string>() == name) return as_bytes(row["bytes"].get<double>());
+    }
+    return std::string("none");
+  };
+  for (const auto& [kind, shown] :
+       {std::pair{"blocked", "blocked"}, std::pair{"classic", "classic"},
+        std::pair{"ribbon", "static (ribbon)"}}) {
+    text += fmt::format(" {} {},", shown, size_of(plan["rows"], "kind", kind));
+  }
+  text += fmt::format(" a hash table of 20-byte keys about {}.\n",
+                      size_of(plan["alternatives"], "name", "hash table of 20-byte keys"));
+  const std::string size =
+      o.bytes.empty() ? "--fpr " + (o.fpr.empty() ? "1%" : o.fpr) : "--bytes " + o.bytes;
+  return text + fmt::format(
+                    "Run 'bloomery build {} -o F KEYS'; add '--kind ribbon' for the smallest "
+                    "if the keys never change.\n\n",
+                    size);
+}
+
+void print_text(const nlohmann::json& plan, const plan_options& o) {
+  std::string text = in_words(plan, o);
   text += fmt::format("  {:<30} {:>10} {:>13} {:>7} {:>10} {:>12} {:>6}  {}\n", "", "size",
                       "bits per key", "probes", "fpr", "times bound", "lines", "can");
   const auto line = [&](const std::string& name, const nlohmann::json& row) {
@@ -145,7 +171,7 @@ void run_plan(const plan_options& o) {
   if (o.json) {
     print_json(plan);
   } else {
-    print_text(plan, r.bytes.has_value());
+    print_text(plan, o);
   }
 }
 

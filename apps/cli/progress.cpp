@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdio>
 #include <utility>
 
@@ -15,6 +16,9 @@ namespace {
 // Short work should leave no trace, and a person reads no more than a few lines a second.
 constexpr std::chrono::milliseconds first_after{500};
 constexpr std::chrono::milliseconds then_every{200};
+constexpr std::chrono::milliseconds in_a_file{1000};
+
+volatile std::sig_atomic_t state_wanted = 0;
 
 std::string as_clock(double seconds) {
   const auto whole = static_cast<std::uint64_t>(seconds);
@@ -25,8 +29,18 @@ std::string as_clock(double seconds) {
 
 }  // namespace
 
-progress::progress(std::string label, bool quiet)
-    : label_(std::move(label)), visible_(!quiet && isatty(STDERR_FILENO) != 0) {}
+progress::progress(std::string label, const progress_options& o)
+    : label_(std::move(label)), terminal_(isatty(STDERR_FILENO) != 0), stats_(o.stats) {
+  visible_ = o.forced || (!o.quiet && terminal_);
+  struct sigaction action {};
+  action.sa_handler = [](int) { state_wanted = 1; };  // without SA_RESTART: reading is interrupted
+  sigaction(SIGUSR1, &action, nullptr);
+}
+
+progress::~progress() {
+  clear();
+  if (stats_) fmt::print(stderr, "{}\n", state(clock::now()));
+}
 
 void progress::relabel(std::string label) {
   clear();
@@ -43,15 +57,23 @@ void progress::restart() {
 
 void progress::advance(std::uint64_t bytes) {
   bytes_ += bytes;
+  answer_signal();
   if (!visible_) return;
   const std::lock_guard lock(mutex_);
   const auto now = clock::now();
-  if (now - start_ < first_after || now - last_ < then_every) return;
+  if (now - start_ < first_after || now - last_ < (terminal_ ? then_every : in_a_file)) return;
   last_ = now;
   draw(now);
 }
 
-void progress::draw(clock::time_point now) {
+void progress::answer_signal() {
+  if (state_wanted == 0) return;
+  state_wanted = 0;
+  clear();
+  fmt::print(stderr, "{}\n", state(clock::now()));
+}
+
+std::string progress::state(clock::time_point now) const {
   const double seconds = std::chrono::duration<double>(now - start_).count();
   const auto bytes = static_cast<double>(bytes_.load());
   const auto keys = static_cast<double>(keys_.load());
@@ -63,9 +85,17 @@ void progress::draw(clock::time_point now) {
     const double left = (static_cast<double>(total_) - bytes) * seconds / bytes;
     line += fmt::format("  {} left", as_clock(left < 0 ? 0 : left));
   }
-  fmt::print(stderr, "\r\x1b[K{}", line);
+  return line;
+}
+
+void progress::draw(clock::time_point now) {
+  if (terminal_) {
+    fmt::print(stderr, "\r\x1b[K{}", state(now));
+    drawn_ = true;
+  } else {
+    fmt::print(stderr, "{}\n", state(now));
+  }
   std::fflush(stderr);
-  drawn_ = true;
 }
 
 void progress::clear() {

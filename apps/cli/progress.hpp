@@ -1,4 +1,5 @@
-// A line on the terminal while work is long: share, bytes, keys, rate, time left. Nothing anywhere else.
+// A line on the terminal while work is long: share, bytes, keys, rate, time left. Nothing anywhere else, unless asked
+// for: by --progress, by the signal SIGUSR1 for a line right now, by --stats for one at the end.
 #pragma once
 
 #include <atomic>
@@ -9,19 +10,33 @@
 
 namespace bloomery::cli {
 
+struct progress_options {
+  bool quiet = false;
+  bool forced =
+      false;  // also when standard error is no terminal: a line each, not one over the other
+  bool stats = false;
+
+  // For verbs that print while they read: their output may be on the same terminal.
+  [[nodiscard]] progress_options unless(bool printing) const {
+    return {.quiet = quiet || (printing && !forced), .forced = forced, .stats = stats};
+  }
+};
+
 class progress {
  public:
-  // `label` is what is going on, e.g. "building". Draws only when standard error is a terminal.
-  progress(std::string label, bool quiet);
+  // `label` is what is going on, e.g. "building".
+  progress(std::string label, const progress_options& o);
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
-  ~progress() { clear(); }
+  ~progress();
 
   void set_total(std::uint64_t bytes) { total_ = bytes; }
   void relabel(std::string label);
   void restart();
 
   void advance(std::uint64_t bytes);
+  // Says where it stands if a signal asked for it.
+  void answer_signal();
   void count_keys(std::uint64_t keys) { keys_ += keys; }
 
   // Takes the line away, so that other text can follow.
@@ -30,10 +45,13 @@ class progress {
  private:
   using clock = std::chrono::steady_clock;
 
+  [[nodiscard]] std::string state(clock::time_point now) const;
   void draw(clock::time_point now);
 
   std::string label_;
   bool visible_;
+  bool terminal_;
+  bool stats_;
   bool drawn_ = false;
   std::uint64_t total_ = 0;
   std::atomic<std::uint64_t> bytes_{0};

@@ -5,7 +5,7 @@
 #include "bloomery/sketch/top_k.hpp"
 #include "cli/common.hpp"
 #include "cli/keys.hpp"
-#include "cli/lines.hpp"
+#include "cli/source.hpp"
 #include "cli/verbs.hpp"
 
 namespace bloomery::cli {
@@ -20,7 +20,7 @@ struct top_options {
   bool json = false;
 };
 
-void fill(top_k& sketch, const any_hasher& hash, line_source& source, unsigned threads) {
+void fill(top_k& sketch, const any_hasher& hash, key_source& source, unsigned threads) {
   turnstile turns;
   for_each_chunk(
       source, threads,
@@ -49,8 +49,8 @@ int print(const top_options& o, const top_k& sketch) {
 }
 
 int run_top(const top_options& o) {
-  progress meter("counting", o.input.quiet);
-  line_source source(o.input.paths, o.input.keep_empty, meter);
+  progress meter("counting", o.input.show());
+  key_source source(o.input.paths, o.input.records, meter);
   const xxh3_hasher hasher(0);
   top_k sketch(top_k_options{.k = o.k});
   fill(sketch, *erase(hasher), source, o.input.threads);

@@ -2,7 +2,10 @@
 #pragma once
 
 #include "bloomery/bits/bit_array.hpp"
+#include "bloomery/bits/floor.hpp"
+#include "bloomery/bits/records.hpp"
 #include "bloomery/core/error.hpp"
+#include "bloomery/core/parallel.hpp"
 #include "bloomery/core/shape.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/core/version.hpp"

@@ -59,13 +59,6 @@ kernel::scatter_array<Word> scatter_of(Word* words, const shape& s) noexcept {
   return {.words = words, .range = range, .step = sliced ? range : 0, .probes = s.probes};
 }
 
-kernel::key_run run_of(const mixed_integers& keys) noexcept {
-  return {.keys = keys.keys.data(),
-          .count = keys.keys.size(),
-          .mixed = true,
-          .spread_seed = keys.spread_seed};
-}
-
 }  // namespace
 
 template <class Probes>
@@ -76,8 +69,8 @@ template <class Probes>
 void bit_view<Probes>::contains_bits(std::span<const hash_type> hashes,
                                      std::span<std::uint64_t> bitmap) const noexcept {
   if constexpr (Probes::kind == filter_kind::blocked) {
-    kernel::blocked_kernels_chosen().contains(
-        blocks_of(words_, shape()), {.keys = hashes.data(), .count = hashes.size()}, bitmap.data());
+    kernel::blocked_kernels_chosen().contains(blocks_of(words_, shape()), kernel::run_of(hashes),
+                                              bitmap.data());
   } else if constexpr (scattered<Probes>) {
     kernel::wide_kernels_chosen().scatter.contains(
         scatter_of(words_, shape()), {.hashes = hashes.data(), .count = hashes.size()},
@@ -93,7 +86,7 @@ void bit_view<Probes>::contains_bits(const mixed_integers& keys,
                                      std::span<std::uint64_t> bitmap) const noexcept
   requires(Probes::kind == filter_kind::blocked)
 {
-  kernel::blocked_kernels_chosen().contains(blocks_of(words_, shape()), run_of(keys),
+  kernel::blocked_kernels_chosen().contains(blocks_of(words_, shape()), kernel::run_of(keys),
                                             bitmap.data());
 }
 
@@ -112,7 +105,7 @@ template <class Probes>
 void bit_filter<Probes>::add_batch(std::span<const hash_type> hashes) noexcept {
   if constexpr (Probes::kind == filter_kind::blocked) {
     kernel::blocked_kernels_chosen().add(blocks_of(array_.words().data(), this->shape()),
-                                         {.keys = hashes.data(), .count = hashes.size()});
+                                         kernel::run_of(hashes));
     this->key_count() += hashes.size();
   } else if constexpr (scattered<Probes>) {
     kernel::wide_kernels_chosen().scatter.add(scatter_of(array_.words().data(), this->shape()),
@@ -129,7 +122,7 @@ void bit_filter<Probes>::add_batch(const mixed_integers& keys) noexcept
   requires(Probes::kind == filter_kind::blocked)
 {
   kernel::blocked_kernels_chosen().add(blocks_of(array_.words().data(), this->shape()),
-                                       run_of(keys));
+                                       kernel::run_of(keys));
   this->key_count() += keys.keys.size();
 }
 
@@ -151,6 +144,20 @@ void bit_filter<Probes>::concurrent_handle::contains_bits(
     std::span<const hash_type> hashes, std::span<std::uint64_t> bitmap) const noexcept {
   kernel::answer_loop(filter_->probes(), words_, hashes, bitmap,
                       [&](std::size_t i) { return contains(hashes[i]); });
+}
+
+template <class Probes>
+void bit_filter<Probes>::shared_adder::add_batch(std::span<const hash_type> hashes) noexcept {
+  if constexpr (in_blocks) {
+    const auto blocks = blocks_of(filter_->array_.words().data(), filter_->shape());
+    stripes_.visit(hashes, [&](std::span<const std::uint64_t> some) {
+      kernel::blocked_kernels_chosen().add(blocks, {.keys = some.data(), .count = some.size()});
+    });
+    const std::atomic_ref<std::uint64_t> keys(filter_->key_count());
+    keys.fetch_add(hashes.size(), std::memory_order_relaxed);
+  } else {
+    filter_->concurrent().add_batch(hashes);
+  }
 }
 
 template class bit_view<classic_probes>;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "../kernel/batch.hpp"
+#include "../kernel/blocked.hpp"
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/filter/batch.hpp"
@@ -71,6 +72,23 @@ std::uint64_t count_cells(std::span<const std::uint64_t> words, Mark mark) noexc
   return count;
 }
 
+template <class Word>
+kernel::block_array<Word> blocks_of(Word* words, const shape& s) noexcept {
+  return {
+      .words = words, .blocks = s.bits / bits_per_block, .probes = s.probes, .width = s.cell_bits};
+}
+
+// For the layout that takes hashes alone: a piece of them at a time.
+template <class Visit>
+void for_each_mixed(const mixed_integers& keys, Visit visit) noexcept {
+  std::array<std::uint64_t, detail::batch_keys> hashes;
+  for (std::size_t first = 0; first < keys.keys.size(); first += hashes.size()) {
+    const std::size_t count = std::min(hashes.size(), keys.keys.size() - first);
+    mix64_batch({.keys = keys.keys.subspan(first, count), .spread_seed = keys.spread_seed}, hashes);
+    visit(first, std::span<const std::uint64_t>(hashes).first(count));
+  }
+}
+
 }  // namespace
 
 counting_probes::counting_probes(const bloomery::shape& s) noexcept
@@ -86,12 +104,34 @@ counting_view::counting_view(const plan& p, std::span<const std::uint64_t> words
 
 void counting_view::contains_bits(std::span<const std::uint64_t> hashes,
                                   std::span<std::uint64_t> bitmap) const noexcept {
+  if (probes_.in_lines()) {
+    kernel::blocked_kernels_chosen().contains_counted(blocks_of(words_, shape()),
+                                                      kernel::run_of(hashes), bitmap.data());
+    return;
+  }
   kernel::answer_loop(probes_, words_, hashes, bitmap,
                       [&](std::size_t i) { return contains(hashes[i]); });
 }
 
+void counting_view::contains_bits(const mixed_integers& keys,
+                                  std::span<std::uint64_t> bitmap) const noexcept {
+  if (probes_.in_lines()) {
+    kernel::blocked_kernels_chosen().contains_counted(blocks_of(words_, shape()),
+                                                      kernel::run_of(keys), bitmap.data());
+    return;
+  }
+  for_each_mixed(keys, [&](std::size_t first, std::span<const std::uint64_t> hashes) {
+    contains_bits(hashes, bitmap.subspan(first / 64));
+  });
+}
+
 void counting_view::count_batch(std::span<const std::uint64_t> hashes,
                                 std::span<std::uint64_t> counts) const noexcept {
+  if (probes_.in_lines()) {
+    kernel::blocked_kernels_chosen().count(blocks_of(words_, shape()), kernel::run_of(hashes),
+                                           counts.data());
+    return;
+  }
   kernel::look_ahead_loop(probes_, words_, hashes,
                           [&](std::size_t i) { counts[i] = count(hashes[i]); });
 }
@@ -124,8 +164,8 @@ counting_filter::counting_filter(const view& other)
 
 // False, and nothing changed, when one of the counters is 0. The positions are worked out once: they are
 // half of the time.
-bool counting_filter::decrement(const counting_probes& probes, std::uint64_t* words,
-                                std::uint64_t hash) noexcept {
+bool counting_filter::decrement_scattered(const counting_probes& probes, std::uint64_t* words,
+                                          std::uint64_t hash) noexcept {
   const std::uint32_t width = probes.width();
   std::array<std::uint64_t, max_probes> positions;
   std::size_t count = 0;
@@ -139,29 +179,57 @@ bool counting_filter::decrement(const counting_probes& probes, std::uint64_t* wo
   return true;
 }
 
-bool counting_filter::remove(std::uint64_t hash) noexcept {
-  if (!decrement(probes(), array_.words().data(), hash)) return false;
-  if (key_count() != 0) --key_count();  // 0 only when a file said so
-  return true;
-}
-
 // The loops that write use a copy of the probes. For all that the compiler knows the counters may be those of
 // the filter itself, and it would read them again after each write.
 void counting_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept {
-  const counting_probes copy = probes();
   std::uint64_t* const words = array_.words().data();
+  key_count() += hashes.size();
+  if (probes().in_lines()) {
+    kernel::blocked_kernels_chosen().add_counted(blocks_of(words, shape()), kernel::run_of(hashes));
+    return;
+  }
+  const counting_probes copy = probes();
   kernel::look_ahead_loop(copy, words, hashes,
                           [&](std::size_t i) { increment(copy, words, hashes[i]); });
-  key_count() += hashes.size();
+}
+
+void counting_filter::add_batch(const mixed_integers& keys) noexcept {
+  if (!probes().in_lines()) {
+    for_each_mixed(keys,
+                   [&](std::size_t, std::span<const std::uint64_t> hashes) { add_batch(hashes); });
+    return;
+  }
+  kernel::blocked_kernels_chosen().add_counted(blocks_of(array_.words().data(), shape()),
+                                               kernel::run_of(keys));
+  key_count() += keys.keys.size();
 }
 
 std::size_t counting_filter::remove_batch(std::span<const std::uint64_t> hashes) noexcept {
-  const counting_probes copy = probes();
   std::uint64_t* const words = array_.words().data();
   std::size_t removed = 0;
-  kernel::look_ahead_loop(copy, words, hashes, [&](std::size_t i) {
-    removed += std::size_t{decrement(copy, words, hashes[i])};
-  });
+  if (probes().in_lines()) {
+    removed = kernel::blocked_kernels_chosen().remove_counted(blocks_of(words, shape()),
+                                                              kernel::run_of(hashes));
+  } else {
+    const counting_probes copy = probes();
+    kernel::look_ahead_loop(copy, words, hashes, [&](std::size_t i) {
+      removed += std::size_t{decrement(copy, words, hashes[i])};
+    });
+  }
+  key_count() -= std::min<std::uint64_t>(removed, key_count());
+  return removed;
+}
+
+std::size_t counting_filter::remove_batch(const mixed_integers& keys) noexcept {
+  std::size_t removed = 0;
+  if (!probes().in_lines()) {
+    for_each_mixed(keys, [&](std::size_t, std::span<const std::uint64_t> hashes) {
+      removed += remove_batch(hashes);
+    });
+    return removed;
+  }
+  removed = kernel::blocked_kernels_chosen().remove_counted(
+      blocks_of(array_.words().data(), shape()), kernel::run_of(keys));
   key_count() -= std::min<std::uint64_t>(removed, key_count());
   return removed;
 }

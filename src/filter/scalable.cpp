@@ -6,7 +6,7 @@
 #include <string>
 
 #include "../core/growth.hpp"
-#include "../kernel/blocks.hpp"
+#include "../kernel/blocked.hpp"
 #include "block_rate.hpp"
 #include "bloomery/core/error.hpp"
 
@@ -19,6 +19,9 @@ constexpr std::size_t words_per_block = bits_per_block / 64;
 // capacity, keys and a reserved one.
 constexpr std::size_t head_words = 8;
 constexpr std::size_t entry_words = 4;
+// Keys that are added together: enough for the look-ahead of the loops, and little enough that the lines that were
+// asked are still near when they are written.
+constexpr std::size_t piece = 1024;
 
 constexpr std::size_t directory_words(std::size_t layers) {
   return (head_words + layers * entry_words + words_per_block - 1) / words_per_block *
@@ -71,24 +74,15 @@ scalable_view::scalable_view(const plan& p, std::span<const std::uint64_t> words
   directory_ = words.first(start);
 }
 
-std::uint64_t scalable_view::ask(std::span<const std::uint64_t> hashes,
-                                 std::span<const block_mask> masks,
-                                 std::size_t oldest) const noexcept {
-  std::uint64_t found = 0;
-  for (std::size_t i = layers_.size(); i-- > oldest;) {
-    const layer& l = layers_[i];
-    found |= kernel::covered({.words = l.words, .blocks = l.blocks}, hashes, masks.data());
-  }
-  return found;
-}
-
 void scalable_view::contains_bits(std::span<const std::uint64_t> hashes,
                                   std::span<std::uint64_t> bitmap) const noexcept {
-  kernel::answer_rows(probes_, hashes, bitmap, [&](auto visit) {
-    for (std::size_t i = layers_.size(); i-- > 0;) {
-      visit(kernel::block_row{.words = layers_[i].words, .blocks = layers_[i].blocks});
-    }
-  });
+  std::array<kernel::block_row, growth::most_layers> rows;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    rows[i] = {.words = layers_[i].words, .blocks = layers_[i].blocks};
+  }
+  kernel::blocked_kernels_chosen().contains_rows(
+      {.rows = rows.data(), .count = layers_.size(), .probes = shape().probes}, hashes.data(),
+      hashes.size(), bitmap.data());
 }
 
 std::uint64_t scalable_view::keys_stored() const noexcept {
@@ -163,47 +157,72 @@ void scalable_filter::append_layer(std::uint64_t blocks, std::uint64_t capacity)
   write_directory();
 }
 
-void scalable_filter::store(std::uint64_t hash, const block_mask& mask) {
-  if (layers_.back().keys >= layers_.back().capacity) {
-    const growth::step next =
-        growth::after({.blocks = layers_.front().blocks, .keys = layers_.front().capacity},
-                      layers_.size(), shape().variant);
-    // With no further step, the last layer takes the keys and the rate rises.
-    if (next.blocks != 0 &&
-        shape().bits / bits_per_block + next.blocks < max_bits / bits_per_block) {
-      append_layer(next.blocks, next.keys);
-    }
+std::uint64_t scalable_filter::make_room() {
+  const layer& last = layers_.back();
+  if (last.keys < last.capacity) return last.capacity - last.keys;
+  const growth::step next =
+      growth::after({.blocks = layers_.front().blocks, .keys = layers_.front().capacity},
+                    layers_.size(), shape().variant);
+  // With no further step, the last layer takes the keys and the rate rises.
+  if (next.blocks == 0 ||
+      shape().bits / bits_per_block + next.blocks >= max_bits / bits_per_block) {
+    return UINT64_MAX;
   }
+  append_layer(next.blocks, next.keys);
+  return next.keys;
+}
+
+void scalable_filter::count_stored(std::uint64_t keys) noexcept {
   layer& last = layers_.back();
-  const std::uint64_t block = detail::multiply_high(hash, last.blocks);
-  mask.set_in(arrays_.back().words().data() + block * words_per_block);
-  ++last.keys;
+  last.keys += keys;
   own_directory_[head_words + (layers_.size() - 1) * entry_words + 2] =
       detail::little_endian(last.keys);
 }
 
 bool scalable_filter::add(std::uint64_t hash) {
   const block_mask mask = probes_.mask_of(hash);
-  const bool known = ask({&hash, 1}, {&mask, 1}) != 0;
-  if (!known) store(hash, mask);
+  const bool known = found(hash, mask);
+  if (!known) {
+    make_room();
+    const std::uint64_t block = detail::multiply_high(hash, layers_.back().blocks);
+    mask.set_in(arrays_.back().words().data() + block * words_per_block);
+    count_stored(1);
+  }
   ++keys_;
   return !known;
 }
 
+// Nothing but the last layer changes while the piece is added. So a key that no layer has now is new unless an
+// earlier one of the piece has set its bits in the last layer, which is to say, unless it changes no bit there.
+std::size_t scalable_filter::add_piece(std::span<const std::uint64_t> hashes) {
+  std::array<std::uint64_t, piece / 64> known;
+  contains_bits(hashes, known);
+  std::array<std::uint64_t, piece> absent;
+  std::array<std::uint32_t, piece> places;
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < hashes.size(); ++i) {
+    absent[count] = hashes[i];
+    places[count] = static_cast<std::uint32_t>(i);
+    count += std::size_t{((known[i / 64] >> (i % 64)) & 1U) == 0};
+  }
+  if (count == 0) return hashes.size();
+  // Appending a layer may fail: then the keys before the first that needs it are done with.
+  if (places[0] != 0 && layers_.back().keys >= layers_.back().capacity) return places[0];
+  const std::uint64_t room = make_room();
+  const std::size_t taken = static_cast<std::size_t>(std::min<std::uint64_t>(count, room));
+  count_stored(kernel::blocked_kernels_chosen().add_new(
+      {.words = arrays_.back().words().data(),
+       .blocks = layers_.back().blocks,
+       .probes = shape().probes},
+      kernel::run_of(std::span<const std::uint64_t>(absent).first(taken))));
+  return taken < count ? places[taken] : hashes.size();
+}
+
 void scalable_filter::add_batch(std::span<const std::uint64_t> hashes) {
-  std::array<block_mask, 64> masks;
-  for (std::size_t first = 0; first < hashes.size(); first += masks.size()) {
-    const auto piece = hashes.subspan(first, std::min(masks.size(), hashes.size() - first));
-    kernel::make_masks(probes_, piece, masks.data());
-    const std::uint64_t known = ask(piece, std::span(masks).first(piece.size()));
-    // Keys of this piece may repeat each other; those are in the layers that change now.
-    const std::size_t oldest = layers_.size() - 1;
-    for (std::size_t i = 0; i < piece.size(); ++i) {
-      const bool is_new =
-          ((known >> i) & 1U) == 0 && ask(piece.subspan(i, 1), {&masks[i], 1}, oldest) == 0;
-      if (is_new) store(piece[i], masks[i]);
-      ++keys_;
-    }
+  while (!hashes.empty()) {
+    const std::size_t done = add_piece(hashes.first(std::min(piece, hashes.size())));
+    keys_ += done;
+    hashes = hashes.subspan(done);
   }
 }
 

@@ -16,18 +16,15 @@
 #pragma once
 
 #include <algorithm>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <exception>
-#include <mutex>
 #include <span>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/core/error.hpp"
+#include "bloomery/core/parallel.hpp"
 #include "bloomery/core/shape.hpp"
 #include "bloomery/core/sizing_static.hpp"
 #include "bloomery/filter/static_filter.hpp"
@@ -58,32 +55,6 @@ void check_shard_keys(std::uint64_t keys);
 [[nodiscard]] plan finished_plan(const plan& p, std::uint64_t words);
 void check_static_plan(const plan& p, filter_kind kind);
 
-// Calls work(state, i) for every i below `count`, in any order, with a state for each thread.
-template <class MakeState, class Work>
-void in_parallel(unsigned threads, std::uint64_t count, MakeState make_state, Work work) {
-  const std::uint64_t wanted =
-      threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
-  std::atomic<std::uint64_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto loop = [&] {
-    try {
-      auto state = make_state();
-      for (std::uint64_t i = next++; i < count; i = next++) work(state, i);
-    } catch (...) {
-      next = count;
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
-    }
-  };
-  {
-    std::vector<std::jthread> helpers;
-    for (std::uint64_t t = 1; t < std::min(wanted, count); ++t) helpers.emplace_back(loop);
-    loop();
-  }
-  if (failure) std::rethrow_exception(failure);
-}
-
 // A copy of the items, shard after shard. `item_at(i)` for i below `count`.
 template <class Item>
 class shard_parts {
@@ -102,13 +73,11 @@ class shard_parts {
         static_cast<std::size_t>(pieces),
         std::vector<std::size_t>(static_cast<std::size_t>(shards)));
     const auto for_pieces = [&](auto visit) {
-      in_parallel(
-          threads, pieces, [] { return 0; },
-          [&](int, std::uint64_t piece) {
-            const std::span<std::size_t> slots(next[piece]);
-            const std::size_t end = piece_begin(piece + 1);
-            for (std::size_t i = piece_begin(piece); i < end; ++i) visit(slots, item_at(i));
-          });
+      in_parallel({threads}, pieces, [&](std::uint64_t piece) {
+        const std::span<std::size_t> slots(next[piece]);
+        const std::size_t end = piece_begin(piece + 1);
+        for (std::size_t i = piece_begin(piece); i < end; ++i) visit(slots, item_at(i));
+      });
     };
     for_pieces([&](std::span<std::size_t> slots, const Item& item) {
       ++slots[multiply_high(hash_of(item), shards)];
@@ -212,7 +181,7 @@ built_payload build_shards(const plan& p, std::uint64_t shards,
   built_payload built{.array = bit_array(64 * (first.back() + tail)), .planned = p};
   std::uint64_t* words = built.array.words().data();
   in_parallel(
-      threads, shards, [&] { return Solver(p.shape); },
+      {threads}, shards, [&] { return Solver(p.shape); },
       [&](Solver& solver, std::uint64_t s) {
         keys[s] = solver.solve(s, parts[s], words + first[s], entries[s]);
       });

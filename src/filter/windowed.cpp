@@ -4,7 +4,7 @@
 #include <array>
 #include <string>
 
-#include "../kernel/blocks.hpp"
+#include "../kernel/blocked.hpp"
 #include "block_rate.hpp"
 #include "bloomery/core/error.hpp"
 
@@ -83,13 +83,16 @@ void windowed_view::advance(std::uint64_t now) noexcept {
 
 void windowed_view::contains_bits(std::span<const std::uint64_t> hashes,
                                   std::span<std::uint64_t> bitmap) const noexcept {
-  kernel::answer_rows(probes_, hashes, bitmap, [&](auto visit) {
-    for (std::uint64_t rest = alive_; rest != 0; rest &= rest - 1) {
-      const auto slot = static_cast<std::size_t>(std::countr_zero(rest));
-      visit(kernel::block_row{
-          .words = lines_of_slot(slot).data(), .blocks = blocks_, .stride = slots() * line});
-    }
-  });
+  std::array<kernel::block_row, kernel::most_rows> rows;
+  std::size_t count = 0;
+  for (std::uint64_t rest = alive_; rest != 0; rest &= rest - 1) {
+    const auto slot = static_cast<std::size_t>(std::countr_zero(rest));
+    rows[count++] = {
+        .words = lines_of_slot(slot).data(), .blocks = blocks_, .stride = slots() * line};
+  }
+  kernel::blocked_kernels_chosen().contains_rows(
+      {.rows = rows.data(), .count = count, .probes = shape().probes}, hashes.data(), hashes.size(),
+      bitmap.data());
 }
 
 std::uint64_t windowed_view::keys() const noexcept {
@@ -194,15 +197,29 @@ void windowed_filter::add(std::uint64_t hash) noexcept {
 }
 
 void windowed_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept {
-  constexpr std::size_t ahead = 24;
-  const auto touch = [&](std::uint64_t hash) {
-    const std::size_t slot = slot_of(generation_of(clock_.now));
-    __builtin_prefetch(words_ + line_of(hash) + slot * line, 1, 3);
-  };
-  for (std::size_t i = 0; i < std::min(ahead, hashes.size()); ++i) touch(hashes[i]);
-  for (std::size_t i = 0; i < hashes.size(); ++i) {
-    if (i + ahead < hashes.size()) touch(hashes[i + ahead]);
-    add(hashes[i]);
+  while (!hashes.empty()) {
+    // As many as belong to the current generation.
+    const std::uint64_t generation = generation_of(clock_.now);
+    std::uint64_t count = hashes.size();
+    if (!clock_.by_time) {
+      const detail::uint128 generations = shape().variant;
+      const detail::uint128 next =
+          (static_cast<detail::uint128>(generation + 1) * clock_.window + generations - 1) /
+          generations;
+      count = static_cast<std::uint64_t>(std::min<detail::uint128>(count, next - clock_.now));
+    }
+    const auto now = hashes.first(static_cast<std::size_t>(count));
+    const std::size_t slot = slot_of(generation);
+    std::uint64_t* const words = array_.words().data();
+    kernel::blocked_kernels_chosen().add({.words = words + head_words() + slot * line,
+                                          .blocks = blocks_,
+                                          .probes = shape().probes,
+                                          .stride = slots() * line},
+                                         kernel::run_of(now));
+    std::uint64_t& keys = words[line + slot];
+    keys = detail::little_endian(detail::little_endian(keys) + count);
+    if (!clock_.by_time) move_clock(clock_.now + count);
+    hashes = hashes.subspan(now.size());
   }
 }
 

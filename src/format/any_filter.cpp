@@ -169,6 +169,11 @@ void any_filter::add_hashes(std::span<const std::uint64_t> hashes,
   filter_->add_hashes(hashes, keys);
 }
 
+std::size_t any_filter::add_new(std::span<const std::uint64_t> hashes,
+                                std::span<std::uint64_t> is_new) {
+  return filter_->add_new(hashes, is_new);
+}
+
 void any_filter::contains_bits(std::span<const std::string_view> keys,
                                std::span<std::uint64_t> bitmap) const {
   filter_->contains_bits(keys, hash_or_throw(), bitmap);

@@ -6,10 +6,10 @@
 #include <cmath>
 #include <cstring>
 #include <string>
-#include <thread>
 
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/core/error.hpp"
+#include "bloomery/core/parallel.hpp"
 #include "header_fields.hpp"
 
 namespace bloomery {
@@ -250,26 +250,16 @@ void image_view::verify(unsigned threads) const {
     throw_corrupt("the checksum of its checksums is wrong");
   }
   const std::uint64_t chunks = chunks_of(payload_.size());
-  const std::uint64_t wanted =
-      threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
-  std::atomic<std::uint64_t> next{0};
   std::atomic<std::uint64_t> first_bad{chunks};
-  const auto work = [&] {
-    for (std::uint64_t i = next++; i < first_bad; i = next++) {
-      const auto from = static_cast<std::size_t>(i * image_chunk_bytes);
-      const auto chunk =
-          payload_.subspan(from, std::min(image_chunk_bytes, payload_.size() - from));
-      if (checksum(chunk) == read<std::uint64_t>(checksums_, static_cast<std::size_t>(8 * i)))
-        continue;
-      std::uint64_t seen = first_bad;
-      while (i < seen && !first_bad.compare_exchange_weak(seen, i)) {
-      }
+  detail::in_parallel({threads}, chunks, [&](std::uint64_t i) {
+    if (i >= first_bad) return;
+    const auto from = static_cast<std::size_t>(i * image_chunk_bytes);
+    const auto chunk = payload_.subspan(from, std::min(image_chunk_bytes, payload_.size() - from));
+    if (checksum(chunk) == read<std::uint64_t>(checksums_, static_cast<std::size_t>(8 * i))) return;
+    std::uint64_t seen = first_bad;
+    while (i < seen && !first_bad.compare_exchange_weak(seen, i)) {
     }
-  };
-  std::vector<std::jthread> helpers;
-  for (std::uint64_t t = 1; t < std::min(wanted, chunks); ++t) helpers.emplace_back(work);
-  work();
-  helpers.clear();
+  });
   if (first_bad < chunks) {
     throw_corrupt("the checksum of chunk " + detail::to_text(first_bad.load() + 1) + " of " +
                   detail::to_text(chunks) + " is wrong");

@@ -38,6 +38,9 @@ class any_filter::model {
     refuse("be added to by several threads");
   }
   virtual void add_hashes(std::span<const std::uint64_t>, keys_type) { refuse("be added to"); }
+  virtual std::size_t add_new(std::span<const std::uint64_t>, std::span<std::uint64_t>) {
+    refuse("be added to by hashes");
+  }
   virtual std::size_t remove(keys_type, const any_hasher&) { refuse("have keys removed"); }
   virtual void count(keys_type, const any_hasher&, std::span<std::uint64_t>) const {
     refuse("count");

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,9 +29,9 @@
 namespace bloomery::detail {
 
 // Calls work(first, hashes) for the keys, a piece at a time.
-template <class Hash, class Work>
+template <class Hash, std::size_t Piece = batch_keys, class Work>
 void for_each_hashed(std::span<const std::string_view> keys, const any_hasher& hash, Work work) {
-  std::array<Hash, batch_keys> buffer;
+  std::array<Hash, Piece> buffer;
   for (std::size_t first = 0; first < keys.size(); first += buffer.size()) {
     const auto piece = keys.subspan(first, std::min(buffer.size(), keys.size() - first));
     const std::span<Hash> hashes(buffer.data(), piece.size());
@@ -44,7 +46,7 @@ concept has_values = requires(const Filter& f, std::span<const typename Filter::
 template <class Filter>
 concept has_clock = requires(Filter& f) { f.advance(std::uint64_t{}); };
 template <class Filter>
-concept has_handles = requires(Filter& f) { f.concurrent(); };
+concept has_adder = requires { typename Filter::shared_adder; };
 // A union in place is |= of bits, += of counters, or a call.
 template <class Filter>
 concept merges_bits = requires(Filter& f, const typename Filter::view& v) { f |= v; };
@@ -58,7 +60,7 @@ template <class Filter>
 constexpr abilities abilities_of_owner() {
   abilities a;
   a.add = updatable<Filter>;
-  a.add_concurrently = has_handles<Filter>;
+  a.add_concurrently = has_adder<Filter>;
   a.remove = removable<Filter>;
   a.count = countable<Filter>;
   a.value = has_values<Filter>;
@@ -179,11 +181,12 @@ class owning_model final : public reading_model<Filter> {
     }
   }
   void add_concurrent(keys_type keys, const any_hasher& hash) override {
-    if constexpr (has_handles<Filter>) {
-      auto handle = this->filter_.concurrent();
-      for_each_hashed<hash_type>(keys, hash, [&](std::size_t, std::span<const hash_type> hashes) {
-        handle.add_batch(hashes);
-      });
+    if constexpr (has_adder<Filter>) {
+      constexpr bool small = sizeof(hash_type) == sizeof(std::uint64_t);  // digests are not
+      std::call_once(made_adder_, [this] { adder_.emplace(this->filter_); });
+      for_each_hashed<hash_type, small ? shared_keys : batch_keys>(
+          keys, hash,
+          [&](std::size_t, std::span<const hash_type> hashes) { adder_->add_batch(hashes); });
     } else {
       base::add_concurrent(keys, hash);
     }
@@ -196,6 +199,19 @@ class owning_model final : public reading_model<Filter> {
     } else {
       base::add_hashes(hashes, keys);
     }
+  }
+  std::size_t add_new(std::span<const std::uint64_t> hashes,
+                      std::span<std::uint64_t> is_new) override {
+    std::size_t added = 0;
+    if constexpr (updatable<Filter> && std::is_same_v<hash_type, std::uint64_t>) {
+      for (std::size_t first = 0; first < hashes.size(); first += batch_keys) {
+        const auto piece = hashes.subspan(first, std::min(batch_keys, hashes.size() - first));
+        added += add_new_piece(piece, is_new.subspan(first / 64));
+      }
+    } else {
+      added = base::add_new(hashes, is_new);
+    }
+    return added;
   }
   void set_window(std::uint64_t window) override {
     if constexpr (has_clock<Filter>) {
@@ -252,6 +268,16 @@ class owning_model final : public reading_model<Filter> {
   }
 
  private:
+  struct no_adder {};
+  template <class F>
+  struct adder_of {
+    using type = no_adder;
+  };
+  template <has_adder F>
+  struct adder_of<F> {
+    using type = typename F::shared_adder;
+  };
+
   // A filter that may refuse keys says how many it took.
   void add_all(std::span<const hash_type> hashes) {
     if constexpr (std::is_void_v<decltype(this->filter_.add_batch(hashes))>) {
@@ -262,6 +288,33 @@ class owning_model final : public reading_model<Filter> {
                                   "copies of one key; a counting filter takes any number");
     }
   }
+
+  // Most are answered together, which also brings their lines into the cache; those that look new are asked
+  // again in their turn, since one of the piece may have been the same.
+  std::size_t add_new_piece(std::span<const std::uint64_t> hashes,
+                            std::span<std::uint64_t> is_new) {
+    std::array<std::uint64_t, batch_keys / 64> there{};
+    this->filter_.contains_bits(hashes, there);
+    std::size_t added = 0;
+    for (std::size_t w = 0; w * 64 < hashes.size(); ++w) {
+      const std::size_t count = std::min<std::size_t>(64, hashes.size() - w * 64);
+      std::uint64_t left = ~there[w] & (~std::uint64_t{0} >> (64 - count));
+      std::uint64_t fresh = 0;
+      for (; left != 0; left &= left - 1) {
+        const auto i = static_cast<std::size_t>(std::countr_zero(left));
+        const std::uint64_t& hash = hashes[w * 64 + i];
+        if (this->filter_.contains(hash)) continue;
+        add_all({&hash, 1});
+        fresh |= std::uint64_t{1} << i;
+        ++added;
+      }
+      is_new[w] = fresh;
+    }
+    return added;
+  }
+
+  std::once_flag made_adder_;  // made by the first of the threads
+  std::optional<typename adder_of<Filter>::type> adder_;
 };
 
 }  // namespace bloomery::detail

@@ -1,6 +1,6 @@
-// Many keys at a time for the blocked filter: hash (if they are integers), find the block, ask or set its
-// bits. One file for each instruction set (blocked_*.cpp), the loop around them in blocked_loop.hpp. All
-// give the bits of blocked_probes (hash/probe.hpp).
+// Many keys at a time for filters of blocks: hash (if they are integers), find the block, ask or change its bits
+// or counters. One file for each instruction set (blocked_*.cpp), the loop around them in blocked_loop.hpp. All do
+// what block_lanes (hash/block_lanes.hpp) does for one key.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +11,54 @@
 
 namespace bloomery::kernel {
 
-// The words of a blocked filter. `Word` is const for asking.
+// The words of a filter of blocks, each of which begins `stride` words after the one before it. `Word` is const for
+// asking. The width is that of a counter.
 template <class Word>
 struct block_array {
   Word* words = nullptr;
   std::uint64_t blocks = 0;
   std::uint32_t probes = 0;
+  std::uint32_t width = 1;
+  std::uint64_t stride = 8;  // another one for `add` alone
+};
+
+using const_blocks = block_array<const std::uint64_t>;
+using changing_blocks = block_array<std::uint64_t>;
+
+// Blocks of one filter among several that are asked with the same masks, each `stride` words after the one
+// before it.
+struct block_row {
+  const std::uint64_t* words = nullptr;
+  std::uint64_t blocks = 0;
+  std::uint64_t stride = 8;
+};
+inline constexpr std::size_t most_rows = 64;
+struct row_set {
+  const block_row* rows = nullptr;
+  std::size_t count = 0;  // at most most_rows
+  std::uint32_t probes = 0;
 };
 
 struct blocked_kernels {
   // Bit i % 64 of bitmap[i / 64] becomes the answer for key i; the bits after the last key become 0.
-  void (*contains)(const block_array<const std::uint64_t>& array, const key_run& run,
-                   std::uint64_t* bitmap) noexcept;
-  void (*add)(const block_array<std::uint64_t>& array, const key_run& run) noexcept;
+  using contains_call = void(const const_blocks& array, const key_run& run,
+                             std::uint64_t* bitmap) noexcept;
+  using add_call = void(const changing_blocks& array, const key_run& run) noexcept;
+
+  contains_call* contains;
+  add_call* add;
+  // How many of the keys changed a bit: those that were not contained when it was their turn.
+  std::size_t (*add_new)(const changing_blocks& array, const key_run& run) noexcept;
+  // The same with counters of array.width bits, 2, 4, 8 or 16.
+  contains_call* contains_counted;
+  add_call* add_counted;
+  // How many were removed: those none of whose counters was 0.
+  std::size_t (*remove_counted)(const changing_blocks& array, const key_run& run) noexcept;
+  // counts[i] becomes the least of the counters of key i.
+  void (*count)(const const_blocks& array, const key_run& run, std::uint64_t* counts) noexcept;
+  // Whether one of the rows has all bits of a key.
+  void (*contains_rows)(const row_set& rows, const std::uint64_t* hashes, std::size_t count,
+                        std::uint64_t* bitmap) noexcept;
   // out[i] = mix64(keys[i], spread_seed); may be in place.
   void (*mix)(const std::uint64_t* keys, std::size_t count, std::uint64_t spread_seed,
               std::uint64_t* out) noexcept;

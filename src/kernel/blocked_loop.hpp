@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 #include "blocked.hpp"
 
@@ -47,6 +48,14 @@ template <int Write, int Locality>
   asm volatile("");
 }
 
+// The bitmap is written a byte for each group. Its words are numbers, so the first byte of a word is the last in
+// memory on a big-endian machine.
+[[gnu::always_inline]] inline void store_answers(std::uint64_t* bitmap, std::size_t g,
+                                                 unsigned found) noexcept {
+  constexpr std::size_t flip = std::endian::native == std::endian::little ? 0 : 7;
+  reinterpret_cast<unsigned char*>(bitmap)[g ^ flip] = static_cast<unsigned char>(found);
+}
+
 // What is done with the blocks of a group: visit for a whole one, visit_some for the last, done after all.
 template <class Isa>
 struct asking {
@@ -60,7 +69,7 @@ struct asking {
       const std::size_t at = g % ring_groups * group + i;
       found = found + found + unsigned{isa.covers(ring, at, words + ring.word[at])};
     }
-    store(g, found);
+    store_answers(bitmap, g, found);
   }
   [[gnu::always_inline]] void visit_some(const Isa& isa, key_ring& ring, std::size_t g,
                                          std::size_t count) const noexcept {
@@ -69,36 +78,27 @@ struct asking {
       const std::size_t at = g % ring_groups * group + i;
       found |= unsigned{isa.covers(ring, at, words + ring.word[at])} << i;
     }
-    store(g, found);
+    store_answers(bitmap, g, found);
   }
   static void done(const Isa&, const key_ring&, std::size_t) noexcept {}
-
- private:
-  // The bitmap is written a byte for each group. Its words are numbers, so the first byte of a word is the
-  // last in memory on a big-endian machine.
-  [[gnu::always_inline]] void store(std::size_t g, unsigned found) const noexcept {
-    constexpr std::size_t flip = std::endian::native == std::endian::little ? 0 : 7;
-    reinterpret_cast<unsigned char*>(bitmap)[g ^ flip] = static_cast<unsigned char>(found);
-  }
 };
 
-template <class Isa>
-struct adding {
-  static constexpr int write = 1;
-  std::uint64_t* words;
+// each(isa, ring, at, block, key) for every key: `at` is its place in the ring, `key` its number in the run.
+template <class Isa, class Word, class Each>
+struct visiting {
+  static constexpr int write = std::is_const_v<Word> ? 0 : 1;
+  Word* words;
+  Each each;
 
   [[gnu::always_inline]] void visit(const Isa& isa, const key_ring& ring,
                                     std::size_t g) const noexcept {
-    for (std::size_t i = 0; i < group; ++i) {
-      const std::size_t at = g % ring_groups * group + i;
-      isa.set(ring, at, words + ring.word[at]);
-    }
+    visit_some(isa, ring, g, group);
   }
   [[gnu::always_inline]] void visit_some(const Isa& isa, const key_ring& ring, std::size_t g,
                                          std::size_t count) const noexcept {
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t at = g % ring_groups * group + i;
-      isa.set(ring, at, words + ring.word[at]);
+      each(isa, ring, at, words + ring.word[at], g * group + i);
     }
   }
   static void done(const Isa&, const key_ring&, std::size_t) noexcept {}
@@ -149,20 +149,81 @@ template <class Isa, class Work>
   }
 }
 
-// The two calls, for the tables of the instruction sets.
+template <class Isa, class Word, class Each>
+[[gnu::always_inline]] inline void roll_each(const block_array<Word>& array, const key_run& run,
+                                             const Each& each) noexcept {
+  const Isa isa(array, run.spread_seed);
+  roll_any(isa, visiting<Isa, Word, Each>{array.words, each}, run, array.blocks);
+}
+
+// The calls, for the tables of the instruction sets.
 template <class Isa, class Asking = asking<Isa>>
-void contains_run(const block_array<const std::uint64_t>& array, const key_run& run,
-                  std::uint64_t* bitmap) noexcept {
+void contains_run(const const_blocks& array, const key_run& run, std::uint64_t* bitmap) noexcept {
   if (run.count == 0) return;
   bitmap[(run.count - 1) / 64] = 0;
-  const Isa isa(array.blocks, array.probes, run.spread_seed);
+  const Isa isa(array, run.spread_seed);
   roll_any(isa, Asking{array.words, bitmap}, run, array.blocks);
 }
 
+// Isa for blocks that are not side by side.
 template <class Isa>
-void add_run(const block_array<std::uint64_t>& array, const key_run& run) noexcept {
-  const Isa isa(array.blocks, array.probes, run.spread_seed);
-  roll_any(isa, adding<Isa>{array.words}, run, array.blocks);
+class strided : public Isa {
+ public:
+  template <class Word>
+  strided(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
+      : Isa(array, spread_seed), blocks_apart_(array.stride / 8) {}
+
+  template <bool Mixed>
+  [[gnu::always_inline]] void stage(const std::uint64_t* keys, key_ring& ring,
+                                    std::size_t slot) const noexcept {
+    Isa::template stage<Mixed>(keys, ring, slot);
+    for (std::size_t i = 0; i < group; ++i) ring.word[slot * group + i] *= blocks_apart_;
+  }
+
+ private:
+  std::uint64_t blocks_apart_;
+};
+
+template <class Isa>
+void add_run(const changing_blocks& array, const key_run& run) noexcept {
+  roll_each<Isa>(
+      array, run,
+      [](const Isa& isa, const key_ring& ring, std::size_t at, std::uint64_t* block, std::size_t)
+          __attribute__((always_inline)) { isa.set(ring, at, block); });
+}
+
+template <class Isa>
+void add_anywhere_run(const changing_blocks& array, const key_run& run) noexcept {
+  array.stride == 8 ? add_run<Isa>(array, run) : add_run<strided<Isa>>(array, run);
+}
+
+template <class Isa>
+std::size_t add_new_run(const changing_blocks& array, const key_run& run) noexcept {
+  std::size_t added = 0;
+  roll_each<Isa>(
+      array, run,
+      [&](const Isa& isa, const key_ring& ring, std::size_t at, std::uint64_t* block, std::size_t)
+          __attribute__((always_inline)) { added += std::size_t{isa.set_new(ring, at, block)}; });
+  return added;
+}
+
+template <class Isa>
+std::size_t remove_run(const changing_blocks& array, const key_run& run) noexcept {
+  std::size_t removed = 0;
+  roll_each<Isa>(
+      array, run,
+      [&](const Isa& isa, const key_ring& ring, std::size_t at, std::uint64_t* block, std::size_t)
+          __attribute__((always_inline)) { removed += std::size_t{isa.take(ring, at, block)}; });
+  return removed;
+}
+
+template <class Isa>
+void count_run(const const_blocks& array, const key_run& run, std::uint64_t* counts) noexcept {
+  roll_each<Isa>(
+      array, run,
+      [counts](const Isa& isa, const key_ring& ring, std::size_t at, const std::uint64_t* block,
+               std::size_t key)
+          __attribute__((always_inline)) { counts[key] = isa.least(ring, at, block); });
 }
 
 }  // namespace bloomery::kernel

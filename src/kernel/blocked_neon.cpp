@@ -8,9 +8,9 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "blocked_scalar.hpp"
-#include "blocked_tables.hpp"
+#include "blocked_generic.hpp"
 #include "bloomery/core/block_geometry.hpp"
+#include "bloomery/hash/lane_tables.hpp"
 
 namespace bloomery::kernel {
 
@@ -21,8 +21,9 @@ class neon : public scalar_stage {
   // Not measured yet; second-level caches are of this order.
   static constexpr std::uint64_t cached_bytes = std::uint64_t{512} << 10U;
 
-  neon(std::uint64_t blocks, std::uint32_t probes, std::uint64_t spread_seed) noexcept
-      : scalar_stage(blocks, spread_seed), ones_(ones_of_lanes[probes].data()) {}
+  template <class Word>
+  neon(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
+      : scalar_stage(array, spread_seed), ones_(detail::ones_of_lanes[array.probes].data()) {}
 
   [[gnu::always_inline]] [[nodiscard]] bool covers(const key_ring& ring, std::size_t at,
                                                    const std::uint64_t* block) const noexcept {
@@ -43,21 +44,39 @@ class neon : public scalar_stage {
     }
   }
 
+  [[gnu::always_inline]] [[nodiscard]] bool set_new(const key_ring& ring, std::size_t at,
+                                                    std::uint64_t* block) const noexcept {
+    const bool is_new = !covers(ring, at, block);
+    set(ring, at, block);
+    return is_new;
+  }
+
  private:
   [[gnu::always_inline]] [[nodiscard]] uint32x4_t mask_of(std::uint64_t hash,
                                                           std::size_t quarter) const noexcept {
     const uint32x4_t multipliers = vld1q_u32(block_geometry::lane_multiplier.data() + quarter * 4);
     const uint32x4_t product = vmulq_n_u32(multipliers, static_cast<std::uint32_t>(hash));
-    const uint32x4_t ones = vld1q_u32(ones_[rotation_of(hash)].ones.data() + quarter * 4);
+    const uint32x4_t ones = vld1q_u32(ones_[detail::rotation_of(hash)].lanes.data() + quarter * 4);
     return vshlq_u32(ones, vreinterpretq_s32_u32(vshrq_n_u32(product, 27)));
   }
 
-  const lane_ones* ones_;
+  const detail::lane_numbers* ones_;
 };
+
+// In the vectors of the compiler, which are these.
+using counters = generic_counters<neon::cached_bytes>;
 
 }  // namespace
 
-const blocked_kernels blocked_neon = {contains_run<neon>, add_run<neon>, mix_each};
+const blocked_kernels blocked_neon = {contains_run<neon>,
+                                      add_anywhere_run<neon>,
+                                      add_new_run<neon>,
+                                      contains_run<counters>,
+                                      add_run<counters>,
+                                      remove_run<counters>,
+                                      count_run<counters>,
+                                      contains_rows_run<generic_rows<neon::cached_bytes>>,
+                                      mix_each};
 
 }  // namespace bloomery::kernel
 

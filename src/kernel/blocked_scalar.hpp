@@ -16,8 +16,9 @@ namespace {
 
 class scalar_stage {
  public:
-  scalar_stage(std::uint64_t blocks, std::uint64_t spread_seed) noexcept
-      : blocks_(blocks), spread_seed_(spread_seed) {}
+  template <class Word>
+  scalar_stage(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
+      : blocks_(array.blocks), spread_seed_(spread_seed) {}
 
   template <bool Mixed>
   [[gnu::always_inline]] void stage(const std::uint64_t* keys, key_ring& ring,

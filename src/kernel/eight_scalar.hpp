@@ -3,7 +3,7 @@
 // file's own name space, and so is every template made with it.
 //
 // It is also the form for AVX2 and NEON: neither has a 64-bit multiply, and putting one together from 32-bit ones
-// takes longer than the scalar one.
+// takes longer than the scalar one. Where short products are enough AVX2 has eight_avx2.hpp.
 #pragma once
 
 #include <cstddef>

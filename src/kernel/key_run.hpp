@@ -3,6 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
+
+#include "bloomery/hash/hash.hpp"
 
 namespace bloomery::kernel {
 
@@ -14,6 +17,16 @@ struct key_run {
   bool mixed = false;
   std::uint64_t spread_seed = 0;
 };
+
+[[nodiscard]] inline key_run run_of(std::span<const std::uint64_t> hashes) noexcept {
+  return {.keys = hashes.data(), .count = hashes.size()};
+}
+[[nodiscard]] inline key_run run_of(const mixed_integers& keys) noexcept {
+  return {.keys = keys.keys.data(),
+          .count = keys.keys.size(),
+          .mixed = true,
+          .spread_seed = keys.spread_seed};
+}
 
 // Hashes alone. Not a std::span: its members would be compiled once for each instruction set, and the linker
 // would keep any one of them where they are not inlined.

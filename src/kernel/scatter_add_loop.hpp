@@ -68,16 +68,17 @@ class scatter_adding {
         step& s = ring[made % ring_steps];
         (position >> 6).store(s.word);
         (Eight::all(1) << (position & Eight::all(63))).store(s.bit);
-        if (made >= lag) set(array.words, ring[(made - lag) % ring_steps]);
+        if (made >= lag) set(array, ring[(made - lag) % ring_steps]);
       }
     }
     for (std::size_t s = made < lag ? 0 : made - lag; s < made; ++s) {
-      set(array.words, ring[s % ring_steps]);
+      set(array, ring[s % ring_steps]);
     }
   }
 
-  [[gnu::always_inline]] static void set(std::uint64_t* words, const step& s) noexcept {
-    for (std::size_t i = 0; i < 8; ++i) words[s.word[i]] |= detail::little_endian(s.bit[i]);
+  [[gnu::always_inline]] static void set(const scatter_array<std::uint64_t>& array,
+                                         const step& s) noexcept {
+    for (std::size_t i = 0; i < 8; ++i) array.words[s.word[i]] |= detail::little_endian(s.bit[i]);
   }
 };
 

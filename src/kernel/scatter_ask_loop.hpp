@@ -23,6 +23,33 @@
 
 namespace bloomery::kernel {
 
+namespace {
+
+// The answers of a piece, a word at a time: places come in ascending order, and a word that has just been stored
+// would be slow to read.
+class piece_marker {
+ public:
+  piece_marker(std::uint64_t* bitmap, std::size_t count) noexcept : bitmap_(bitmap) {
+    for (std::size_t w = 0; w < (count + 63) / 64; ++w) bitmap[w] = 0;
+  }
+  void mark(std::uint64_t place) noexcept {
+    if (place / 64 != at_) {
+      bitmap_[at_] = word_;
+      word_ = 0;
+      at_ = static_cast<std::size_t>(place / 64);
+    }
+    word_ |= std::uint64_t{1} << (place % 64);
+  }
+  void finish() const noexcept { bitmap_[at_] = word_; }
+
+ private:
+  std::uint64_t* bitmap_;
+  std::size_t at_ = 0;
+  std::uint64_t word_ = 0;
+};
+
+}  // namespace
+
 template <class Eight, bool Bits>
 class scatter_asking {
  public:
@@ -44,29 +71,6 @@ class scatter_asking {
   using keys = scatter_keys<Eight>;
   using probe = scatter_probe<Eight, Bits>;
 
-  // The answers of a piece, a word at a time: places come in ascending order, and a word that has just been stored
-  // would be slow to read.
-  class marker {
-   public:
-    marker(std::uint64_t* bitmap, std::size_t count) noexcept : bitmap_(bitmap) {
-      for (std::size_t w = 0; w < (count + 63) / 64; ++w) bitmap[w] = 0;
-    }
-    void mark(std::uint64_t place) noexcept {
-      if (place / 64 != at_) {
-        bitmap_[at_] = word_;
-        word_ = 0;
-        at_ = static_cast<std::size_t>(place / 64);
-      }
-      word_ |= std::uint64_t{1} << (place % 64);
-    }
-    void finish() const noexcept { bitmap_[at_] = word_; }
-
-   private:
-    std::uint64_t* bitmap_;
-    std::size_t at_ = 0;
-    std::uint64_t word_ = 0;
-  };
-
   // ---- one at a time ---------------------------------------------------------------------------------
 
   // A key that is still in: h c^j, its position in this round and its place in the piece.
@@ -80,37 +84,40 @@ class scatter_asking {
   static void ask(const scatter_array<const std::uint64_t>& array, const std::uint64_t* hashes,
                   std::size_t count, std::uint64_t* bitmap) noexcept {
     survivor in[piece];
-    for (std::size_t i = 0; i < count; ++i) {
-      in[i].hash = hashes[i];
-      in[i].place = i;
-    }
-    std::size_t left = round<Near>(probe(array, 0), in, count);
+    std::size_t left = round<Near>(
+        probe(array, 0), in,
+        count, [=](std::size_t i) __attribute__((always_inline)) { return hashes[i]; },
+        [](std::size_t i) __attribute__((always_inline)) { return i; });
     std::uint32_t j = 1;
     if (left > count / 8 * 7) {
       left = remaining_probes<Near>(array, in, left);
       j = array.probes;
     }
     for (; j < array.probes && left > 0; ++j) {
-      left = round<Near>(probe(array, j), in, left);
+      left = round<Near>(
+          probe(array, j), in,
+          left, [&](std::size_t i) __attribute__((always_inline)) { return in[i].hash; },
+          [&](std::size_t i) __attribute__((always_inline)) { return in[i].place; });
     }
-    marker found(bitmap, count);
+    piece_marker found(bitmap, count);
     for (std::size_t i = 0; i < left; ++i) found.mark(in[i].place);
     found.finish();
   }
 
   // Out of the cache lines are called for 128 before they are used; 64 takes a tenth longer.
-  template <bool Near>
-  static std::size_t round(const probe p, survivor* in, std::size_t count) noexcept {
+  template <bool Near, class Hash, class Place>
+  static std::size_t round(const probe p, survivor* in, std::size_t count, Hash hash,
+                           Place place) noexcept {
     constexpr std::size_t ahead = Near ? 0 : 128;
     std::size_t kept = 0;
     const auto call = [&](std::size_t i) __attribute__((always_inline)) {
-      in[i].position = p.of(in[i].hash);
+      in[i].position = p.of(hash(i));
       p.call(in[i].position);
     };
     const auto test = [&](std::size_t i) __attribute__((always_inline)) {
-      const std::uint64_t passes = p.test(Near ? p.of(in[i].hash) : in[i].position);
-      in[kept].hash = in[i].hash * next_probe_multiplier;
-      in[kept].place = in[i].place;
+      const std::uint64_t passes = p.test(Near ? p.of(hash(i)) : in[i].position);
+      in[kept].hash = hash(i) * next_probe_multiplier;
+      in[kept].place = place(i);
       kept += passes;
     };
     for (std::size_t i = 0; i < ahead && i < count; ++i) call(i);
@@ -193,7 +200,7 @@ class scatter_asking {
           [&](std::size_t i) __attribute__((always_inline)) { return Eight::load(in.place + i); },
           in);
     }
-    marker found(bitmap, count);
+    piece_marker found(bitmap, count);
     for (std::size_t i = 0; i < in.size; ++i) found.mark(in.place[i]);
     found.finish();
   }

@@ -1,6 +1,6 @@
 // Kernels that take eight keys at a time through the arithmetic and differ between instruction sets in nothing
 // else: a table of calls for each kind, chosen together. Their loops are templates over `eight`
-// (eight_avx512.hpp, eight_scalar.hpp), compiled once for each instruction set.
+// (eight_avx512.hpp, eight_avx2.hpp, eight_scalar.hpp), compiled once for each instruction set.
 //
 // How to add a kind:
 //   1. NAME.hpp declares `struct NAME_kernels`, a table of pointers to noexcept functions, and what they take.

@@ -1,6 +1,9 @@
-// The kernels of wide.hpp in plain C++ (see eight_scalar.hpp), compiled for AVX2 and BMI2: mulx and shifts by
-// variable numbers are what they gain.
+// The kernels of wide.hpp with AVX2: vectors for the kinds whose arithmetic is short, plain C++ for the others (see
+// eight_scalar.hpp), which gain mulx and shifts by variable numbers. In the cache two vectors take a classic filter from
+// 5.7 to 3.7 ns for a key that is absent.
 #if defined(__x86_64__)
+
+#include <immintrin.h>
 
 #include <bit>
 #include <cstddef>
@@ -23,12 +26,13 @@
 #pragma GCC target("avx2,bmi2")
 #endif
 
+#include "eight_avx2.hpp"
 #include "eight_scalar.hpp"
 #include "wide_loop.hpp"
 
 namespace bloomery::kernel {
 
-const wide_kernels wide_avx2 = wide_kernels_with<eight>;
+const wide_kernels wide_avx2 = wide_kernels_with<eight, two_fours>;
 
 }  // namespace bloomery::kernel
 

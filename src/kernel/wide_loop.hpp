@@ -9,10 +9,11 @@
 
 namespace bloomery::kernel {
 
-template <class Eight>
+// Vectors: the type for kernels that need only some operations, if the instruction set has them for vectors.
+template <class Eight, class Vectors = Eight>
 inline constexpr wide_kernels wide_kernels_with = {
-    .scatter = scatter_kernels_with<Eight>,
+    .scatter = scatter_kernels_with<Vectors>,
     .fuse = fuse_kernels_with<typename Eight::fitting>,
-    .count_min = count_min_kernels_with<Eight>};
+    .count_min = count_min_kernels_with<Vectors>};
 
 }  // namespace bloomery::kernel

@@ -4,7 +4,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 text=$(sed 's/\\-/-/g' "$project/man/bloomery.1")
 bloomery --help >help
 verbs=$(sed -n '/^Subcommands/,/^$/s/^  \([a-z]*\) .*/\1/p' help)
-expect_equal "$(echo $verbs)" "build add remove check count map top info verify merge intersect fold compare compact pack unpack diff patch plan"
+expect_equal "$(echo $verbs)" "build add remove check dedup count map top explain info verify merge intersect fold compare compact pack unpack diff patch plan bench"
 for verb in $verbs; do
   grep -q "^\.B $verb\$" <<<"$text" || fail "the man page has no verb $verb"
   bloomery $verb --help >help

@@ -39,4 +39,25 @@ script -qec "(head -1000 $words; sleep 0.7; cat $words; sleep 0.3; head -10 $wor
 grep -q 'keys/s' terminal || fail "no progress on a terminal: $(cat -v terminal)"
 script -qec "(head -1000 $words; sleep 0.7; cat $words; sleep 0.3; head -10 $words) | '$BLOOMERY' build -q -o p.bloom" terminal >/dev/null
 grep -q 'keys/s' terminal && fail "progress although quiet"
+slow | bloomery build -q --progress -o p.bloom 2>err
+grep -q 'keys/s' err || fail "no progress although asked for"
+bloomery build -q --stats -o p.bloom $words 2>err
+grep -q "^building 100 %  .*$(wc -l <$words | sed 's/...$/,&/') keys" err || fail "no stats: $(cat err)"
+
+# A signal asks where it stands, also while it waits for input; another ends it, and nothing is left.
+mkfifo wait
+"$BLOOMERY" build -q -o half.bloom --keys 1000 wait 2>state &
+pid=$!
+exec 4>wait
+printf 'one\ntwo\n' >&4
+for _ in $(seq 100); do
+  kill -USR1 $pid
+  [[ -s state ]] && break
+  sleep 0.02
+done
+grep -q "^building  8 bytes  2 keys" state || fail "no state: $(cat state)"
+kill -TERM $pid # a script cannot send SIGINT to what runs in its background
+exec 4>&-
+wait $pid && fail "not interrupted"
+[[ $(ls -A | grep -c half) == 0 ]] || fail "something half is left"
 exit 0

@@ -12,7 +12,7 @@
 #include "../../src/kernel/popcount.hpp"
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/hash/hash.hpp"
-#include "kernel/levels.hpp"
+#include "levels.hpp"
 
 namespace {
 
@@ -31,13 +31,13 @@ bool bit_of(std::span<const std::uint64_t> words, std::size_t position) {
   return ((words[position / 64] >> (position % 64)) & 1U) != 0;
 }
 
-class BitsKernel : public testing::TestWithParam<level> {};
+class bits_kernel : public testing::TestWithParam<level> {};
 
-INSTANTIATE_TEST_SUITE_P(EveryLevel, BitsKernel,
-                         testing::ValuesIn(bloomery_test::available_levels()),
-                         bloomery_test::level_of_test);
+INSTANTIATE_TEST_SUITE_P(every_level, bits_kernel,
+                         testing::ValuesIn(kernel_tests::available_levels()),
+                         kernel_tests::name_of);
 
-TEST_P(BitsKernel, CountsSetBits) {
+TEST_P(bits_kernel, counts_set_bits) {
   const auto& kernels = kernel::popcount_kernels_of(GetParam());
   for (std::size_t count = 0; count < 70; ++count) {
     const std::vector<std::uint64_t> a = random_words(count, 1);
@@ -54,7 +54,7 @@ TEST_P(BitsKernel, CountsSetBits) {
   }
 }
 
-TEST_P(BitsKernel, HalvesInPlaceAndElsewhere) {
+TEST_P(bits_kernel, halves_in_place_and_elsewhere) {
   const kernel::halve_kernel halve = kernel::halve_kernel_of(GetParam());
   for (std::size_t count = 0; count < 40; ++count) {
     std::vector<std::uint64_t> from = random_words(2 * count, count);

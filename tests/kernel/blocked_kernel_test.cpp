@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
 #include "../../src/kernel/blocked.hpp"
@@ -18,26 +17,16 @@
 #include "bloomery/filter/keyed.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "bloomery/hash/probe.hpp"
+#include "levels.hpp"
 
 namespace {
 
 using namespace bloomery;
 using kernel::blocked_kernels;
 using kernel::level;
-
-constexpr std::uint64_t spread_seed = splitmix64(7);
-
-std::vector<std::uint64_t> integers(std::size_t count, std::uint64_t first = 1) {
-  std::vector<std::uint64_t> keys(count);
-  for (std::size_t i = 0; i < count; ++i) keys[i] = first + i * 0x10001;
-  return keys;
-}
-
-std::vector<std::uint64_t> mixed(std::span<const std::uint64_t> keys) {
-  std::vector<std::uint64_t> hashes;
-  for (const std::uint64_t key : keys) hashes.push_back(mix64(key, spread_seed));
-  return hashes;
-}
+using kernel_tests::integers;
+using kernel_tests::mixed;
+using kernel_tests::spread_seed;
 
 blocked_probes probes_of(std::uint64_t blocks, std::uint32_t probes) {
   shape s{};
@@ -61,16 +50,14 @@ bool contains_one(const blocked_probes& probes, const std::uint64_t* words, std:
 
 class BlockedKernel : public testing::TestWithParam<level> {
  protected:
-  void SetUp() override {
-    if (!kernel::available(GetParam())) GTEST_SKIP() << "not on this machine";
-  }
   [[nodiscard]] const blocked_kernels& kernels() const {
     return kernel::blocked_kernels_of(GetParam());
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(EveryLevel, BlockedKernel, testing::ValuesIn(kernel::levels),
-                         [](const auto& test) { return std::string(level_name(test.param)); });
+INSTANTIATE_TEST_SUITE_P(EveryLevel, BlockedKernel,
+                         testing::ValuesIn(kernel_tests::available_levels()),
+                         kernel_tests::name_of);
 
 // Adds `count` integers, once hashed before and once on the way, and asks for others.
 void check(const blocked_kernels& kernels, std::uint64_t blocks, std::uint32_t k, std::size_t count,

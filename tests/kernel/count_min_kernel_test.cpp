@@ -14,7 +14,7 @@
 #include "bloomery/core/shape.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "bloomery/sketch/count_min.hpp"
-#include "kernel/levels.hpp"
+#include "levels.hpp"
 
 namespace {
 
@@ -50,7 +50,7 @@ kernel::scatter_array<Word> cells_of(Word* words, const count_min_view& v) {
           .cell_log = static_cast<std::uint32_t>(std::countr_zero(v.shape().cell_bits))};
 }
 
-class CountMinKernel : public testing::TestWithParam<level> {
+class count_min_kernel : public testing::TestWithParam<level> {
  protected:
   // Adds ones, then counts of which some saturate, and asks for keys that were added and others.
   void check(const plan& p, std::size_t count) const {
@@ -97,11 +97,11 @@ class CountMinKernel : public testing::TestWithParam<level> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(EveryLevel, CountMinKernel,
-                         testing::ValuesIn(bloomery_test::available_levels()),
-                         bloomery_test::level_of_test);
+INSTANTIATE_TEST_SUITE_P(every_level, count_min_kernel,
+                         testing::ValuesIn(kernel_tests::available_levels()),
+                         kernel_tests::name_of);
 
-TEST_P(CountMinKernel, EveryWidthOfCounters) {
+TEST_P(count_min_kernel, every_width_of_counters) {
   for (const std::uint32_t cell_bits : {8U, 16U, 32U, 64U}) {
     for (const std::uint32_t depth : {1U, 2U, 5U, 64U}) {
       for (const std::uint64_t width : {1U, 7U, 1009U}) {
@@ -116,7 +116,7 @@ TEST_P(CountMinKernel, EveryWidthOfCounters) {
 }
 
 // Out of any cache that is taken for near.
-TEST_P(CountMinKernel, LargeArrays) {
+TEST_P(count_min_kernel, large_arrays) {
   for (const std::uint32_t cell_bits : {8U, 16U, 32U, 64U}) {
     const std::uint64_t width = (std::uint64_t{9} << 20U) * 8 / cell_bits / 5 + 13;
     check(plan_of(cell_bits, 5, width, false), 1000);
@@ -126,7 +126,7 @@ TEST_P(CountMinKernel, LargeArrays) {
 }
 
 // What the public calls run, with totals and keys.
-TEST(CountMinBatch, TheSameAsOneKeyAtATime) {
+TEST(count_min_batch, the_same_as_one_key_at_a_time) {
   for (const bool conservative : {false, true}) {
     const plan p = plan_of(16, 4, 211, conservative);
     count_min one(p);
@@ -149,7 +149,7 @@ TEST(CountMinBatch, TheSameAsOneKeyAtATime) {
 }
 
 // A total that is full stays so, whatever the batch brings.
-TEST(CountMinBatch, TotalsSaturate) {
+TEST(count_min_batch, totals_saturate) {
   const plan p = plan_of(64, 3, 11, false);
   count_min one(p);
   count_min many(p);

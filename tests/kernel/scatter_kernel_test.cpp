@@ -18,7 +18,7 @@
 #include "bloomery/filter/partitioned.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "bloomery/hash/probe.hpp"
-#include "kernel/levels.hpp"
+#include "levels.hpp"
 
 namespace {
 
@@ -72,7 +72,7 @@ shape shape_of(filter_kind kind, std::uint64_t bits, std::uint32_t probes) {
   return s;
 }
 
-class ScatterKernel : public testing::TestWithParam<level> {
+class scatter_kernel : public testing::TestWithParam<level> {
  protected:
   [[nodiscard]] const scatter_kernels& kernels() const {
     return kernel::wide_kernels_of(GetParam()).scatter;
@@ -115,11 +115,11 @@ class ScatterKernel : public testing::TestWithParam<level> {
   }
 };
 
-INSTANTIATE_TEST_SUITE_P(EveryLevel, ScatterKernel,
-                         testing::ValuesIn(bloomery_test::available_levels()),
-                         bloomery_test::level_of_test);
+INSTANTIATE_TEST_SUITE_P(every_level, scatter_kernel,
+                         testing::ValuesIn(kernel_tests::available_levels()),
+                         kernel_tests::name_of);
 
-TEST_P(ScatterKernel, EveryNumberOfProbes) {
+TEST_P(scatter_kernel, every_number_of_probes) {
   for (std::uint32_t k = 1; k <= max_probes; ++k) {
     for (const std::uint64_t bits : {1U, 64U, 1009U, 20'011U}) {
       for (const std::size_t count : {0U, 1U, 7U, 8U, 9U, 63U, 64U, 65U, 300U}) {
@@ -130,14 +130,14 @@ TEST_P(ScatterKernel, EveryNumberOfProbes) {
   }
 }
 
-TEST_P(ScatterKernel, AnyLength) {
+TEST_P(scatter_kernel, any_length) {
   for (std::size_t count = 0; count <= 300; ++count) {
     check_both(3001, 7, count);
     if (HasFatalFailure()) return;
   }
 }
 
-TEST_P(ScatterKernel, SeveralPieces) {
+TEST_P(scatter_kernel, several_pieces) {
   for (const std::size_t count : {1000U, 1023U, 1024U, 1025U, 2047U, 2048U, 2049U, 10'000U}) {
     check_both(100'003, 7, count);
     check_both(1'000'003, 13, count);
@@ -146,7 +146,7 @@ TEST_P(ScatterKernel, SeveralPieces) {
 }
 
 // Larger than any cache that is taken for near: the loops with prefetches.
-TEST_P(ScatterKernel, LargeArrays) {
+TEST_P(scatter_kernel, large_arrays) {
   constexpr std::uint64_t large = (std::uint64_t{9} << 20U) * 8 + 13;
   for (const std::size_t count : {1U, 8U, 100U, 129U, 1000U, 5003U}) {
     check_both(large, 7, count);
@@ -157,7 +157,7 @@ TEST_P(ScatterKernel, LargeArrays) {
 }
 
 // 5 billion bits, of which a few pages are touched.
-TEST_P(ScatterKernel, MoreThan32BitsOfBits) {
+TEST_P(scatter_kernel, more_than_32_bits_of_bits) {
   constexpr std::uint64_t bits = 5'000'000'000;
   constexpr std::size_t bytes = bits / 8 + 64;
   void* const memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
@@ -199,7 +199,7 @@ void check_filter() {
   EXPECT_EQ(many.contains_count(absent), found);
 }
 
-TEST(ScatterBatch, TheSameAsOneKeyAtATime) {
+TEST(scatter_batch, the_same_as_one_key_at_a_time) {
   check_filter<classic_filter>();
   check_filter<partitioned_filter>();
 }

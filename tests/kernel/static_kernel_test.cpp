@@ -17,7 +17,7 @@
 #include "bloomery/filter/fuse.hpp"
 #include "bloomery/filter/ribbon.hpp"
 #include "filter/samples.hpp"
-#include "kernel/levels.hpp"
+#include "levels.hpp"
 
 namespace {
 
@@ -32,8 +32,8 @@ constexpr std::uint64_t shard_keys = std::uint64_t{1} << sizing::log2_shard_keys
 class StaticKernel : public testing::TestWithParam<level> {};
 
 INSTANTIATE_TEST_SUITE_P(EveryLevel, StaticKernel,
-                         testing::ValuesIn(bloomery_test::available_levels()),
-                         bloomery_test::level_of_test);
+                         testing::ValuesIn(kernel_tests::available_levels()),
+                         kernel_tests::name_of);
 
 // A view whose directory the kernels can be given.
 template <class View>

@@ -17,6 +17,8 @@ namespace bloomery::detail {
 // A piece: its hashes and answers fit on the stack and stay in the first-level cache. Each piece starts the
 // look-ahead of the loops anew, so it should not be shorter.
 inline constexpr std::size_t batch_keys = 1024;
+// For threads that add to one filter: each piece goes through all of its locks, so it is longer.
+inline constexpr std::size_t shared_keys = 8 * batch_keys;
 
 // Calls bits(first, count, bitmap) for consecutive pieces and take(first, count, bitmap) after each.
 template <class Bits, class Take>

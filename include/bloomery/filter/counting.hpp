@@ -43,7 +43,7 @@
 
 namespace bloomery {
 
-// Where the counters of a key are, as positions of their first bits.
+// Where the counters of a key are: in a line, or at the positions of their first bits.
 class counting_probes {
  public:
   using hash_type = std::uint64_t;
@@ -54,23 +54,22 @@ class counting_probes {
   [[nodiscard]] std::uint64_t counters() const noexcept { return counters_; }
   [[nodiscard]] bool in_lines() const noexcept { return in_lines_; }
 
-  // True when test(position) holds for every counter; a counter may be visited twice.
-  template <class Test>
-  bool all_of(std::uint64_t hash, Test test) const noexcept {
-    if (in_lines_) {
-      const std::uint64_t group = ~std::uint64_t{width_ - 1};
-      return lines_.all_of(hash, [&](std::uint64_t bit) { return test(bit & group); });
-    }
-    return scattered_.all_of(hash, [&](std::uint64_t i) { return test(i * width_); });
+  // The layout in lines: the block of a key, and what is done with its lanes.
+  [[nodiscard]] std::uint64_t line_of(std::uint64_t hash) const noexcept {
+    return lines_.block_of(hash) * (bits_per_block / 64);
+  }
+  [[gnu::always_inline]] [[nodiscard]] detail::block_lanes lanes() const noexcept {
+    return lines_.lanes();
   }
 
+  // The unblocked layout. True when test(position) holds for every counter; a counter may be visited twice.
+  template <class Test>
+  bool all_of(std::uint64_t hash, Test test) const noexcept {
+    return scattered_.all_of(hash, [&](std::uint64_t i) { return test(i * width_); });
+  }
   // Calls visit(position) once for each different counter.
   template <class Visit>
   void each(std::uint64_t hash, Visit visit) const noexcept {
-    if (in_lines_) {  // one in each lane: all different
-      all_of(hash, [&](std::uint64_t position) { return visit(position), true; });
-      return;
-    }
     std::array<std::uint64_t, max_probes> seen;
     std::size_t count = 0;
     std::uint64_t marks = 0;  // of the seen ones modulo 64, so that the search is rare
@@ -87,14 +86,9 @@ class counting_probes {
       return true;
     });
   }
-
   template <class Touch>
   void lines(std::uint64_t hash, Touch touch) const noexcept {
-    if (in_lines_) {
-      lines_.lines(hash, touch);
-    } else {
-      scattered_.lines(hash, [&](std::uint64_t i) { touch(i * width_); });
-    }
+    all_of(hash, [&](std::uint64_t position) { return touch(position), true; });
   }
 
  private:
@@ -115,14 +109,20 @@ class counting_view : public detail::batch_answers<counting_view> {
   // Any content of the words is a filter.
   counting_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
-  [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
+  [[gnu::always_inline]] [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
+    if (probes_.in_lines()) {
+      return probes_.lanes().counted(hash, words_ + probes_.line_of(hash), probes_.width());
+    }
     return probes_.all_of(hash, [this](std::uint64_t position) {
       return detail::get_counter(words_, position, probes_.width()) != 0;
     });
   }
   // The least of the key's counters: never below the number of times that it was added and not removed,
   // except that the greatest value, 2^w - 1, means "at least".
-  [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept {
+  [[gnu::always_inline]] [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept {
+    if (probes_.in_lines()) {
+      return probes_.lanes().least(hash, words_ + probes_.line_of(hash), probes_.width());
+    }
     std::uint64_t least = detail::low_mask(probes_.width());
     probes_.all_of(hash, [&](std::uint64_t position) {
       const std::uint32_t value = detail::get_counter(words_, position, probes_.width());
@@ -132,9 +132,11 @@ class counting_view : public detail::batch_answers<counting_view> {
     return least;
   }
 
-  // Batch calls; filter/batch.hpp has the other forms of answer.
+  // Batch calls, of hashes or of integers that are hashed on the way; filter/batch.hpp has the other forms of
+  // answer.
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
+  void contains_bits(const mixed_integers& keys, std::span<std::uint64_t> bitmap) const noexcept;
   // counts[i] = count(hashes[i]).
   void count_batch(std::span<const std::uint64_t> hashes,
                    std::span<std::uint64_t> counts) const noexcept;
@@ -188,15 +190,21 @@ class counting_filter : public counting_view {
   }
   ~counting_filter() = default;
 
-  void add(std::uint64_t hash) noexcept {
+  [[gnu::always_inline]] void add(std::uint64_t hash) noexcept {
     increment(probes(), array_.words().data(), hash);
     ++key_count();
   }
   void add_batch(std::span<const std::uint64_t> hashes) noexcept;
+  void add_batch(const mixed_integers& keys) noexcept;
   // False, and nothing changed, when the key is surely not there.
-  bool remove(std::uint64_t hash) noexcept;
+  [[gnu::always_inline]] bool remove(std::uint64_t hash) noexcept {
+    if (!decrement(probes(), array_.words().data(), hash)) return false;
+    if (key_count() != 0) --key_count();  // 0 only when a file said so
+    return true;
+  }
   // How many were removed.
   std::size_t remove_batch(std::span<const std::uint64_t> hashes) noexcept;
+  std::size_t remove_batch(const mixed_integers& keys) noexcept;
 
   // The words, for what combines or loads whole arrays.
   [[nodiscard]] std::span<std::uint64_t> mutable_words() noexcept { return array_.words(); }
@@ -210,15 +218,26 @@ class counting_filter : public counting_view {
     return p.shape.bits;
   }
   void rebind() noexcept { borrow(array_.words().data()); }
-  static void increment(const counting_probes& probes, std::uint64_t* words,
-                        std::uint64_t hash) noexcept {
+  [[gnu::always_inline]] static void increment(const counting_probes& probes, std::uint64_t* words,
+                                               std::uint64_t hash) noexcept {
     const std::uint32_t width = probes.width();
+    if (probes.in_lines()) {
+      probes.lanes().increment(hash, words + probes.line_of(hash), width);
+      return;
+    }
     probes.each(hash, [words, width](std::uint64_t position) {
       detail::increment_counter(words, position, width);
     });
   }
-  static bool decrement(const counting_probes& probes, std::uint64_t* words,
-                        std::uint64_t hash) noexcept;
+  [[gnu::always_inline]] static bool decrement(const counting_probes& probes, std::uint64_t* words,
+                                               std::uint64_t hash) noexcept {
+    if (probes.in_lines()) {
+      return probes.lanes().decrement(hash, words + probes.line_of(hash), probes.width());
+    }
+    return decrement_scattered(probes, words, hash);
+  }
+  static bool decrement_scattered(const counting_probes& probes, std::uint64_t* words,
+                                  std::uint64_t hash) noexcept;
 
   bit_array array_;
 };

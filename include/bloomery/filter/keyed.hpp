@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +21,7 @@
 #include <span>
 #include <utility>
 
+#include "bloomery/core/parallel.hpp"
 #include "bloomery/filter/batch.hpp"
 #include "bloomery/filter/bit_filter.hpp"
 #include "bloomery/filter/blocked.hpp"
@@ -126,6 +128,39 @@ class keyed {
     return detail::answer_indexes(size_of(keys), out, pieces(keys));
   }
 
+  // ---- many keys, several threads (core/parallel.hpp) --------------------------------------------------
+
+  // The bits of add_batch. For the filters whose bits do not depend on the order of the keys.
+  template <std::ranges::random_access_range Keys>
+    requires key_for<std::ranges::range_value_t<Keys>, Hasher> &&
+             requires { typename Filter::shared_adder; }
+  void add_batch(const Keys& keys, parallel p) {
+    typename Filter::shared_adder adder(filter_);
+    in_parts(keys, p, [&](auto part, std::size_t) {
+      std::array<hash_type, shared_piece> hashed;
+      auto next = std::ranges::begin(part);
+      for (std::size_t left = size_of(part); left > 0;) {
+        const std::size_t count = std::min(left, shared_piece);
+        adder.add_batch(hash_piece(next, count, hashed));
+        left -= count;
+      }
+    });
+  }
+  template <std::ranges::random_access_range Keys>
+    requires key_for<std::ranges::range_value_t<Keys>, Hasher>
+  void contains_bits(const Keys& keys, std::span<std::uint64_t> bitmap, parallel p) const {
+    in_parts(keys, p, [&](auto part, std::size_t first) {
+      contains_bits(part, bitmap.subspan(first / 64, (size_of(part) + 63) / 64));
+    });
+  }
+  template <std::ranges::random_access_range Keys>
+    requires key_for<std::ranges::range_value_t<Keys>, Hasher>
+  [[nodiscard]] std::size_t contains_count(const Keys& keys, parallel p) const {
+    std::atomic<std::size_t> found{0};
+    in_parts(keys, p, [&](auto part, std::size_t) { found += contains_count(part); });
+    return found;
+  }
+
   // ---- the rest ----------------------------------------------------------------------------------
 
   [[nodiscard]] double fpr() const noexcept { return filter_.fpr(); }
@@ -179,9 +214,8 @@ class keyed {
 
   // Hashes the next `count` keys and moves the iterator past them.
   template <class Iterator>
-  std::span<const hash_type> hash_piece(
-      Iterator& next, std::size_t count,
-      std::array<hash_type, detail::batch_keys>& out) const noexcept {
+  std::span<const hash_type> hash_piece(Iterator& next, std::size_t count,
+                                        std::span<hash_type> out) const noexcept {
     if constexpr (many_integers<Iterator>) {
       mix64_batch(hasher_.integers(integers_at(next, count)), out);
       next += static_cast<std::ptrdiff_t>(count);
@@ -189,6 +223,26 @@ class keyed {
       for (std::size_t i = 0; i < count; ++i, ++next) out[i] = hash_key(hasher_, *next);
     }
     return {out.data(), count};
+  }
+
+  // Digests are large, and their filters have no blocks to lock.
+  static constexpr std::size_t shared_piece =
+      sizeof(hash_type) == sizeof(std::uint64_t) ? detail::shared_keys : detail::batch_keys;
+
+  // Calls work(part, index of its first key) for parts of the keys, in several threads.
+  template <class Keys, class Work>
+  static void in_parts(const Keys& keys, parallel p, Work work) {
+    constexpr std::size_t part = std::size_t{1}
+                                 << 16U;  // a multiple of 64: no word of a bitmap is shared
+    const std::size_t count = size_of(keys);
+    detail::in_parallel(p, (count + part - 1) / part, [&](std::uint64_t i) {
+      const auto first = static_cast<std::size_t>(i) * part;
+      const auto at = [&](std::size_t index) {
+        return std::ranges::begin(keys) +
+               static_cast<std::ranges::range_difference_t<Keys>>(std::min(index, count));
+      };
+      work(std::ranges::subrange(at(first), at(first + part)), first);
+    });
   }
 
   // Pieces are asked for in order, so an iterator that is carried along is enough.

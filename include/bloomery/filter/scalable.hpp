@@ -46,11 +46,7 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   scalable_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
-    const block_mask mask = probes_.mask_of(hash);
-    for (std::size_t i = layers_.size(); i-- > 0;) {
-      if (mask.covered_by(layers_[i].block_of(hash))) return true;
-    }
-    return false;
+    return found(hash, probes_.mask_of(hash));
   }
 
   // The forms of answer are those of filter/batch.hpp.
@@ -89,10 +85,13 @@ class scalable_view : public detail::batch_answers<scalable_view> {
 
   explicit scalable_view(const plan& p) : plan_(p), probes_(p.shape) {}
 
-  // Answers for at most 64 keys whose masks are known, asking the layers from the newest to `oldest`.
-  [[nodiscard]] std::uint64_t ask(std::span<const std::uint64_t> hashes,
-                                  std::span<const block_mask> masks,
-                                  std::size_t oldest = 0) const noexcept;
+  // Whether a layer has the key; the newest is the largest.
+  [[nodiscard]] bool found(std::uint64_t hash, const block_mask& mask) const noexcept {
+    for (std::size_t i = layers_.size(); i-- > 0;) {
+      if (mask.covered_by(layers_[i].block_of(hash))) return true;
+    }
+    return false;
+  }
 
   plan plan_;
   blocked_probes probes_;
@@ -135,7 +134,11 @@ class scalable_filter : public scalable_view {
 
   void append_layer(std::uint64_t blocks, std::uint64_t capacity);
   void write_directory();
-  void store(std::uint64_t hash, const block_mask& mask);
+  // How many more keys the last layer takes; appends one that takes some if it is full.
+  std::uint64_t make_room();
+  void count_stored(std::uint64_t keys) noexcept;
+  // Of those that are in no layer, adds the first few to the last one. Returns how many keys are done with.
+  std::size_t add_piece(std::span<const std::uint64_t> hashes);
 
   std::vector<bit_array> arrays_;
   std::vector<std::uint64_t> own_directory_;

@@ -86,6 +86,10 @@ class any_filter {
   void add_hashes(std::span<const std::uint64_t> hashes,
                   std::span<const std::string_view> keys = {});
 
+  // Adds those that the filter does not contain yet, one after the other: a hash that is there twice is new
+  // once. Bit i % 64 of is_new[i / 64] tells about hashes[i]; returns how many were new.
+  std::size_t add_new(std::span<const std::uint64_t> hashes, std::span<std::uint64_t> is_new);
+
   // How many keys were there and are gone now.
   std::size_t remove(std::span<const std::string_view> keys);
   void count(std::span<const std::string_view> keys, std::span<std::uint64_t> counts) const;

@@ -2,14 +2,17 @@
 // header or an option what a program that links the library knows at compile time.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
 #include <span>
 #include <string_view>
 #include <type_traits>
 #include <utility>
 
+#include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/error.hpp"
 #include "bloomery/hash/hash.hpp"
 
@@ -26,7 +29,10 @@ class any_hasher {
   virtual void hash(std::span<const std::string_view> keys, std::span<digest> out) const = 0;
 };
 
-template <hasher Hasher>
+// What the strings are: keys, or the eight bytes of a little-endian integer, which is hashed as one.
+enum class key_form : std::uint8_t { bytes, integers };
+
+template <hasher Hasher, key_form Form = key_form::bytes>
 class erased_hasher final : public any_hasher {
  public:
   explicit erased_hasher(Hasher hasher) : hasher_(std::move(hasher)) {}
@@ -50,10 +56,20 @@ class erased_hasher final : public any_hasher {
   template <class Result>
   void hash_as(std::span<const std::string_view> keys, std::span<Result> out) const {
     if constexpr (std::is_same_v<Result, typename Hasher::result_type>) {
-      for (std::size_t i = 0; i < keys.size(); ++i) out[i] = hash_key(hasher_, keys[i]);
+      for (std::size_t i = 0; i < keys.size(); ++i) out[i] = hash_one(keys[i]);
     } else {
       throw error(errc::unsupported, "the hash " + std::string(hash_name(Hasher::id)) +
                                          " does not fit this filter's probe scheme");
+    }
+  }
+
+  [[nodiscard]] typename Hasher::result_type hash_one(std::string_view key) const {
+    if constexpr (Form == key_form::integers) {
+      std::uint64_t integer = 0;
+      std::memcpy(&integer, key.data(), std::min(key.size(), sizeof integer));
+      return hash_key(hasher_, detail::little_endian(integer));
+    } else {
+      return hash_key(hasher_, key);
     }
   }
 
@@ -61,7 +77,11 @@ class erased_hasher final : public any_hasher {
 };
 
 template <hasher Hasher>
-[[nodiscard]] std::shared_ptr<const any_hasher> erase(Hasher hasher) {
+[[nodiscard]] std::shared_ptr<const any_hasher> erase(Hasher hasher,
+                                                      key_form form = key_form::bytes) {
+  if (form == key_form::integers) {
+    return std::make_shared<erased_hasher<Hasher, key_form::integers>>(std::move(hasher));
+  }
   return std::make_shared<erased_hasher<Hasher>>(std::move(hasher));
 }
 

@@ -7,6 +7,10 @@
 //     all_of(hash, test)       true when test(position) holds for every position of the key
 //     lines(hash, touch)       touch(position) once for each cache line that the key may need
 //
+// and, where there is a faster way than by positions,
+//
+//     contained_in(words, hash), add_to(words, hash)
+//
 // The arithmetic is frozen; docs/format.md is its normative text. The range reduction is multiply-high
 // and the next position comes from a multiplier that does not depend on the size. So every size works,
 // and since floor(floor(h m / 2^64) / 2) = floor(h (m/2) / 2^64), halving the size is an OR of
@@ -22,6 +26,7 @@
 #include "bloomery/core/block_geometry.hpp"
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/shape.hpp"
+#include "bloomery/hash/block_lanes.hpp"
 #include "bloomery/hash/hash.hpp"
 
 namespace bloomery {
@@ -118,45 +123,38 @@ class blocked_probes {
   static constexpr probe_scheme scheme = probe_scheme::multiply;
 
   explicit blocked_probes(const shape& s) noexcept
-      : blocks_(s.bits / bits_per_block),
-        probes_(s.probes),
-        pattern_lanes_(block_geometry::pattern_lanes[s.probes]) {}
+      : blocks_(s.bits / bits_per_block), tables_(s.probes) {}
 
-  // Visits all lanes without a branch on the outcome: with a full line in cache the mispredicted exit
-  // would cost more than the remaining lanes.
   template <class Test>
   bool all_of(std::uint64_t hash, Test test) const noexcept {
     const std::uint64_t base = block_of(hash) * bits_per_block;
-    const auto x = static_cast<std::uint32_t>(hash);
-    const std::uint32_t rotation = (x >> 16U) & (block_geometry::lanes - 1);
-    bool all = true;
-    for (std::uint32_t j = 0; j < probes_; ++j) {
-      const std::uint32_t lane = (pattern_lanes_[j] - rotation) & (block_geometry::lanes - 1);
-      const std::uint32_t bit = (x * block_geometry::lane_multiplier[lane]) >> 27U;
-      all &= test(base + std::uint64_t{lane} * block_geometry::lane_bits + bit);
-    }
-    return all;
+    return detail::listed_lanes(tables_).all_of(hash, [&](std::uint64_t lane, std::uint64_t bit) {
+      return test(base + lane * block_geometry::lane_bits + bit);
+    });
+  }
+
+  // Whether all bits of the key are set in an array of this shape; sets them. The same as with all_of, faster.
+  [[gnu::always_inline]] [[nodiscard]] bool contained_in(const std::uint64_t* words,
+                                                         std::uint64_t hash) const noexcept {
+    return lanes().covered(hash, words + block_of(hash) * words_per_block);
+  }
+  [[gnu::always_inline]] void add_to(std::uint64_t* words, std::uint64_t hash) const noexcept {
+    lanes().set(hash, words + block_of(hash) * words_per_block);
+  }
+  // For what keeps other things than bits in the lanes.
+  [[gnu::always_inline]] [[nodiscard]] detail::block_lanes lanes() const noexcept {
+    return detail::block_lanes(tables_);
   }
 
   // The lanes that a key uses, as bits.
   [[nodiscard]] std::uint32_t lanes_of(std::uint64_t hash) const noexcept {
     const auto rotation = static_cast<int>((hash >> 16U) & (block_geometry::lanes - 1));
-    return std::rotr(block_geometry::lane_pattern[probes_], rotation);
+    return std::rotr(block_geometry::lane_pattern[tables_.probes], rotation);
   }
 
   [[nodiscard]] block_mask mask_of(std::uint64_t hash) const noexcept {
-    // All 16 lanes, used or not, without a branch or a store in between: 6 ns where a loop over the used
-    // ones that sets bits in memory takes 57.
-    const auto x = static_cast<std::uint32_t>(hash);
-    const std::uint32_t used = lanes_of(hash);
-    const auto lane = [&](std::size_t l) {
-      const std::uint64_t one = (used >> l) & 1U;
-      return one << ((x * block_geometry::lane_multiplier[l]) >> 27U);
-    };
     block_mask mask;
-    for (std::size_t i = 0; i < mask.words.size(); ++i) {
-      mask.words[i] = detail::little_endian(lane(2 * i) | lane(2 * i + 1) << 32U);
-    }
+    lanes().set(hash, mask.words.data());
     return mask;
   }
 
@@ -170,9 +168,10 @@ class blocked_probes {
   }
 
  private:
+  static constexpr std::uint64_t words_per_block = bits_per_block / 64;
+
   std::uint64_t blocks_;
-  std::uint32_t probes_;
-  block_geometry::lane_list pattern_lanes_;
+  detail::lane_tables tables_;
 };
 
 namespace detail {

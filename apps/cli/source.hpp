@@ -1,14 +1,16 @@
-// Keys as lines of files, pipes and standard input, in chunks that several threads work on.
+// Keys of files, pipes and standard input, in chunks that several threads work on.
 //
-// A chunk is about a megabyte of whole lines. Threads take chunks in turn (`next` is locked) and each works
-// on its own, so reading, hashing and probing overlap without a thread that only reads. When the input
-// pauses, a chunk ends early: whoever types or runs `tail -f` sees answers at once.
+// A chunk is a quarter of a megabyte of whole records: with the list of its keys it stays in the second-level
+// cache from reading to probing. Threads take chunks in turn (`next` is locked) and each works on its own, so
+// reading, hashing and probing overlap without a thread that only reads. When the input pauses, a chunk ends
+// early: whoever types or runs `tail -f` sees answers at once.
 #pragma once
 
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <mutex>
 #include <span>
 #include <string>
@@ -16,52 +18,43 @@
 #include <thread>
 #include <vector>
 
+#include "cli/bytes.hpp"
 #include "cli/progress.hpp"
+#include "cli/records.hpp"
 
 namespace bloomery::cli {
 
-struct chunk {
-  std::uint64_t sequence = 0;
-  std::string text;                    // whole lines
-  std::vector<std::string_view> keys;  // the lines of it, without line ends
-};
+// What a reader wants of a chunk: its keys, or only how many there are, which is faster.
+enum class want : std::uint8_t { keys, number };
 
-class line_source {
+class key_source {
  public:
   // No paths means standard input; so does "-". Opens nothing yet.
-  line_source(std::vector<std::string> paths, bool keep_empty, progress& meter);
-  line_source(const line_source&) = delete;
-  line_source& operator=(const line_source&) = delete;
-  ~line_source();
+  key_source(std::vector<std::string> paths, const record_options& records, progress& meter);
 
-  // The next chunk of lines, or false at the end. Safe to call from several threads.
-  bool next(chunk& out);
+  // The next chunk of records, or false at the end. Safe to call from several threads.
+  bool next(chunk& out, want wanted = want::keys);
 
   // Whether every input is a regular file, so that it can be read twice.
-  [[nodiscard]] bool rereadable() const;
-  // Their bytes together, 0 if unknown.
-  [[nodiscard]] std::uint64_t total_bytes() const;
+  [[nodiscard]] bool rereadable() const { return bytes_.rereadable(); }
   // Starts again from the first file.
   void rewind();
+  // What follows a record when it is printed.
+  [[nodiscard]] std::string_view terminator() const { return format_->terminator(); }
 
  private:
-  static constexpr std::size_t chunk_bytes = std::size_t{1} << 20U;
-  static constexpr std::size_t longest_line = std::size_t{1} << 30U;
+  static constexpr std::size_t chunk_bytes = std::size_t{256} << 10U;
+  static constexpr std::size_t longest_record = std::size_t{1} << 30U;
 
-  bool fill(std::string& text);
-  bool open_next();
-  std::size_t read_some(std::string& text, std::size_t room);
-  [[nodiscard]] bool paused() const;
-  void split(chunk& c) const;
-  [[nodiscard]] const std::string& name() const { return paths_[current_ - 1]; }
+  bool fill(chunk& c);
+  static void grow(chunk& c, std::size_t used, std::size_t capacity);
 
-  std::vector<std::string> paths_;
-  bool keep_empty_;
+  byte_source bytes_;
+  std::unique_ptr<record_format> format_;
   progress* meter_;
   std::mutex mutex_;
-  std::size_t current_ = 0;  // files opened so far
-  int fd_ = -1;
-  std::string carry_;  // the start of a line whose end was not read yet
+  bool first_of_file_ = true;
+  std::string carry_;  // the start of a record whose end was not read yet
   std::uint64_t sequence_ = 0;
 };
 
@@ -93,7 +86,8 @@ class turnstile {
 // Runs work(chunk) in `threads` threads until the source is empty. The first exception ends all and is
 // thrown again here; `cancel` is called before, to wake threads that wait for their turn.
 template <class Work, class Cancel>
-void for_each_chunk(line_source& source, unsigned threads, Work work, Cancel cancel) {
+void for_each_chunk(key_source& source, unsigned threads, Work work, Cancel cancel,
+                    want wanted = want::keys) {
   std::mutex mutex;
   std::exception_ptr failure;
   const auto run = [&] {
@@ -104,7 +98,7 @@ void for_each_chunk(line_source& source, unsigned threads, Work work, Cancel can
           const std::lock_guard lock(mutex);
           if (failure) return;
         }
-        if (!source.next(c)) return;
+        if (!source.next(c, wanted)) return;
         work(c);
       }
     } catch (...) {
@@ -122,7 +116,7 @@ void for_each_chunk(line_source& source, unsigned threads, Work work, Cancel can
 }
 
 template <class Work>
-void for_each_chunk(line_source& source, unsigned threads, Work work) {
+void for_each_chunk(key_source& source, unsigned threads, Work work) {
   for_each_chunk(source, threads, work, [] {});
 }
 

@@ -1,0 +1,61 @@
+// What bloomery bench measures: the floor of the machine and the speed of the kinds, all through the library's
+// public calls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "bloomery/core/shape.hpp"
+
+namespace bloomery::cli {
+
+inline constexpr double measured_fpr = 0.01;
+inline constexpr int measured_repetitions = 5;
+// With fewer keys the clock would be measured.
+inline constexpr std::uint64_t fewest_measured_keys = 1000;
+
+struct measurement {
+  std::uint64_t keys = 0;
+  unsigned threads = 1;
+  std::vector<filter_kind> kinds;
+  // Called before each kind of each repetition, which is counted from 1.
+  std::function<void(filter_kind, int)> tell = [](filter_kind, int) {};
+};
+
+// Nanoseconds a key, medians of the repetitions.
+struct measured_kind {
+  filter_kind kind = filter_kind::blocked;
+  double bits_per_key = 0;
+  double fpr = 0;             // share of absent keys that were found
+  std::optional<double> add;  // nothing for kinds that are built from all keys at once
+  double add_bulk = 0;        // for those, the building
+  double contains = 0;
+  double contains_bulk = 0;
+  // Million keys a second of all threads together, when there are several.
+  std::optional<double> parallel_add;  // nothing for kinds that one thread at a time may change
+  std::optional<double> parallel_contains;
+};
+
+struct measured_floor {
+  double read = 0;
+  double write = 0;
+  std::string read_pipeline;
+  std::string write_pipeline;
+  std::uint64_t bytes = 0;  // of the array: those of the blocked filter
+};
+
+struct measured_machine {
+  measured_floor floor;
+  std::vector<measured_kind> rows;
+};
+
+// Kinds take turns with each other and with the floor, so that what else the machine does hits all alike. Keys
+// are made in pieces when they are needed; memory is that of one filter and the floor's array, and for the kinds
+// that are built at once what building takes.
+[[nodiscard]] measured_machine measure(const measurement& m);
+
+}  // namespace bloomery::cli

@@ -1,0 +1,36 @@
+// Compressed input, recognised by its first bytes: gzip, zstd and xz.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+
+namespace bloomery::cli {
+
+class unpacker {
+ public:
+  // So many bytes of the input were used, so many were written.
+  struct step {
+    std::size_t taken = 0;
+    std::size_t made = 0;
+  };
+
+  unpacker() = default;
+  unpacker(const unpacker&) = delete;
+  unpacker& operator=(const unpacker&) = delete;
+  virtual ~unpacker() = default;
+
+  // Goes on with `in` and writes at most `room` bytes. Throws errc::corrupt.
+  virtual step unpack(std::string_view in, char* to, std::size_t room) = 0;
+  // Whether the input may end here. Several compressed pieces in a row are one input, as for zcat.
+  [[nodiscard]] virtual bool complete() const = 0;
+};
+
+// The longest of the first bytes that decide.
+inline constexpr std::size_t magic_bytes = 6;
+// Whether more bytes are needed to decide.
+bool may_become_magic(std::string_view start);
+// Null when this is the start of plain bytes.
+std::unique_ptr<unpacker> unpacker_for(std::string_view start);
+
+}  // namespace bloomery::cli

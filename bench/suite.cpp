@@ -1,0 +1,434 @@
+// The suite: every kind in bulk and one key at a time, asked and added to, against the floor (bits/floor.hpp) next
+// to it; the operations on whole filters against memcpy; and what people use instead. Google Benchmark's options,
+// then sizes:
+//
+//     bloomery_suite [--benchmark_...] 1000000 50000000 100000000:blocked
+//
+// A size is a number of keys, with the groups to run if not all. scripts/bench runs it and writes
+// docs/performance.md. Lookups are for keys of the filter and for others, half and half in random order; what is
+// added goes into an empty filter, at most four million keys of it. Keys are 64-bit integers.
+#include <benchmark/benchmark.h>
+
+#include <algorithm>
+#include <concepts>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#ifdef BLOOMERY_HAS_LEVELDB
+#include <leveldb/filter_policy.h>
+#include <leveldb/slice.h>
+#endif
+
+#include "bloomery/bits/floor.hpp"
+#include "bloomery/bloomery.hpp"
+
+namespace {
+
+using namespace bloomery;
+using keys_type = std::vector<std::uint64_t>;
+using benchmark::State;
+
+constexpr std::uint64_t most_keys = 4'000'000;  // asked or added in one go
+constexpr double fpr = 0.01;
+
+// ---- keys --------------------------------------------------------------------------------------------
+
+// Numbers below n are in the filter of n keys. The multiplier is odd: all are different.
+std::uint64_t key_number(std::uint64_t i) { return i * 0x9e3779b97f4a7c15U; }
+
+template <class Make>
+keys_type make_keys(std::uint64_t first, std::uint64_t count, Make make) {
+  keys_type keys(count);
+  for (std::uint64_t i = 0; i < count; ++i) keys[i] = make(first + i);
+  return keys;
+}
+
+keys_type asked_keys(std::uint64_t n) {
+  return make_keys(0, std::min(n, most_keys), [n](std::uint64_t i) {
+    const std::uint64_t random = splitmix64(i);
+    return key_number(detail::multiply_high(random, n) + random % 2 * n);
+  });
+}
+
+keys_type added_keys(std::uint64_t n) { return make_keys(0, std::min(n, most_keys), key_number); }
+
+// ---- what is measured: one thing at a time is in memory -----------------------------------------------
+
+template <class What, class Make>
+std::shared_ptr<What> hold(const std::string& name, Make make) {
+  static std::string held_name;
+  static std::shared_ptr<void> held;
+  if (held_name != name) {
+    held.reset();
+    held_name.clear();
+    held = std::make_shared<What>(make());
+    held_name = name;
+  }
+  return std::static_pointer_cast<What>(held);
+}
+
+template <class Filter>
+constexpr bool is_static = std::derived_from<Filter, static_owner<typename Filter::view>>;
+
+template <class Filter>
+plan plan_of(std::uint64_t n) {
+  return sizing::make_plan({.kind = Filter::kind, .keys = n, .fpr = fpr});
+}
+
+template <class Filter>
+Filter build_static(std::span<const std::uint64_t> hashes) {
+  const plan p = plan_of<Filter>(hashes.size());
+  if constexpr (Filter::kind == filter_kind::bloomier) {
+    return Filter(p, hashes, keys_type(hashes.size(), 5));
+  } else {
+    return Filter(p, hashes);
+  }
+}
+
+// Top-k keeps the keys themselves: here the eight bytes of an integer.
+std::string_view text_of(const std::uint64_t& key) {
+  return {reinterpret_cast<const char*>(&key), sizeof key};
+}
+
+template <class Filter>
+void add_bulk(keyed<Filter>& f, const keys_type& keys) {
+  if constexpr (std::same_as<Filter, top_k>) {
+    std::vector<std::string_view> texts(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) texts[i] = text_of(keys[i]);
+    keys_type hashes(keys.size());
+    mix64_batch(f.hash_function().integers(keys), hashes);
+    f.hashes().add_batch(texts, hashes);
+  } else {
+    f.add_batch(keys);
+  }
+}
+
+template <class Filter>
+void add_one(keyed<Filter>& f, const std::uint64_t& key) {
+  if constexpr (std::same_as<Filter, top_k>) {
+    f.hashes().add(text_of(key), f.hash_function().integer(key));
+  } else {
+    f.add(key);
+  }
+}
+
+template <class Filter>
+keyed<Filter> make_filled(std::uint64_t n) {
+  if constexpr (is_static<Filter>) {
+    keys_type hashes = make_keys(0, n, key_number);
+    mix64_batch(xxh3_hasher().integers(hashes), hashes);
+    return keyed<Filter>(build_static<Filter>(hashes));
+  } else {
+    keyed<Filter> f{Filter(plan_of<Filter>(n))};
+    for (std::uint64_t first = 0; first < n; first += most_keys) {
+      add_bulk(f, make_keys(first, std::min(most_keys, n - first), key_number));
+    }
+    return f;
+  }
+}
+
+std::string group_name(std::string_view what, std::uint64_t n) {
+  return std::string(what) + '/' + std::to_string(n);
+}
+
+template <class Filter>
+std::shared_ptr<keyed<Filter>> filled(std::uint64_t n) {
+  return hold<keyed<Filter>>(group_name(kind_name(Filter::kind), n),
+                             [n] { return make_filled<Filter>(n); });
+}
+
+void count_keys(State& state, std::size_t keys) {
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(keys));
+}
+
+// ---- the kinds -----------------------------------------------------------------------------------------
+
+template <class Filter>
+void lookup_bulk(State& state, std::uint64_t n) {
+  const auto f = filled<Filter>(n);
+  const keys_type keys = asked_keys(n);
+  keys_type bitmap((keys.size() + 63) / 64);
+  for (auto _ : state) {
+    f->contains_bits(keys, bitmap);
+    benchmark::DoNotOptimize(bitmap.data());
+    benchmark::ClobberMemory();
+  }
+  count_keys(state, keys.size());
+}
+
+template <class Filter>
+void lookup_one(State& state, std::uint64_t n) {
+  const auto f = filled<Filter>(n);
+  const keys_type keys = asked_keys(n);
+  for (auto _ : state) {
+    std::uint64_t found = 0;
+    for (const std::uint64_t key : keys) found += f->contains(key) ? 1U : 0U;
+    benchmark::DoNotOptimize(found);
+  }
+  count_keys(state, keys.size());
+}
+
+// Into a copy of an empty filter: unlike one that was only made, its memory has been touched.
+template <class Filter, class Add>
+void add_to_empty(State& state, std::uint64_t n, Add add) {
+  const keys_type keys = added_keys(n);
+  const keyed<Filter> empty{Filter(plan_of<Filter>(n))};
+  for (auto _ : state) {
+    state.PauseTiming();
+    auto f = std::make_unique<keyed<Filter>>(empty);
+    state.ResumeTiming();
+    add(*f, keys);
+    benchmark::ClobberMemory();
+    state.PauseTiming();
+    f.reset();
+    state.ResumeTiming();
+  }
+  count_keys(state, keys.size());
+}
+
+template <class Filter>
+void build_all(State& state, std::uint64_t n) {
+  const keys_type keys = make_keys(0, n, key_number);
+  keys_type hashes(keys.size());
+  for (auto _ : state) {
+    mix64_batch(xxh3_hasher().integers(keys), hashes);
+    benchmark::DoNotOptimize(build_static<Filter>(hashes).words().data());
+  }
+  count_keys(state, keys.size());
+}
+
+// ---- the floor, for each kind anew: it is compared with what ran just before and after it -------------------
+
+// Found once for each size.
+const floor_pipeline& best_pipeline(bit_array& array, const mixed_integers& keys, bool write) {
+  static std::map<std::pair<std::size_t, bool>, const floor_pipeline*> known;
+  const floor_pipeline*& best = known[{array.words().size(), write}];
+  if (best == nullptr) {
+    best = write ? &fastest_write(array.words(), keys) : &fastest_read(array.words(), keys);
+  }
+  return *best;
+}
+
+void run_floor(State& state, std::uint64_t n, bool write) {
+  bit_array array(plan_of<blocked_filter>(n).shape.bits);
+  std::fill(array.words().begin(), array.words().end(), 1);  // untouched pages are all one page
+  const keys_type keys = asked_keys(n);
+  const mixed_integers mixed = xxh3_hasher().integers(keys);
+  const floor_pipeline& best = best_pipeline(array, mixed, write);
+  for (auto _ : state) {
+    if (write) {
+      best.write(array.words(), mixed);
+      benchmark::ClobberMemory();
+    } else {
+      benchmark::DoNotOptimize(best.read(array.words(), mixed));
+    }
+  }
+  count_keys(state, keys.size());
+  state.SetLabel(std::string(best.name()));
+}
+
+// ---- whole filters, against memcpy ------------------------------------------------------------------------
+
+// As many bits as the filter of n keys has, half of them set. An even number of blocks can be folded by 2.
+filter random_filter(std::uint64_t n) {
+  plan p = plan_of<blocked_filter>(n);
+  p.shape.bits += p.shape.bits % (std::uint64_t{2} * bits_per_block);
+  filter f{blocked_filter(p)};
+  std::uint64_t seed = 0;
+  for (std::uint64_t& word : f.hashes().mutable_words()) word = splitmix64(seed++);
+  return f;
+}
+
+// `moved`: times that the bytes of a filter are read or written.
+template <class Work>
+void whole_filter(State& state, std::uint64_t n, double moved, Work work) {
+  const auto f = hold<filter>(group_name("whole", n), [n] { return random_filter(n); });
+  filter into = *f;
+  for (auto _ : state) {
+    work(into, *f);
+    benchmark::ClobberMemory();
+  }
+  const auto bytes = static_cast<double>(f->hashes().words().size_bytes());
+  state.SetBytesProcessed(
+      static_cast<std::int64_t>(static_cast<double>(state.iterations()) * bytes * moved));
+}
+
+void copy_words(filter& into, const filter& from) {
+  std::memcpy(into.hashes().mutable_words().data(), from.hashes().words().data(),
+              from.hashes().words().size_bytes());
+}
+
+// ---- what people use instead --------------------------------------------------------------------------------
+
+struct hash_set {
+  static constexpr const char* name = "unordered_set";
+  std::unordered_set<std::uint64_t> set;
+
+  explicit hash_set(const keys_type& keys) {
+    set.reserve(keys.size());
+    set.insert(keys.begin(), keys.end());
+  }
+  [[nodiscard]] bool contains(std::uint64_t key) const { return set.contains(key); }
+};
+
+struct sorted_hashes {
+  static constexpr const char* name = "sorted_hashes";
+  keys_type hashes;
+
+  explicit sorted_hashes(const keys_type& keys) : hashes(keys.size()) {
+    mix64_batch(xxh3_hasher().integers(keys), hashes);
+    std::sort(hashes.begin(), hashes.end());
+  }
+  [[nodiscard]] bool contains(std::uint64_t key) const {
+    return std::binary_search(hashes.begin(), hashes.end(), xxh3_hasher().integer(key));
+  }
+};
+
+#ifdef BLOOMERY_HAS_LEVELDB
+struct leveldb_policy {
+  static constexpr const char* name = "leveldb";
+  std::unique_ptr<const leveldb::FilterPolicy> policy{leveldb::NewBloomFilterPolicy(10)};
+  std::string bits;
+
+  explicit leveldb_policy(const keys_type& keys) {
+    std::vector<leveldb::Slice> slices(keys.size());
+    for (std::size_t i = 0; i < keys.size(); ++i) slices[i] = slice_of(keys[i]);
+    policy->CreateFilter(slices.data(), static_cast<int>(slices.size()), &bits);
+  }
+  [[nodiscard]] bool contains(const std::uint64_t& key) const {
+    return policy->KeyMayMatch(slice_of(key), bits);
+  }
+  static leveldb::Slice slice_of(const std::uint64_t& key) {
+    return {reinterpret_cast<const char*>(&key), sizeof key};
+  }
+};
+#endif
+
+template <class Peer>
+void peer_lookup(State& state, std::uint64_t n) {
+  const auto peer =
+      hold<Peer>(group_name(Peer::name, n), [n] { return Peer(make_keys(0, n, key_number)); });
+  const keys_type keys = asked_keys(n);
+  for (auto _ : state) {
+    std::uint64_t found = 0;
+    for (const std::uint64_t key : keys) found += peer->contains(key) ? 1U : 0U;
+    benchmark::DoNotOptimize(found);
+  }
+  count_keys(state, keys.size());
+}
+
+template <class Peer>
+void peer_build(State& state, std::uint64_t n) {
+  const keys_type keys = make_keys(0, n, key_number);
+  for (auto _ : state) {
+    const Peer peer(keys);
+    benchmark::DoNotOptimize(peer.contains(0));
+  }
+  count_keys(state, keys.size());
+}
+
+// ---- names: group/what/keys --------------------------------------------------------------------------------
+
+template <class Work>
+void enter(std::string_view group, std::string_view what, std::uint64_t n, Work work) {
+  const std::string name = std::string(group) + '/' + group_name(what, n);
+  benchmark::RegisterBenchmark(name.c_str(), work)->UseRealTime()->Unit(benchmark::kMillisecond);
+}
+
+template <class Filter>
+void enter_kind(std::string_view groups, std::uint64_t n) {
+  const std::string_view kind = kind_name(Filter::kind);
+  if (groups != "all" && groups.find(kind) == std::string_view::npos) return;
+  enter(kind, "lookup_bulk", n, [n](State& s) { lookup_bulk<Filter>(s, n); });
+  enter(kind, "floor_read", n, [n](State& s) { run_floor(s, n, false); });
+  enter(kind, "lookup_one", n, [n](State& s) { lookup_one<Filter>(s, n); });
+  if constexpr (is_static<Filter>) {
+    // Of a large one once is enough, and that is done for the lookups.
+    if (n <= most_keys) enter(kind, "build", n, [n](State& s) { build_all<Filter>(s, n); });
+  } else {
+    enter(kind, "add_bulk", n, [n](State& s) {
+      add_to_empty<Filter>(s, n, [](auto& f, const keys_type& keys) { add_bulk(f, keys); });
+    });
+    enter(kind, "floor_write", n, [n](State& s) { run_floor(s, n, true); });
+    enter(kind, "add_one", n, [n](State& s) {
+      add_to_empty<Filter>(s, n, [](auto& f, const keys_type& keys) {
+        for (const std::uint64_t& key : keys) add_one(f, key);
+      });
+    });
+  }
+}
+
+template <class Peer>
+void enter_peer(std::uint64_t n) {
+  enter(Peer::name, "lookup_one", n, [n](State& s) { peer_lookup<Peer>(s, n); });
+  if (n <= most_keys) enter(Peer::name, "build", n, [n](State& s) { peer_build<Peer>(s, n); });
+}
+
+void enter_whole(std::uint64_t n) {
+  const auto add = [n](std::string_view what, double moved, auto work) {
+    enter("whole", what, n, [n, moved, work](State& s) { whole_filter(s, n, moved, work); });
+  };
+  add("memcpy", 2, copy_words);
+  add("merge", 3, [](filter& into, const filter& from) { into |= from; });
+  add("intersect", 3, [](filter& into, const filter& from) { into &= from; });
+  add("fold", 1.5, [](filter&, const filter& from) {
+    benchmark::DoNotOptimize(fold(from, 2).hashes().words().data());
+  });
+  add("count_bits", 1,
+      [](filter&, const filter& from) { benchmark::DoNotOptimize(from.hashes().bits_set()); });
+}
+
+// "50000000" or "100000000:blocked,classic"; groups are the kinds, peers and whole.
+bool enter_size(const std::string& argument) {
+  char* rest = nullptr;
+  const std::uint64_t n = std::strtoull(argument.c_str(), &rest, 10);
+  if (n == 0 || (*rest != '\0' && *rest != ':')) return false;
+  const std::string groups = *rest == ':' ? rest + 1 : "all";
+  [&]<class... Filters>(std::type_identity<Filters>...) { (enter_kind<Filters>(groups, n), ...); }(
+      std::type_identity<blocked_filter>{}, std::type_identity<classic_filter>{},
+      std::type_identity<partitioned_filter>{}, std::type_identity<counting_filter>{},
+      std::type_identity<cuckoo_filter>{}, std::type_identity<scalable_filter>{},
+      std::type_identity<windowed_filter>{}, std::type_identity<fuse_filter>{},
+      std::type_identity<ribbon_filter>{}, std::type_identity<bloomier_filter>{},
+      std::type_identity<count_min>{}, std::type_identity<spectral_filter>{},
+      std::type_identity<top_k>{});
+  const auto wanted = [&](std::string_view group) {
+    return groups == "all" || groups.find(group) != std::string::npos;
+  };
+  if (wanted("whole")) enter_whole(n);
+  if (wanted("peers")) {
+    enter_peer<hash_set>(n);
+    enter_peer<sorted_hashes>(n);
+#ifdef BLOOMERY_HAS_LEVELDB
+    enter_peer<leveldb_policy>(n);
+#endif
+  }
+  return true;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  benchmark::Initialize(&argc, argv);
+  std::vector<std::string> sizes(argv + 1, argv + argc);
+  if (sizes.empty()) sizes = {"1000000", "50000000"};
+  for (const std::string& size : sizes) {
+    if (enter_size(size)) continue;
+    std::fprintf(stderr, "suite: '%s' is not a size like 1000000 or 1000000:blocked,peers\n",
+                 size.c_str());
+    return 2;
+  }
+  benchmark::AddCustomContext("kernel", std::string(kernel_in_use()));
+  benchmark::RunSpecifiedBenchmarks();
+}

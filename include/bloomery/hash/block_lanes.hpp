@@ -1,0 +1,178 @@
+// One key and its block of sixteen 32-bit lanes: its bit or its counter in each lane that it uses.
+//
+// Compiled into the program that includes it, for the machine that the program is built for. On x86 and little-endian
+// ARM a block is a few vectors, of the compiler's own kind; elsewhere the used lanes are visited one after the
+// other. Zen 4, 1.2 MB, 6 probes, hashing included: 3 ns a key with AVX-512 or AVX2, 7 with SSE2 alone, 9
+// lane by lane. All give the same bits.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "bloomery/core/block_geometry.hpp"
+#include "bloomery/hash/lane_tables.hpp"
+#include "bloomery/hash/listed_lanes.hpp"
+
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#if defined(__AVX512F__)
+#define BLOOMERY_LANE_VECTOR 64
+#elif defined(__AVX2__)
+#define BLOOMERY_LANE_VECTOR 32
+#elif defined(__SSE2__) || (defined(__aarch64__) && defined(__AARCH64EL__))
+#define BLOOMERY_LANE_VECTOR 16
+#endif
+#endif
+#endif
+
+namespace bloomery::detail {
+
+#if defined(BLOOMERY_LANE_VECTOR)
+
+// What listed_lanes does, for all lanes at once; those that the key does not use have a one of 0 and a counter without bits.
+class vector_lanes {
+ public:
+  explicit vector_lanes(const lane_tables& tables) noexcept : tables_(tables) {}
+
+  [[gnu::always_inline]] [[nodiscard]] bool covered(std::uint64_t hash,
+                                                    const std::uint64_t* block) const noexcept {
+    part missing{};
+    for (std::size_t i = 0; i < parts; ++i) {
+      missing |= key_part(*this, hash, i, 1).one & ~load(block, i);
+    }
+    return is_zero(missing);
+  }
+  [[gnu::always_inline]] void set(std::uint64_t hash, std::uint64_t* block) const noexcept {
+    for (std::size_t i = 0; i < parts; ++i) {
+      store(block, i, load(block, i) | key_part(*this, hash, i, 1).one);
+    }
+  }
+
+  [[gnu::always_inline]] [[nodiscard]] bool counted(std::uint64_t hash, const std::uint64_t* block,
+                                                    std::uint32_t width) const noexcept {
+    part missing{};
+    for (std::size_t i = 0; i < parts; ++i) {
+      const key_part key(*this, hash, i, width);
+      missing |= (load(block, i) & key.cell) == 0 ? key.one : part{};
+    }
+    return is_zero(missing);
+  }
+  [[gnu::always_inline]] [[nodiscard]] std::uint32_t least(std::uint64_t hash,
+                                                           const std::uint64_t* block,
+                                                           std::uint32_t width) const noexcept {
+    if constexpr (!shifts) return listed_lanes(tables_).least(hash, block, width);
+    std::array<std::uint32_t, block_geometry::lanes> counts;
+    for (std::size_t i = 0; i < parts; ++i) {
+      const key_part key(*this, hash, i, width);
+      const part count = (load(block, i) & key.cell) >> key.shift;
+      const part wanted = key.one != 0 ? count : ~part{};
+      std::memcpy(counts.data() + i * part_lanes, &wanted, sizeof(part));
+    }
+    std::uint32_t smallest = UINT32_MAX;
+    for (const std::uint32_t count : counts) smallest = count < smallest ? count : smallest;
+    return smallest;
+  }
+  [[gnu::always_inline]] void increment(std::uint64_t hash, std::uint64_t* block,
+                                        std::uint32_t width) const noexcept {
+    for (std::size_t i = 0; i < parts; ++i) {
+      const key_part key(*this, hash, i, width);
+      const part there = load(block, i);
+      store(block, i, there + ((there & key.cell) != key.cell ? key.one : part{}));
+    }
+  }
+  [[gnu::always_inline]] bool decrement(std::uint64_t hash, std::uint64_t* block,
+                                        std::uint32_t width) const noexcept {
+    part less[parts];
+    part missing{};
+    for (std::size_t i = 0; i < parts; ++i) {
+      const key_part key(*this, hash, i, width);
+      const part there = load(block, i);
+      missing |= (there & key.cell) == 0 ? key.one : part{};
+      less[i] = there - ((there & key.cell) != key.cell ? key.one : part{});
+    }
+    if (!is_zero(missing)) return false;
+    for (std::size_t i = 0; i < parts; ++i) store(block, i, less[i]);
+    return true;
+  }
+
+ private:
+  using part [[gnu::vector_size(BLOOMERY_LANE_VECTOR)]] = std::uint32_t;
+  static constexpr std::size_t part_lanes = sizeof(part) / 4;
+  static constexpr std::size_t parts = block_geometry::lanes / part_lanes;
+
+  // Whether the machine can shift each lane by its own number.
+#if defined(__SSE2__) && !defined(__AVX2__)
+  static constexpr bool shifts = false;
+#else
+  static constexpr bool shifts = true;
+#endif
+
+  // The counters of a key in part i of its block: their lowest bits, and all of their bits.
+  struct key_part {
+    [[gnu::always_inline]] key_part(const vector_lanes& lanes, std::uint64_t hash, std::size_t i,
+                                    std::uint32_t width) noexcept {
+      const std::size_t rotation = rotation_of(hash);
+      const part product =
+          part_of(block_geometry::lane_multiplier, i) * static_cast<std::uint32_t>(hash);
+      if constexpr (shifts) {
+        shift = (product >> 27U) & ~(width - 1);
+        one = part_of(lanes.tables_.ones[rotation].lanes, i) << shift;
+      } else {
+        // Negative, because 2^31 is too large for a signed number, and -2^31 is not.
+        using floats [[gnu::vector_size(BLOOMERY_LANE_VECTOR)]] = float;
+        using numbers [[gnu::vector_size(BLOOMERY_LANE_VECTOR)]] = std::int32_t;
+        const part exponent = (product >> 4U) & (~(width - 1) << 23U & 0x0f800000U);
+        const part number = part_of(lanes.tables_.floats[rotation].lanes, i) + exponent;
+        one = -reinterpret_cast<part>(
+            __builtin_convertvector(reinterpret_cast<floats>(number), numbers));
+      }
+      cell = (one << width) - one;
+    }
+    part shift;
+    part one;
+    part cell;
+  };
+
+  template <class Lanes>
+  [[gnu::always_inline]] static part part_of(const Lanes& lanes, std::size_t i) noexcept {
+    part some;
+    std::memcpy(&some, lanes.data() + i * part_lanes, sizeof(part));
+    return some;
+  }
+  [[gnu::always_inline]] static part load(const std::uint64_t* block, std::size_t i) noexcept {
+    part lanes;
+    std::memcpy(&lanes, block + i * sizeof(part) / 8, sizeof(part));
+    return lanes;
+  }
+  [[gnu::always_inline]] static void store(std::uint64_t* block, std::size_t i,
+                                           const part& lanes) noexcept {
+    std::memcpy(block + i * sizeof(part) / 8, &lanes, sizeof(part));
+  }
+
+  [[gnu::always_inline]] static bool is_zero(const part& all) noexcept {
+    using words [[gnu::vector_size(BLOOMERY_LANE_VECTOR)]] = std::uint64_t;
+    const auto w = reinterpret_cast<words>(all);
+#if BLOOMERY_LANE_VECTOR == 64
+    const auto four =
+        __builtin_shufflevector(w, w, 0, 1, 2, 3) | __builtin_shufflevector(w, w, 4, 5, 6, 7);
+    const auto two =
+        __builtin_shufflevector(four, four, 0, 1) | __builtin_shufflevector(four, four, 2, 3);
+#elif BLOOMERY_LANE_VECTOR == 32
+    const auto two = __builtin_shufflevector(w, w, 0, 1) | __builtin_shufflevector(w, w, 2, 3);
+#else
+    const auto two = w;
+#endif
+    return (two[0] | two[1]) == 0;
+  }
+
+  const lane_tables& tables_;
+};
+
+using block_lanes = vector_lanes;
+#else
+using block_lanes = listed_lanes;
+#endif
+
+}  // namespace bloomery::detail

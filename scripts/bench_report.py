@@ -1,0 +1,186 @@
+#!/usr/bin/python3
+"""docs/performance.md from the results of the suite and of bench_tool.py, on standard output.
+
+Usage: bench_report.py SUITE.json TOOL.json [--short]
+"""
+
+import collections
+import json
+import re
+import statistics
+import subprocess
+import sys
+
+KINDS = ["blocked", "classic", "partitioned", "counting", "cuckoo", "scalable", "windowed", "fuse", "ribbon",
+         "bloomier", "count-min", "spectral", "top-k"]
+PEERS = {"unordered_set": "`std::unordered_set<uint64_t>`",
+         "sorted_hashes": "sorted list of 64-bit hashes, binary search",
+         "leveldb": "LevelDB's Bloom filter policy, 10 bits a key"}
+WHOLE = ["memcpy", "merge", "intersect", "fold", "count_bits"]
+
+
+class Suite:
+    """Medians by (group, what, keys): nanoseconds a key, and bytes a second."""
+
+    def __init__(self, results):
+        self.context = results["context"]
+        self.labels = {}
+        ns, rate = collections.defaultdict(list), collections.defaultdict(list)
+        for run in results["benchmarks"]:
+            if run.get("run_type") != "iteration":
+                continue
+            group, what, keys = run["name"].split("/")[:3]
+            name = (group, what, int(keys))
+            if "items_per_second" in run:
+                ns[name].append(1e9 / run["items_per_second"])
+            if "bytes_per_second" in run:
+                rate[name].append(run["bytes_per_second"])
+            self.labels[name] = run.get("label", "")
+        self.runs = min(map(len, list(ns.values()) + list(rate.values())))
+        self.ns = {name: statistics.median(values) for name, values in ns.items()}
+        self.rate = {name: statistics.median(values) for name, values in rate.items()}
+        self.sizes = sorted({keys for _, _, keys in self.ns})
+
+    def floor(self, what, keys):
+        """The median over the kinds, beside each of which the floor was measured."""
+        return statistics.median(ns for (_, w, k), ns in self.ns.items() if (w, k) == (what, keys))
+
+
+def first_line(*command):
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")[0]
+    except OSError:
+        return "unknown"
+
+
+def cpu_model():
+    with open("/proc/cpuinfo") as info:
+        found = re.search(r"^model name\s*: (.*)$", info.read(), re.MULTILINE)
+    return found[1] if found else "unknown processor"
+
+
+def row(*cells):
+    return "| " + " | ".join(cells) + " |\n"
+
+
+def head(*cells):
+    return row(*cells) + row(*["---"] * len(cells))
+
+
+def in_floors(suite, kind, what, floor, keys):
+    """Two cells: nanoseconds and multiples of the floor beside it."""
+    ns = suite.ns.get((kind, what, keys))
+    beside = suite.ns.get((kind, floor, keys))
+    return [f"{ns:.2f}" if ns else "-", f"{ns / beside:.2f}" if ns and beside else "-"]
+
+
+def ratio(above, below, digits=1):
+    return f"{above / below:.{digits}f}" if above and below else "-"
+
+
+def machine_text(suite, short):
+    context = suite.context
+    caches = ", ".join(f"L{c['level']} {c['size'] // 1024} kB" for c in context["caches"]
+                       if c["type"] != "Instruction")
+    text = "# Performance\n\nWritten by `scripts/bench`; do not edit. "
+    if short:
+        text += "**This was a short run (`--short`): it shows the form, not the speed.** "
+    text += (f"Medians of {suite.runs} runs, one thread if not said otherwise, 64-bit integers as keys, filters at 1 %. "
+             "Times depend on the machine; the ratios to the floor beside them say more. "
+             "`bloomery bench` measures yours.\n\n")
+    load = ", ".join(f"{x:.1f}" for x in context["load_avg"])
+    return text + (f"- machine: {cpu_model()}, {context['num_cpus']} cores; {caches}\n"
+                   f"- compiler: {first_line('g++', '--version')}, release build\n"
+                   f"- kernels: {context.get('kernel', 'unknown')}\n"
+                   f"- date: {context['date'][:10]}, load at the start {load}\n")
+
+
+def floor_text(suite):
+    text = ("\n## The floor\n\nWhat no filter can avoid: hash a key, then read one random 64-byte line of an array as large as "
+            "the blocked filter and fold it into one counted bit; or read, change and write it. "
+            "The best of the pipelines in `bits/floor.hpp`.\n\n")
+    text += head("keys", "read, ns", "pipeline", "read and write, ns", "pipeline")
+    for keys in suite.sizes:
+        label = {what: next((label for (_, w, k), label in suite.labels.items() if (w, k) == (what, keys)), "")
+                 for what in ("floor_read", "floor_write")}
+        text += row(f"{keys:,}", f"{suite.floor('floor_read', keys):.2f}", label["floor_read"],
+                    f"{suite.floor('floor_write', keys):.2f}", label["floor_write"])
+    return text
+
+
+def kinds_text(suite, keys):
+    text = f"\n## {keys:,} keys\n\n"
+    text += head("kind", "lookup in bulk, ns", "floors", "one by one, ns", "times bulk", "add in bulk, ns", "floors",
+                 "one by one, ns", "times bulk", "build, ns")
+    for kind in KINDS:
+        if (kind, "lookup_bulk", keys) not in suite.ns:
+            continue
+        cells = [f"`{kind}`"]
+        for what, floor in (("lookup", "floor_read"), ("add", "floor_write")):
+            bulk, one = (suite.ns.get((kind, f"{what}_{how}", keys)) for how in ("bulk", "one"))
+            cells += in_floors(suite, kind, f"{what}_bulk", floor, keys)
+            cells += [f"{one:.2f}" if one else "-", ratio(one, bulk)]
+        built = suite.ns.get((kind, "build", keys))
+        text += row(*cells, f"{built:.0f}" if built else "-")
+    return text
+
+
+def peers_text(suite):
+    text = ("\n## What people use instead\n\nLookups, nanoseconds a key, and how many times that is what `blocked` takes in bulk and one "
+            "by one.\n\n")
+    text += head("keys", "", "lookup, ns", "times `blocked` in bulk", "times `blocked` one by one", "build, ns")
+    for keys in suite.sizes:
+        bulk, one = (suite.ns.get(("blocked", f"lookup_{how}", keys)) for how in ("bulk", "one"))
+        for peer, name in PEERS.items():
+            ns = suite.ns.get((peer, "lookup_one", keys))
+            if not ns:
+                continue
+            built = suite.ns.get((peer, "build", keys))
+            text += row(f"{keys:,}", name, f"{ns:.1f}", ratio(ns, bulk), ratio(ns, one),
+                        f"{built:.0f}" if built else "-")
+    return text
+
+
+def whole_text(suite):
+    text = ("\n## Whole filters\n\nBytes read and written, in GB a second, beside a memcpy of the same filter. "
+            "`fold` includes the memory for its result.\n\n")
+    text += head("keys", "", "GB/s", "of memcpy")
+    for keys in sorted({k for group, _, k in suite.rate if group == "whole"}):
+        copy = suite.rate[("whole", "memcpy", keys)]
+        for what in WHOLE:
+            rate = suite.rate[("whole", what, keys)]
+            text += row(f"{keys:,}", what.replace("_", " "), f"{rate / 1e9:.1f}", f"{rate / copy * 100:.0f} %")
+    return text
+
+
+def tool_text(tool):
+    text = (f"\n## The tool\n\nA file of {tool['lines']:,} lines, {tool['bytes'] / 1e6:.0f} MB, in the page cache; "
+            f"medians of {tool['repetitions']} runs, output to /dev/null, the filter of "
+            f"{tool['filter_bytes'] / 1e6:.1f} MB written to a file. Without `--keys` the lines are counted first.\n\n")
+    text += head("command", "seconds", "times `wc -l`", "peak memory above the filter, MiB")
+    wc = tool["commands"]["wc -l"]["seconds"]
+    for name, result in tool["commands"].items():
+        above = (result["peak_bytes"] - tool["filter_bytes"]) / 2**20
+        text += row(f"`{name.split(',')[0]}`{name[len(name.split(',')[0]):]}", f"{result['seconds']:.2f}",
+                    f"{result['seconds'] / wc:.1f}", "-" if name == "wc -l" else f"{above:.0f}")
+    return text
+
+
+def main(suite_path, tool_path, short):
+    with open(suite_path) as file:
+        suite = Suite(json.load(file))
+    with open(tool_path) as file:
+        tool = json.load(file)
+    text = machine_text(suite, short) + floor_text(suite)
+    for keys in suite.sizes:
+        text += kinds_text(suite, keys)
+    text += ("\nA floor is the one measured beside that kind. Half of the keys asked for are in the filter, in random order. "
+             "Adding begins with an empty filter and takes at most four million keys. `fuse`, `ribbon` and `bloomier` are built from "
+             "all keys at once; `top-k` lists keys, so nearly all of its answers are no.\n")
+    sys.stdout.write(text + peers_text(suite) + whole_text(suite) + tool_text(tool))
+
+
+if __name__ == "__main__":
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__)
+    main(sys.argv[1], sys.argv[2], "--short" in sys.argv[3:])

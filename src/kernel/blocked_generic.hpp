@@ -1,0 +1,110 @@
+// Blocks by the calls for one key, which are in the vectors of the compiler: the kernels of machines where those are as
+// good as any. `Cached` is the size below which an array is taken to be in the cache.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "blocked_scalar.hpp"
+#include "bloomery/hash/block_lanes.hpp"
+#include "bloomery/hash/probe.hpp"
+#include "rows_loop.hpp"
+
+namespace bloomery::kernel {
+
+namespace {
+
+template <std::uint64_t Cached>
+class generic_bits : public scalar_stage {
+ public:
+  static constexpr std::uint64_t cached_bytes = Cached;
+
+  template <class Word>
+  generic_bits(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
+      : scalar_stage(array, spread_seed), tables_(array.probes) {}
+
+  [[gnu::always_inline]] [[nodiscard]] bool covers(const key_ring& ring, std::size_t at,
+                                                   const std::uint64_t* block) const noexcept {
+    return detail::block_lanes(tables_).covered(ring.hash[at], block);
+  }
+  [[gnu::always_inline]] void set(const key_ring& ring, std::size_t at,
+                                  std::uint64_t* block) const noexcept {
+    detail::block_lanes(tables_).set(ring.hash[at], block);
+  }
+  [[gnu::always_inline]] [[nodiscard]] bool set_new(const key_ring& ring, std::size_t at,
+                                                    std::uint64_t* block) const noexcept {
+    const bool is_new = !covers(ring, at, block);
+    set(ring, at, block);
+    return is_new;
+  }
+
+ private:
+  detail::lane_tables tables_;
+};
+
+template <std::uint64_t Cached>
+class generic_counters : public scalar_stage {
+ public:
+  static constexpr std::uint64_t cached_bytes = Cached;
+
+  template <class Word>
+  generic_counters(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
+      : scalar_stage(array, spread_seed), tables_(array.probes), width_(array.width) {}
+
+  [[gnu::always_inline]] [[nodiscard]] bool covers(const key_ring& ring, std::size_t at,
+                                                   const std::uint64_t* block) const noexcept {
+    return detail::block_lanes(tables_).counted(ring.hash[at], block, width_);
+  }
+  [[gnu::always_inline]] void set(const key_ring& ring, std::size_t at,
+                                  std::uint64_t* block) const noexcept {
+    detail::block_lanes(tables_).increment(ring.hash[at], block, width_);
+  }
+  [[gnu::always_inline]] [[nodiscard]] bool take(const key_ring& ring, std::size_t at,
+                                                 std::uint64_t* block) const noexcept {
+    return detail::block_lanes(tables_).decrement(ring.hash[at], block, width_);
+  }
+  [[gnu::always_inline]] [[nodiscard]] std::uint64_t least(
+      const key_ring& ring, std::size_t at, const std::uint64_t* block) const noexcept {
+    return detail::block_lanes(tables_).least(ring.hash[at], block, width_);
+  }
+
+ private:
+  detail::lane_tables tables_;
+  std::uint32_t width_;
+};
+
+// Masks by the calls for one key.
+template <std::uint64_t Cached>
+class generic_rows : public scalar_finder {
+ public:
+  static constexpr std::uint64_t cached_bytes = Cached;
+  struct group_masks {
+    block_mask masks[group];
+  };
+
+  explicit generic_rows(std::uint32_t probes) noexcept : tables_(probes) {}
+
+  [[gnu::always_inline]] void make(const std::uint64_t* hashes, group_masks& out) const noexcept {
+    for (std::size_t i = 0; i < group; ++i) {
+      out.masks[i] = {};
+      detail::block_lanes(tables_).set(hashes[i], out.masks[i].words.data());
+    }
+  }
+  [[gnu::always_inline]] static unsigned ask(const block_row& row, const std::uint64_t* hashes,
+                                             const group_masks& in) noexcept {
+    group_words at;
+    find(row, hashes, at);
+    unsigned found = 0;
+    for (std::size_t i = 0; i < group; ++i) {
+      found |= unsigned{in.masks[i].covered_by(row.words + at.word[i])} << i;
+    }
+    return found;
+  }
+
+ private:
+  detail::lane_tables tables_;
+};
+
+}  // namespace
+
+}  // namespace bloomery::kernel
