@@ -36,8 +36,8 @@ class fuse_pipeline {
   explicit fuse_pipeline(const fuse_array& array) noexcept
       : words_(array.directory.words), directory_(array.directory), cells_(array.cell_bits) {}
 
-  // visit(index, at, wrong) for every key: `at` is its place in the ring, `wrong` its fingerprint XOR its cells. The last
-  // group is filled up with keys that nobody asked for.
+  // visit(index, at, wrong) for every key: `at` is its place in the ring, `wrong` its fingerprint XOR its cells. The
+  // last group is filled up with keys that nobody asked for.
   template <bool Cached, class Visit>
   [[gnu::always_inline]] void roll(std::span<const std::uint64_t> hashes, std::uint64_t* bitmap,
                                    fuse_ring<Probes>& ring, const Visit& visit) const noexcept {

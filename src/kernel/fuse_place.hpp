@@ -103,9 +103,9 @@ struct whole_cells {
   }
 };
 
-// And tags. A place is the number of a byte, times 64, and how far the tag is to be shifted. The byte is a multiple of 8,
-// or of 4 for a tag that lies in two words: eight bytes from there hold all of it (34 bits are the most, and those
-// begin at even places) and touch no line that the tag itself does not.
+// And tags. A place is the number of a byte, times 64, and how far the tag is to be shifted. The byte is a multiple
+// of 8, or of 4 for a tag that lies in two words: eight bytes from there hold all of it (34 bits are the most, and
+// those begin at even places) and touch no line that the tag itself does not.
 template <class Number>
 struct tag_cells {
   using cell_type = std::uint64_t;
