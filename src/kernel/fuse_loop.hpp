@@ -34,7 +34,7 @@ template <class Number, std::uint32_t Probes, class Cells, bool Values>
 class fuse_pipeline {
  public:
   explicit fuse_pipeline(const fuse_array& array) noexcept
-      : words_(array.directory.words), directory_(array.directory), cells_(array.cell_bits) {}
+      : directory_(array.directory), words_(array.directory.words), cells_(array.cell_bits) {}
 
   // visit(index, at, wrong) for every key: `at` is its place in the ring, `wrong` its fingerprint XOR its cells. The
   // last group is filled up with keys that nobody asked for.
@@ -98,8 +98,8 @@ class fuse_pipeline {
     asm volatile("");  // GCC 12 would drop it, see batch.hpp
   }
 
-  const std::uint64_t* words_;
   fuse_directory<Number> directory_;
+  const std::uint64_t* words_;
   Cells cells_;
 };
 

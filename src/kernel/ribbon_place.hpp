@@ -137,8 +137,8 @@ class ribbon_stage {
       std::uint64_t{detail::ribbon_thresholds[2]} << 32U |
       std::uint64_t{detail::ribbon_thresholds[3]} << 48U;
 
-  ribbon_array array_;
   ribbon_layer<Number> only_;
+  ribbon_array array_;
   bool bumps_;
 };
 
