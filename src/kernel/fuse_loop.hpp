@@ -23,7 +23,9 @@ template <std::uint32_t Probes>
 struct fuse_ring {
   alignas(64) std::uint64_t place[Probes][fuse_ring_groups * group_keys];
   alignas(64) std::uint64_t print[fuse_ring_groups * group_keys];
-  alignas(64) std::uint64_t value[Probes][fuse_ring_groups * group_keys];  // where it would be
+  // Of bloomier filters: the cells, and the bit where the values of the shard begin.
+  alignas(64) std::uint64_t cell[Probes][fuse_ring_groups * group_keys];
+  alignas(64) std::uint64_t values[fuse_ring_groups * group_keys];
   std::uint8_t nowhere[fuse_ring_groups];  // bit i: key i is of a shard without keys
 };
 
@@ -32,13 +34,10 @@ template <class Number, std::uint32_t Probes, class Cells, bool Values>
 class fuse_pipeline {
  public:
   explicit fuse_pipeline(const fuse_array& array) noexcept
-      : words_(array.directory.words),
-        value_bits_(array.value_bits),
-        directory_(array.directory),
-        cells_(array.cell_bits) {}
+      : directory_(array.directory), words_(array.directory.words), cells_(array.cell_bits) {}
 
-  // visit(index, at, wrong) for every key: `at` is its place in the ring, `wrong` its fingerprint XOR its cells. The last
-  // group is filled up with keys that nobody asked for.
+  // visit(index, at, wrong) for every key: `at` is its place in the ring, `wrong` its fingerprint XOR its cells. The
+  // last group is filled up with keys that nobody asked for.
   template <bool Cached, class Visit>
   [[gnu::always_inline]] void roll(std::span<const std::uint64_t> hashes, std::uint64_t* bitmap,
                                    fuse_ring<Probes>& ring, const Visit& visit) const noexcept {
@@ -71,13 +70,11 @@ class fuse_pipeline {
       const Number hash = Number::load(hashes + i);
       const fuse_shards<Number> shard = directory_.of(hash);
       const Number mixed = mix64(hash, shard.seed);
-      Number first_value = Number::all(0);
-      if constexpr (Values) first_value = first_value_bit(shard);
+      if constexpr (Values) first_value_bit(shard).store(&ring.values[at]);
       visit_fuse_cells<Probes>(
           mixed, shard, [&](std::uint32_t j, const Number& cell) __attribute__((always_inline)) {
             cells_.place(shard.first_word, cell).store(&ring.place[j][at]);
-            if constexpr (!Values) return;
-            (first_value + cell * Number::all(value_bits_)).store(&ring.value[j][at]);
+            if constexpr (Values) cell.store(&ring.cell[j][at]);
           });
       fuse_prints(mixed, cells_.width).store(&ring.print[at]);
       there |= meet(shard.segment, shard.segment) << i;
@@ -101,9 +98,8 @@ class fuse_pipeline {
     asm volatile("");  // GCC 12 would drop it, see batch.hpp
   }
 
-  const std::uint64_t* words_;
-  std::uint32_t value_bits_;
   fuse_directory<Number> directory_;
+  const std::uint64_t* words_;
   Cells cells_;
 };
 
@@ -169,17 +165,18 @@ struct fuse_loop {
   // In pieces: first the places of the values, which then are on their way, then the values.
   static void values(const fuse_array& array, std::span<const std::uint64_t> hashes,
                      std::uint64_t* values, std::uint64_t* bitmap) noexcept {
-    constexpr std::size_t piece = 1024;
+    constexpr std::size_t piece = 2048;
+    const detail::packed_cells cells{array.value_bits};
     for (; !hashes.empty(); values += piece, bitmap += piece / 64) {
       const auto now = hashes.first(hashes.size() < piece ? hashes.size() : piece);
       hashes = hashes.subspan(now.size());
+      for (std::size_t i = 0; i < now.size(); ++i) values[i] = 0;  // should there be no arrays
       choose(array, now.size(), bitmap, [&]<std::uint32_t Probes, bool Cached>() {
         find_values<Probes, Cached>(array, now, values, bitmap);
       });
-      const detail::packed_cells cells{array.value_bits};
       for (std::size_t i = 0; i < now.size(); ++i) {
-        const bool there = ((bitmap[i / 64] >> (i % 64)) & 1U) != 0;
-        values[i] = there ? cells.get_at(array.directory.words, values[i]) : 0;
+        const std::uint64_t there = (bitmap[i / 64] >> (i % 64)) & 1U;
+        values[i] = cells.get_at(array.directory.words, values[i]) & (0 - there);
       }
     }
   }
@@ -196,8 +193,9 @@ struct fuse_loop {
         hashes, bitmap, ring,
         [&](std::size_t index, std::size_t at, std::uint64_t wrong) __attribute__((always_inline)) {
           const std::uint64_t tag = wrong & mask;
-          // Of an absent key the first line of all: whether it is one cannot be foretold, so no branch.
-          const std::uint64_t bit = tag < Probes ? ring.value[tag % Probes][at] : 0;
+          // Of an absent key the first line of all.
+          const std::uint64_t own = ring.cell[tag < Probes ? tag : 0][at];
+          const std::uint64_t bit = tag < Probes ? ring.values[at] + own * array.value_bits : 0;
           if constexpr (!Cached) __builtin_prefetch(words + (bit >> 6U), 0, 2);
           if (index < hashes.size()) values[index] = bit;
           return tag < Probes;

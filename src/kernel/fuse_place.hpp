@@ -26,25 +26,26 @@ template <class Number>
 class fuse_directory {
  public:
   explicit fuse_directory(const detail::static_directory& d) noexcept
-      : entries_(d.entries), shards_(d.shards), first_(at(Number::all(0))) {}
+      : first_(at(d.entries, Number::all(0))), entries_(d.entries), shards_(d.shards) {}
 
   // A filter of up to 2 million keys has one shard, and then there is nothing to look up.
   [[gnu::always_inline]] [[nodiscard]] fuse_shards<Number> of(const Number& hash) const noexcept {
     if (shards_ == 1) return first_;
     static_assert(sizing::fuse_entry_words == 4);
-    return at(multiply_high_short(hash, Number::all(shards_)) << 2U);
+    return at(entries_, multiply_high_short(hash, Number::all(shards_)) << 2U);
   }
 
  private:
-  [[gnu::always_inline]] [[nodiscard]] fuse_shards<Number> at(const Number& word) const noexcept {
+  [[gnu::always_inline]] static fuse_shards<Number> at(const std::uint64_t* entries,
+                                                       const Number& word) noexcept {
     Number row[4];
-    Number::gather_rows(entries_, word, row);
+    Number::gather_rows(entries, word, row);
     return {row[0], row[1], row[2], row[3]};
   }
 
+  fuse_shards<Number> first_;
   const std::uint64_t* entries_;
   std::uint64_t shards_;
-  fuse_shards<Number> first_;
 };
 
 // Calls visit(j, cell) for each probe. The sizes of a shard are below 2^31.
@@ -103,9 +104,9 @@ struct whole_cells {
   }
 };
 
-// And tags. A place is the number of a byte, times 64, and how far the tag is to be shifted. The byte is a multiple of 8,
-// or of 4 for a tag that lies in two words: eight bytes from there hold all of it (34 bits are the most, and those
-// begin at even places) and touch no line that the tag itself does not.
+// And tags. A place is the number of a byte, times 64, and how far the tag is to be shifted. The byte is a multiple
+// of 8, or of 4 for a tag that lies in two words: eight bytes from there hold all of it (34 bits are the most, and
+// those begin at even places) and touch no line that the tag itself does not.
 template <class Number>
 struct tag_cells {
   using cell_type = std::uint64_t;

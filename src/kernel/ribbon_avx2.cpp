@@ -40,7 +40,8 @@ struct avx2_columns : vector_columns<avx2_columns> {
     const auto chosen = [&](std::size_t j) __attribute__((always_inline)) {
       const __m256i a = _mm256_and_si256(load(columns + j), all(ring.first[at]));
       const __m256i b = _mm256_and_si256(load(columns + bits + j), all(ring.second[at]));
-      const __m256i c = _mm256_and_si256(load(columns + 2 * bits + j), all(ring.third[at]));
+      const __m256i c =
+          _mm256_and_si256(load(columns + std::size_t{2} * bits + j), all(ring.third[at]));
       return _mm256_castsi256_ps(_mm256_xor_si256(_mm256_xor_si256(a, b), c));
     };
     // The halves of all eight numbers onto each other, and those of the 32 bits that are left.

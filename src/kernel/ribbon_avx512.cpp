@@ -44,7 +44,7 @@ struct avx512_columns : vector_columns<avx512_columns> {
                                                         std::size_t at) noexcept {
     eight x = (eight::load(columns) & eight::all(ring.first[at])) ^
               (eight::load(columns + bits) & eight::all(ring.second[at])) ^
-              (eight::load(columns + 2 * bits) & eight::all(ring.third[at]));
+              (eight::load(columns + std::size_t{2} * bits) & eight::all(ring.third[at]));
     // The parities of groups of four bits, then the sum of those in the uppermost one. With vpopcntq, which not all
     // have, a lookup takes 6.0 ns instead of 6.2.
     x = x ^ (x >> 1);

@@ -29,7 +29,7 @@ template <class Number, class Columns, unsigned Chunks, bool Cached>
 class ribbon_pipeline {
  public:
   explicit ribbon_pipeline(const ribbon_array& array) noexcept
-      : array_(array), words_(array.directory.words), stage_(array) {}
+      : stage_(array), array_(array), words_(array.directory.words) {}
 
   // All keys of a piece through the first layer, and those that it bumped, one in 25, afterwards one by one. Where
   // they were dealt with as they came, each cost 50 ns, for the branch that nobody can foretell.
@@ -117,9 +117,9 @@ class ribbon_pipeline {
     asm volatile("");  // GCC 12 would drop it, see batch.hpp
   }
 
+  ribbon_stage<Number> stage_;
   ribbon_array array_;
   const std::uint64_t* words_;
-  ribbon_stage<Number> stage_;
 };
 
 template <class Number, class Columns>

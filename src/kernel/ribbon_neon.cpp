@@ -27,7 +27,7 @@ struct neon_columns : vector_columns<neon_columns> {
     const auto chosen = [&](std::size_t j) __attribute__((always_inline)) {
       const uint64x2_t a = vandq_u64(vld1q_u64(columns + j), first);
       const uint64x2_t b = vandq_u64(vld1q_u64(columns + bits + j), second);
-      const uint64x2_t c = vandq_u64(vld1q_u64(columns + 2 * bits + j), third);
+      const uint64x2_t c = vandq_u64(vld1q_u64(columns + std::size_t{2} * bits + j), third);
       return vreinterpretq_u32_u64(veorq_u64(veorq_u64(a, b), c));
     };
     // The halves of each number onto each other, until it is a byte.

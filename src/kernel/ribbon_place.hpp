@@ -1,5 +1,5 @@
-// From hashes to equations for the ribbon kernels: hash/static_probe.hpp's arithmetic, as many keys at a time as a Number
-// has places (eight_avx512.hpp, one.hpp).
+// From hashes to equations for the ribbon kernels: hash/static_probe.hpp's arithmetic, as many keys at a time as a
+// Number has places (eight_avx512.hpp, one.hpp).
 #pragma once
 
 #include <bit>
@@ -137,8 +137,8 @@ class ribbon_stage {
       std::uint64_t{detail::ribbon_thresholds[2]} << 32U |
       std::uint64_t{detail::ribbon_thresholds[3]} << 48U;
 
-  ribbon_array array_;
   ribbon_layer<Number> only_;
+  ribbon_array array_;
   bool bumps_;
 };
 

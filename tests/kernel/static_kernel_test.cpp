@@ -29,9 +29,9 @@ using kernel::level;
 
 constexpr std::uint64_t shard_keys = std::uint64_t{1} << sizing::log2_shard_keys;
 
-class StaticKernel : public testing::TestWithParam<level> {};
+class static_kernel : public testing::TestWithParam<level> {};
 
-INSTANTIATE_TEST_SUITE_P(EveryLevel, StaticKernel,
+INSTANTIATE_TEST_SUITE_P(every_level, static_kernel,
                          testing::ValuesIn(kernel_tests::available_levels()),
                          kernel_tests::name_of);
 
@@ -154,7 +154,7 @@ plan plan_of(filter_kind kind, std::uint32_t probes, std::uint32_t cell_bits, co
           .keys = size.shards * shard_keys};
 }
 
-TEST_P(StaticKernel, FuseAnswersAsOneByOne) {
+TEST_P(static_kernel, fuse_answers_as_one_by_one) {
   for (const set_size& size : sizes) {
     const hash_list hashes = sample_hashes(size.keys);
     for (const std::uint32_t probes : {3U, 4U}) {
@@ -166,7 +166,7 @@ TEST_P(StaticKernel, FuseAnswersAsOneByOne) {
   }
 }
 
-TEST_P(StaticKernel, RibbonAnswersAsOneByOne) {
+TEST_P(static_kernel, ribbon_answers_as_one_by_one) {
   for (const set_size& size : sizes) {
     const hash_list hashes = sample_hashes(size.keys);
     for (std::uint32_t bits = 1; bits <= 32; ++bits) {
@@ -184,7 +184,7 @@ bloomier_filter map_of(const set_size& size, std::uint32_t probes, std::uint32_t
           values};
 }
 
-TEST_P(StaticKernel, BloomierAnswersAsOneByOne) {
+TEST_P(static_kernel, bloomier_answers_as_one_by_one) {
   for (const set_size& size : sizes) {
     const hash_list hashes = sample_hashes(size.keys);
     for (const std::uint32_t probes : {3U, 4U}) {
@@ -198,7 +198,7 @@ TEST_P(StaticKernel, BloomierAnswersAsOneByOne) {
   }
 }
 
-TEST_P(StaticKernel, EveryValueWidth) {
+TEST_P(static_kernel, has_values_of_every_width) {
   const hash_list hashes = sample_hashes(500);
   for (std::uint32_t value_bits = 1; value_bits <= 64; ++value_bits) {
     const auto f = map_of({1, 0}, 3, value_bits, value_bits % 9, hashes);
@@ -206,7 +206,7 @@ TEST_P(StaticKernel, EveryValueWidth) {
   }
 }
 
-TEST_P(StaticKernel, AnyNumberOfKeys) {
+TEST_P(static_kernel, takes_any_number_of_keys) {
   const set_size size{2, 20'000};
   const hash_list hashes = sample_hashes(size.keys);
   check_filter<fuse_view>(GetParam(), fuse_filter(plan_of(filter_kind::fuse, 3, 8, size), hashes),
@@ -218,7 +218,7 @@ TEST_P(StaticKernel, AnyNumberOfKeys) {
 }
 
 // Larger than any cache that is taken for near: the pipelines with prefetches.
-TEST_P(StaticKernel, LargeArrays) {
+TEST_P(static_kernel, takes_large_arrays) {
   const hash_list hashes = sample_hashes(2'200'000);
   const hash_list some(hashes.begin(), hashes.begin() + 1'000'000);
   const set_size two_shards{2, hashes.size()};

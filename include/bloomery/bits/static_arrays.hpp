@@ -32,9 +32,14 @@ struct even_cells {
   std::uint32_t width;  // 8, 16 or 32
 
   [[nodiscard]] std::uint64_t mask() const noexcept { return ~std::uint64_t{0} >> (64U - width); }
-  [[nodiscard]] std::uint64_t get(const std::uint64_t* words, std::uint64_t index) const noexcept {
+  // With whatever stands above it.
+  [[nodiscard]] std::uint64_t shifted(const std::uint64_t* words,
+                                      std::uint64_t index) const noexcept {
     const std::uint64_t bit = index * width;
-    return (little_endian(words[bit >> 6U]) >> (bit & 63U)) & mask();
+    return little_endian(words[bit >> 6U]) >> (bit & 63U);
+  }
+  [[nodiscard]] std::uint64_t get(const std::uint64_t* words, std::uint64_t index) const noexcept {
+    return shifted(words, index) & mask();
   }
   void set(std::uint64_t* words, std::uint64_t index, std::uint64_t value) const noexcept {
     const std::uint64_t bit = index * width;

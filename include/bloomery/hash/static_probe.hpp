@@ -40,11 +40,14 @@ struct fuse_shard {
 template <class Visit>
 inline void fuse_cells(std::uint64_t mixed, const sizing::fuse_size& size, std::uint32_t probes,
                        Visit visit) noexcept {
-  std::uint64_t first = multiply_high(mixed, size.starts) * size.segment;
-  std::uint64_t rest = mixed * size.starts;
+  // Both halves of each product come from one multiplication.
+  const uint128 start = static_cast<uint128>(mixed) * size.starts;
+  std::uint64_t first = static_cast<std::uint64_t>(start >> 64U) * size.segment;
+  auto rest = static_cast<std::uint64_t>(start);
   for (std::uint32_t j = 0; j < probes; ++j) {
-    visit(first + multiply_high(rest, size.segment));
-    rest *= size.segment;
+    const uint128 product = static_cast<uint128>(rest) * size.segment;
+    visit(first + static_cast<std::uint64_t>(product >> 64U));
+    rest = static_cast<std::uint64_t>(product);
     first += size.segment;
   }
 }
