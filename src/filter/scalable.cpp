@@ -7,6 +7,7 @@
 
 #include "../core/growth.hpp"
 #include "../kernel/blocked.hpp"
+#include "../kernel/blocks.hpp"
 #include "block_rate.hpp"
 #include "bloomery/core/error.hpp"
 
@@ -76,13 +77,12 @@ scalable_view::scalable_view(const plan& p, std::span<const std::uint64_t> words
 
 void scalable_view::contains_bits(std::span<const std::uint64_t> hashes,
                                   std::span<std::uint64_t> bitmap) const noexcept {
-  std::array<kernel::block_row, growth::most_layers> rows;
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    rows[i] = {.words = layers_[i].words, .blocks = layers_[i].blocks};
+  std::array<kernel::const_blocks, growth::most_layers> all;
+  std::size_t count = 0;
+  for (const layer& l : layers_) {
+    all[count++] = {.words = l.words, .blocks = l.blocks, .probes = shape().probes};
   }
-  kernel::blocked_kernels_chosen().contains_rows(
-      {.rows = rows.data(), .count = layers_.size(), .probes = shape().probes}, hashes.data(),
-      hashes.size(), bitmap.data());
+  kernel::contains_any(std::span(all).first(count), hashes, bitmap);
 }
 
 std::uint64_t scalable_view::keys_stored() const noexcept {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "../kernel/blocked.hpp"
+#include "../kernel/blocks.hpp"
 #include "block_rate.hpp"
 #include "bloomery/core/error.hpp"
 
@@ -83,16 +84,16 @@ void windowed_view::advance(std::uint64_t now) noexcept {
 
 void windowed_view::contains_bits(std::span<const std::uint64_t> hashes,
                                   std::span<std::uint64_t> bitmap) const noexcept {
-  std::array<kernel::block_row, kernel::most_rows> rows;
+  std::array<kernel::const_blocks, 64> all;  // as many as `alive_` has bits
   std::size_t count = 0;
   for (std::uint64_t rest = alive_; rest != 0; rest &= rest - 1) {
     const auto slot = static_cast<std::size_t>(std::countr_zero(rest));
-    rows[count++] = {
-        .words = lines_of_slot(slot).data(), .blocks = blocks_, .stride = slots() * line};
+    all[count++] = {.words = lines_of_slot(slot).data(),
+                    .blocks = blocks_,
+                    .probes = shape().probes,
+                    .stride = slots() * line};
   }
-  kernel::blocked_kernels_chosen().contains_rows(
-      {.rows = rows.data(), .count = count, .probes = shape().probes}, hashes.data(), hashes.size(),
-      bitmap.data());
+  kernel::contains_any(std::span(all).first(count), hashes, bitmap);
 }
 
 std::uint64_t windowed_view::keys() const noexcept {

@@ -19,25 +19,11 @@ struct block_array {
   std::uint64_t blocks = 0;
   std::uint32_t probes = 0;
   std::uint32_t width = 1;
-  std::uint64_t stride = 8;  // another one for `add` alone
+  std::uint64_t stride = 8;
 };
 
 using const_blocks = block_array<const std::uint64_t>;
 using changing_blocks = block_array<std::uint64_t>;
-
-// Blocks of one filter among several that are asked with the same masks, each `stride` words after the one
-// before it.
-struct block_row {
-  const std::uint64_t* words = nullptr;
-  std::uint64_t blocks = 0;
-  std::uint64_t stride = 8;
-};
-inline constexpr std::size_t most_rows = 64;
-struct row_set {
-  const block_row* rows = nullptr;
-  std::size_t count = 0;  // at most most_rows
-  std::uint32_t probes = 0;
-};
 
 struct blocked_kernels {
   // Bit i % 64 of bitmap[i / 64] becomes the answer for key i; the bits after the last key become 0.
@@ -56,9 +42,6 @@ struct blocked_kernels {
   std::size_t (*remove_counted)(const changing_blocks& array, const key_run& run) noexcept;
   // counts[i] becomes the least of the counters of key i.
   void (*count)(const const_blocks& array, const key_run& run, std::uint64_t* counts) noexcept;
-  // Whether one of the rows has all bits of a key.
-  void (*contains_rows)(const row_set& rows, const std::uint64_t* hashes, std::size_t count,
-                        std::uint64_t* bitmap) noexcept;
   // out[i] = mix64(keys[i], spread_seed); may be in place.
   void (*mix)(const std::uint64_t* keys, std::size_t count, std::uint64_t spread_seed,
               std::uint64_t* out) noexcept;

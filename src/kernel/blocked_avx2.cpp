@@ -4,8 +4,6 @@
 
 #include <immintrin.h>
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +23,6 @@
 #endif
 
 #include "blocked_scalar.hpp"
-#include "rows_loop.hpp"
 
 namespace bloomery::kernel {
 
@@ -202,39 +199,12 @@ class avx2_counters : public avx2_lanes {
   __m256i places_;  // a bit number and this is where its counter begins
 };
 
-class avx2_rows : public scalar_finder {
- public:
-  static constexpr std::uint64_t cached_bytes = avx2::cached_bytes;
-  struct group_masks {
-    two_halves masks[group];
-  };
-
-  explicit avx2_rows(std::uint32_t probes) noexcept : lanes_(const_blocks{.probes = probes}, 0) {}
-
-  [[gnu::always_inline]] void make(const std::uint64_t* hashes, group_masks& out) const noexcept {
-    for (std::size_t i = 0; i < group; ++i) out.masks[i] = lanes_.mask_of(hashes[i]);
-  }
-  [[gnu::always_inline]] static unsigned ask(const block_row& row, const std::uint64_t* hashes,
-                                             const group_masks& in) noexcept {
-    group_words at;
-    find(row, hashes, at);
-    unsigned found = 0;
-    for (std::size_t i = group; i-- > 0;) {
-      found = found + found + unsigned{covered(in.masks[i], row.words + at.word[i])};
-    }
-    return found;
-  }
-
- private:
-  avx2 lanes_;
-};
-
 }  // namespace
 
-const blocked_kernels blocked_avx2 = {
-    contains_run<avx2>,          add_anywhere_run<avx2>,       add_new_run<avx2>,
-    contains_run<avx2_counters>, add_run<avx2_counters>,       remove_run<avx2_counters>,
-    count_run<avx2_counters>,    contains_rows_run<avx2_rows>, mix_each};
+const blocked_kernels blocked_avx2 = {contains_run<avx2>,       add_run<avx2>,
+                                      add_new_run<avx2>,        contains_run<avx2_counters>,
+                                      add_run<avx2_counters>,   remove_run<avx2_counters>,
+                                      count_run<avx2_counters>, mix_each};
 
 }  // namespace bloomery::kernel
 

@@ -10,8 +10,6 @@
 #endif
 #include <immintrin.h>
 
-#include <algorithm>
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -30,8 +28,8 @@
 #pragma GCC target("avx512f,avx512dq,avx512bw,bmi2")
 #endif
 
+#include "blocked_loop.hpp"
 #include "eight_avx512.hpp"
-#include "rows_loop.hpp"
 
 namespace bloomery::kernel {
 
@@ -41,7 +39,7 @@ namespace {
 // and that is the busiest one here; written that way, GCC gathers eight of them in a vector first, which takes
 // longer than all the rest (1.10 against 0.78 ns a key).
 [[gnu::always_inline]] inline __mmask16 load_mask(const std::uint16_t& from) noexcept {
-  __mmask16 mask;
+  __mmask16 mask = 0;
   asm("kmovw %1, %0" : "=k"(mask) : "m"(from));
   return mask;
 }
@@ -58,6 +56,7 @@ class avx512_lanes {
   template <class Word>
   avx512_lanes(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
       : blocks_(array.blocks),
+        stride_(array.stride),
         seed_(eight::all(spread_seed)),
         multipliers_(_mm512_loadu_si512(block_geometry::lane_multiplier.data())),
         pattern_(_mm512_set1_epi32(
@@ -75,17 +74,16 @@ class avx512_lanes {
                     _mm512_cvtepi64_epi16(lanes));
     if (blocks_ >> 32U != 0) [[unlikely]] {  // 256 GiB and more
       for (std::size_t i = slot * group; i < (slot + 1) * group; ++i) {
-        ring.word[i] = detail::multiply_high(ring.hash[i], blocks_) * 8;
+        ring.word[i] = detail::multiply_high(ring.hash[i], blocks_) * stride_;
       }
       return;
     }
     const __m512i blocks = _mm512_set1_epi64(static_cast<long long>(blocks_));
     const __m512i low = _mm512_srli_epi64(_mm512_mul_epu32(hash, blocks), 32);
     const __m512i high = _mm512_mul_epu32(_mm512_srli_epi64(hash, 32), blocks);
-    // The upper half is the block; times 8, its first word.
-    const __m512i word = _mm512_srli_epi64(_mm512_add_epi64(low, high), 29);
-    _mm512_store_si512(&ring.word[slot * group],
-                       _mm512_and_si512(word, _mm512_set1_epi64(~std::int64_t{7})));
+    const __m512i block = _mm512_srli_epi64(_mm512_add_epi64(low, high), 32);
+    const __m512i stride = _mm512_set1_epi64(static_cast<long long>(stride_));
+    _mm512_store_si512(&ring.word[slot * group], _mm512_mul_epu32(block, stride));
   }
 
  protected:
@@ -99,6 +97,7 @@ class avx512_lanes {
 
  private:
   std::uint64_t blocks_;
+  std::uint64_t stride_;
   eight seed_;
   __m512i multipliers_;
   __m512i pattern_;
@@ -246,138 +245,6 @@ struct vector_asking {
   }
 };
 
-// The blocks of eight keys at a time, of a row with less than 2^32 of them.
-struct vector_finder {
-  [[gnu::always_inline]] static void find(const block_row& row, const std::uint64_t* hashes,
-                                          group_words& out) noexcept {
-    const __m512i hash = _mm512_loadu_si512(hashes);
-    const __m512i blocks = _mm512_set1_epi64(static_cast<long long>(row.blocks));
-    const __m512i stride = _mm512_set1_epi64(static_cast<long long>(row.stride));
-    const __m512i low = _mm512_srli_epi64(_mm512_mul_epu32(hash, blocks), 32);
-    const __m512i high = _mm512_mul_epu32(_mm512_srli_epi64(hash, 32), blocks);
-    const __m512i block = _mm512_srli_epi64(_mm512_add_epi64(low, high), 32);
-    _mm512_store_si512(out.word, _mm512_mul_epu32(block, stride));
-  }
-};
-
-// The masks of the eight keys of a group are in eight registers.
-class avx512_rows : public vector_finder {
- public:
-  // All rows share the cache. At 4.3 MB in seven rows: 13 ns a key, with the limit of `avx512` 25.
-  static constexpr std::uint64_t cached_bytes = std::uint64_t{512} << 10U;
-
-  explicit avx512_rows(std::uint32_t probes) noexcept
-      : multipliers_(_mm512_loadu_si512(block_geometry::lane_multiplier.data())),
-        pattern_(static_cast<std::uint32_t>(block_geometry::lane_pattern[probes] * 0x10001U)) {}
-
-  [[gnu::always_inline]] [[nodiscard]] __m512i bits_of(std::uint64_t hash) const noexcept {
-    const __m512i x = _mm512_set1_epi32(static_cast<int>(static_cast<std::uint32_t>(hash)));
-    return _mm512_sllv_epi32(_mm512_set1_epi32(1),
-                             _mm512_srli_epi32(_mm512_mullo_epi32(x, multipliers_), 27));
-  }
-  // The lanes that each of the eight keys uses.
-  [[gnu::always_inline]] [[nodiscard]] __m128i lanes_of(
-      const std::uint64_t* hashes) const noexcept {
-    const __m512i pattern = _mm512_set1_epi32(static_cast<int>(pattern_));
-    const __m512i rotations = _mm512_srli_epi64(_mm512_loadu_si512(hashes), 16);
-    return _mm512_cvtepi64_epi16(_mm512_rorv_epi32(pattern, rotations));
-  }
-
- private:
-  __m512i multipliers_;
-  std::uint32_t pattern_;
-};
-
-// As in vector_asking, the lanes that are missing are laid down, and looked at some groups later, four rows at a
-// time: two groups later takes twice as long as six, since most of them are still on their way to the cache.
-class asking_all_rows {
- public:
-  asking_all_rows(const row_set& rows, std::uint64_t* bitmap) noexcept
-      : rows_(rows), bitmap_(bitmap), padded_((rows.count + 3) / 4 * 4) {
-    for (std::size_t slot = 0; slot < slots; ++slot) {
-      for (std::size_t r = rows.count; r < padded_; ++r) {
-        missing_at(slot, r)[0] = missing_at(slot, r)[1] = ~std::uint64_t{0};
-      }
-    }
-  }
-
-  [[gnu::always_inline]] void visit(const avx512_rows& isa, std::size_t g,
-                                    const std::uint64_t* hashes) noexcept {
-    if (g >= late) answer(g - late);
-    const std::size_t slot = g % slots;
-    _mm_store_si128(reinterpret_cast<__m128i*>(lanes_[slot]), isa.lanes_of(hashes));
-    __m512i bits[group];
-    for (std::size_t i = 0; i < group; ++i) bits[i] = isa.bits_of(hashes[i]);
-    const group_words* const at = words_ + g % ring * rows_.count;
-    for (std::size_t r = 0; r < rows_.count; ++r) {
-      const std::uint64_t* const words = rows_.rows[r].words;
-      const auto ask = [&](std::size_t i) __attribute__((always_inline)) {
-        return _mm512_testn_epi32_mask(bits[i], _mm512_loadu_si512(words + at[r].word[i]));
-      };
-      std::uint64_t* const out = missing_at(slot, r);
-      store_four(out[0], ask(0), ask(1), ask(2), ask(3));
-      store_four(out[1], ask(4), ask(5), ask(6), ask(7));
-    }
-  }
-  // Finds the blocks of a group that will be asked two groups later.
-  [[gnu::always_inline]] void stage(std::size_t g, const std::uint64_t* hashes) noexcept {
-    for (std::size_t r = 0; r < rows_.count; ++r) {
-      vector_finder::find(rows_.rows[r], hashes, words_[g % ring * rows_.count + r]);
-    }
-  }
-  void done(const avx512_rows&, std::size_t count) noexcept {
-    const std::size_t groups = (count + group - 1) / group;
-    for (std::size_t g = groups > late ? groups - late : 0; g < groups; ++g) answer(g);
-  }
-
- private:
-  static constexpr std::size_t ring = 4;
-  static constexpr std::size_t slots = 8;
-  static constexpr std::size_t late = 6;
-
-  // 16 bits for each of the eight keys.
-  [[gnu::always_inline]] std::uint64_t* missing_at(std::size_t slot, std::size_t row) noexcept {
-    return missing_ + (slot * padded_ + row) * 2;
-  }
-  [[gnu::always_inline]] static void store_four(std::uint64_t& to, __mmask16 a, __mmask16 b,
-                                                __mmask16 c, __mmask16 d) noexcept {
-    const __mmask64 all = _mm512_kunpackd(_mm512_kunpackw(d, c), _mm512_kunpackw(b, a));
-    asm("kmovq %1, %0" : "=m"(to) : "k"(all));
-  }
-
-  // A key is found when there is a row without any lane that it uses and misses.
-  [[gnu::always_inline]] void answer(std::size_t g) noexcept {
-    const std::size_t slot = g % slots;
-    const __m512i lanes =
-        _mm512_broadcast_i32x4(_mm_load_si128(reinterpret_cast<const __m128i*>(lanes_[slot])));
-    __mmask32 found = 0;
-    for (std::size_t r = 0; r < padded_; r += 4) {
-      found |= _mm512_testn_epi16_mask(_mm512_load_si512(missing_at(slot, r)), lanes);
-    }
-    found |= found >> 16U;
-    store_answers(bitmap_, g, (found | found >> 8U) & 0xffU);
-  }
-
-  const row_set& rows_;
-  std::uint64_t* bitmap_;
-  std::size_t padded_;
-  group_words words_[ring * most_rows];
-  alignas(64) std::uint64_t missing_[slots * most_rows * 2];
-  alignas(64) std::uint16_t lanes_[slots][group];
-};
-
-// Rows of 2^32 blocks and more, 256 GiB, take the long way.
-void contains_all_rows(const row_set& rows, const std::uint64_t* hashes, std::size_t count,
-                       std::uint64_t* bitmap) noexcept {
-  for (std::size_t r = 0; r < rows.count; ++r) {
-    if (rows.rows[r].blocks >> 32U != 0) {
-      blocked_portable.contains_rows(rows, hashes, count, bitmap);
-      return;
-    }
-  }
-  contains_rows_run<avx512_rows, asking_all_rows>(rows, hashes, count, bitmap);
-}
-
 void mix_all(const std::uint64_t* keys, std::size_t count, std::uint64_t spread_seed,
              std::uint64_t* out) noexcept {
   const eight seed = eight::all(spread_seed);
@@ -392,13 +259,12 @@ void mix_all(const std::uint64_t* keys, std::size_t count, std::uint64_t spread_
 
 const blocked_kernels blocked_avx512 = {
     contains_run<avx512, vector_asking<avx512>>,
-    add_anywhere_run<avx512>,
+    add_run<avx512>,
     add_new_run<avx512>,
     contains_run<avx512_counters, vector_asking<avx512_counters>>,
     add_run<avx512_counters>,
     remove_run<avx512_counters>,
     count_run<avx512_counters>,
-    contains_all_rows,
     mix_all};
 
 }  // namespace bloomery::kernel

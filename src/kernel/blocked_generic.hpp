@@ -7,8 +7,6 @@
 
 #include "blocked_scalar.hpp"
 #include "bloomery/hash/block_lanes.hpp"
-#include "bloomery/hash/probe.hpp"
-#include "rows_loop.hpp"
 
 namespace bloomery::kernel {
 
@@ -71,38 +69,6 @@ class generic_counters : public scalar_stage {
  private:
   detail::lane_tables tables_;
   std::uint32_t width_;
-};
-
-// Masks by the calls for one key.
-template <std::uint64_t Cached>
-class generic_rows : public scalar_finder {
- public:
-  static constexpr std::uint64_t cached_bytes = Cached;
-  struct group_masks {
-    block_mask masks[group];
-  };
-
-  explicit generic_rows(std::uint32_t probes) noexcept : tables_(probes) {}
-
-  [[gnu::always_inline]] void make(const std::uint64_t* hashes, group_masks& out) const noexcept {
-    for (std::size_t i = 0; i < group; ++i) {
-      out.masks[i] = {};
-      detail::block_lanes(tables_).set(hashes[i], out.masks[i].words.data());
-    }
-  }
-  [[gnu::always_inline]] static unsigned ask(const block_row& row, const std::uint64_t* hashes,
-                                             const group_masks& in) noexcept {
-    group_words at;
-    find(row, hashes, at);
-    unsigned found = 0;
-    for (std::size_t i = 0; i < group; ++i) {
-      found |= unsigned{in.masks[i].covered_by(row.words + at.word[i])} << i;
-    }
-    return found;
-  }
-
- private:
-  detail::lane_tables tables_;
 };
 
 }  // namespace

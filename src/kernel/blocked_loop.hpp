@@ -165,36 +165,12 @@ void contains_run(const const_blocks& array, const key_run& run, std::uint64_t* 
   roll_any(isa, Asking{array.words, bitmap}, run, array.blocks);
 }
 
-// Isa for blocks that are not side by side.
-template <class Isa>
-class strided : public Isa {
- public:
-  template <class Word>
-  strided(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
-      : Isa(array, spread_seed), blocks_apart_(array.stride / 8) {}
-
-  template <bool Mixed>
-  [[gnu::always_inline]] void stage(const std::uint64_t* keys, key_ring& ring,
-                                    std::size_t slot) const noexcept {
-    Isa::template stage<Mixed>(keys, ring, slot);
-    for (std::size_t i = 0; i < group; ++i) ring.word[slot * group + i] *= blocks_apart_;
-  }
-
- private:
-  std::uint64_t blocks_apart_;
-};
-
 template <class Isa>
 void add_run(const changing_blocks& array, const key_run& run) noexcept {
   roll_each<Isa>(
       array, run,
       [](const Isa& isa, const key_ring& ring, std::size_t at, std::uint64_t* block, std::size_t)
           __attribute__((always_inline)) { isa.set(ring, at, block); });
-}
-
-template <class Isa>
-void add_anywhere_run(const changing_blocks& array, const key_run& run) noexcept {
-  array.stride == 8 ? add_run<Isa>(array, run) : add_run<strided<Isa>>(array, run);
 }
 
 template <class Isa>

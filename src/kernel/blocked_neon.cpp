@@ -68,15 +68,9 @@ using counters = generic_counters<neon::cached_bytes>;
 
 }  // namespace
 
-const blocked_kernels blocked_neon = {contains_run<neon>,
-                                      add_anywhere_run<neon>,
-                                      add_new_run<neon>,
-                                      contains_run<counters>,
-                                      add_run<counters>,
-                                      remove_run<counters>,
-                                      count_run<counters>,
-                                      contains_rows_run<generic_rows<neon::cached_bytes>>,
-                                      mix_each};
+const blocked_kernels blocked_neon = {
+    contains_run<neon>, add_run<neon>,        add_new_run<neon>,   contains_run<counters>,
+    add_run<counters>,  remove_run<counters>, count_run<counters>, mix_each};
 
 }  // namespace bloomery::kernel
 

@@ -15,14 +15,8 @@ using counters = generic_counters<cached>;
 
 }  // namespace
 
-const blocked_kernels blocked_portable = {contains_run<bits>,
-                                          add_anywhere_run<bits>,
-                                          add_new_run<bits>,
-                                          contains_run<counters>,
-                                          add_run<counters>,
-                                          remove_run<counters>,
-                                          count_run<counters>,
-                                          contains_rows_run<generic_rows<cached>>,
-                                          mix_each};
+const blocked_kernels blocked_portable = {
+    contains_run<bits>, add_run<bits>,        add_new_run<bits>,   contains_run<counters>,
+    add_run<counters>,  remove_run<counters>, count_run<counters>, mix_each};
 
 }  // namespace bloomery::kernel

@@ -18,7 +18,7 @@ class scalar_stage {
  public:
   template <class Word>
   scalar_stage(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
-      : blocks_(array.blocks), spread_seed_(spread_seed) {}
+      : blocks_(array.blocks), stride_(array.stride), spread_seed_(spread_seed) {}
 
   template <bool Mixed>
   [[gnu::always_inline]] void stage(const std::uint64_t* keys, key_ring& ring,
@@ -26,12 +26,13 @@ class scalar_stage {
     for (std::size_t i = 0; i < group; ++i) {
       const std::uint64_t hash = Mixed ? mix64(keys[i], spread_seed_) : keys[i];
       ring.hash[slot * group + i] = hash;
-      ring.word[slot * group + i] = detail::multiply_high(hash, blocks_) * 8;
+      ring.word[slot * group + i] = detail::multiply_high(hash, blocks_) * stride_;
     }
   }
 
  private:
   std::uint64_t blocks_;
+  std::uint64_t stride_;
   std::uint64_t spread_seed_;
 };
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "../../src/kernel/blocked.hpp"
+#include "../../src/kernel/blocks.hpp"
 #include "../../src/kernel/dispatch.hpp"
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/core/shape.hpp"
@@ -120,6 +121,89 @@ TEST_P(BlockedKernel, LargeArrays) {
   for (const std::size_t count : {1U, 8U, 100U, 127U, 128U, 129U, 1000U, 5000U}) {
     check(kernels(), 150'001, 6, count, count % 2);
     if (HasFatalFailure()) return;
+  }
+}
+
+// Only keys that change a bit are counted: not those that were there, nor the second of two equal ones.
+TEST_P(BlockedKernel, CountsTheKeysThatAreNew) {
+  for (std::uint32_t k = 1; k <= 16; ++k) {
+    for (const std::size_t count : {0U, 1U, 7U, 8U, 9U, 63U, 64U, 65U, 1000U}) {
+      std::vector<std::uint64_t> keys = integers(count);
+      for (std::size_t i = 1; i < count; i += 5) keys[i] = keys[i / 2];
+      for (std::size_t i = 3; i < count; i += 9) keys[i] = keys[i - 1];
+      constexpr std::uint64_t blocks = 200;
+      const blocked_probes probes = probes_of(blocks, k);
+      std::vector<std::uint64_t> expected(blocks * 8);
+      std::size_t news = 0;
+      for (const std::uint64_t hash : mixed(keys)) {
+        news += contains_one(probes, expected.data(), hash) ? 0U : 1U;
+        add_one(probes, expected.data(), hash);
+      }
+      std::vector<std::uint64_t> words(blocks * 8);
+      EXPECT_EQ(
+          kernels().add_new({words.data(), blocks, k}, {keys.data(), count, true, spread_seed}),
+          news);
+      ASSERT_EQ(words, expected);
+    }
+  }
+}
+
+// Blocks that are not side by side: those between them are left alone, and not asked.
+TEST_P(BlockedKernel, BlocksThatAreApart) {
+  for (const std::uint64_t blocks : {3U, 100U, 150'001U}) {
+    for (const std::uint64_t apart : {2U, 5U}) {
+      const std::vector<std::uint64_t> hashes = mixed(integers(517));
+      const blocked_probes probes = probes_of(blocks, 6);
+      std::vector<std::uint64_t> near(blocks * 8);
+      for (const std::uint64_t hash : hashes) add_one(probes, near.data(), hash);
+      std::vector<std::uint64_t> expected(blocks * apart * 8);
+      for (std::uint64_t b = 0; b < blocks; ++b) {
+        std::copy_n(&near[b * 8], 8, &expected[b * apart * 8]);
+      }
+      std::vector<std::uint64_t> words(expected.size());
+      kernel::changing_blocks array{words.data(), blocks, 6};
+      array.stride = apart * 8;
+      kernels().add(array, kernel::run_of(hashes));
+      ASSERT_EQ(words, expected);
+
+      std::vector<std::uint64_t> asked = mixed(integers(700, 0x10001 * 300 + 1));
+      std::vector<std::uint64_t> answers((asked.size() + 63) / 64);
+      std::vector<std::uint64_t> bitmap = answers;
+      for (std::size_t i = 0; i < asked.size(); ++i) {
+        const bool there = contains_one(probes, near.data(), asked[i]);
+        answers[i / 64] |= std::uint64_t{there} << (i % 64);
+      }
+      kernel::const_blocks same{words.data(), blocks, 6};
+      same.stride = array.stride;
+      kernels().contains(same, kernel::run_of(asked), bitmap.data());
+      ASSERT_EQ(bitmap, answers);
+    }
+  }
+}
+
+// Several filters, one after the other, in pieces.
+TEST(ContainsAny, IsTheSameAsAskingEach) {
+  std::vector<std::vector<std::uint64_t>> words;
+  std::vector<kernel::const_blocks> all;
+  for (const std::uint64_t blocks : {5U, 40U, 80U, 300U}) {
+    const std::vector<std::uint64_t> hashes = mixed(integers(blocks * 20, blocks << 40U));
+    std::vector<std::uint64_t>& own = words.emplace_back(blocks * 8);
+    for (const std::uint64_t hash : hashes) add_one(probes_of(blocks, 7), own.data(), hash);
+  }
+  for (const auto& own : words) all.push_back({own.data(), own.size() / 8, 7});
+  for (const std::size_t count : {0U, 1U, 64U, 65U, 4095U, 4096U, 4097U, 10'000U}) {
+    const std::vector<std::uint64_t> asked = mixed(integers(count, std::uint64_t{40} << 40U));
+    for (std::size_t filters = 0; filters <= all.size(); ++filters) {
+      std::vector<std::uint64_t> bitmap((count + 63) / 64, ~std::uint64_t{0});
+      kernel::contains_any(std::span(all).first(filters), asked, bitmap);
+      for (std::size_t i = 0; i < count; ++i) {
+        bool there = false;
+        for (std::size_t f = 0; f < filters; ++f) {
+          there = there || contains_one(probes_of(all[f].blocks, 7), all[f].words, asked[i]);
+        }
+        ASSERT_EQ((bitmap[i / 64] >> (i % 64)) & 1U, there ? 1U : 0U);
+      }
+    }
   }
 }
 

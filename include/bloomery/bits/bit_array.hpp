@@ -63,9 +63,12 @@ inline void set_bit(std::uint64_t* words, std::uint64_t position) noexcept {
 
 // The concurrent forms. Relaxed is enough: a bit carries no other data with it, and whoever must see a
 // key that another thread added needs some ordering of its own to know that it was added.
+[[nodiscard]] inline std::uint64_t load_shared(std::uint64_t& word) noexcept {
+  return std::atomic_ref<std::uint64_t>(word).load(std::memory_order_relaxed);
+}
+
 [[nodiscard]] inline bool test_bit_shared(std::uint64_t* words, std::uint64_t position) noexcept {
-  const std::atomic_ref<std::uint64_t> word(words[position >> 6U]);
-  return (word.load(std::memory_order_relaxed) & bit_mask(position)) != 0;
+  return (load_shared(words[position >> 6U]) & bit_mask(position)) != 0;
 }
 
 inline void set_bit_shared(std::uint64_t* words, std::uint64_t position) noexcept {

@@ -168,9 +168,19 @@ class bit_filter : public bit_view<Probes> {
       ++added_;
     }
     [[nodiscard]] bool contains(const hash_type& hash) const noexcept {
-      return filter_->probes().all_of(hash, [this](std::uint64_t position) {
-        return detail::test_bit_shared(words_, position);
-      });
+      if constexpr (Probes::kind == filter_kind::blocked) {
+        const block_mask mask = filter_->probes().mask_of(hash);
+        std::uint64_t* const block = words_ + filter_->probes().block_of(hash) * mask.words.size();
+        std::uint64_t missing = 0;
+        for (std::size_t i = 0; i < mask.words.size(); ++i) {
+          missing |= mask.words[i] & ~detail::load_shared(block[i]);
+        }
+        return missing == 0;
+      } else {
+        return filter_->probes().all_of(hash, [this](std::uint64_t position) {
+          return detail::test_bit_shared(words_, position);
+        });
+      }
     }
     [[nodiscard]] const bloomery::shape& shape() const noexcept { return filter_->shape(); }
     void add_batch(std::span<const hash_type> hashes) noexcept;

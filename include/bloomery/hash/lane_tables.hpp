@@ -35,7 +35,7 @@ constexpr table_of_lanes<lane_numbers> make_lane_numbers(std::uint32_t number) n
     for (std::size_t r = 0; r < rotations; ++r) {
       for (std::size_t l = 0; l < block_geometry::lanes; ++l) {
         const std::size_t place = (l + r) % rotations;
-        const bool used = ((block_geometry::lane_pattern[k] >> place) & 1U) != 0;
+        const bool used = ((std::uint32_t{block_geometry::lane_pattern[k]} >> place) & 1U) != 0;
         table[k][r].lanes[l] = used ? number : 0;
       }
     }

@@ -1,0 +1,167 @@
+// A sequence of calls on blocks of bits and of counters, by the kernels of every instruction set that this machine
+// has, against the same calls for one key at a time, lane by lane: the same words and the same answers.
+//
+//     byte 0         probes
+//     byte 1         width of a counter
+//     bytes 2, 3     blocks
+//     byte 4         how far apart the blocks of bits are
+//     then calls     1 byte which, then a batch: its length, its kind and one key from which the others follow
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "../src/kernel/blocked.hpp"
+#include "../src/kernel/dispatch.hpp"
+#include "bloomery/hash/hash.hpp"
+#include "bloomery/hash/listed_lanes.hpp"
+#include "input.hpp"
+
+namespace {
+
+using namespace bloomery;
+using bloomery_fuzz::input;
+using bloomery_fuzz::require;
+
+struct layout {
+  std::uint32_t probes;
+  std::uint32_t width;
+  std::uint64_t blocks;
+  std::uint64_t stride;
+};
+
+// Keys and their hashes. Few different ones in every second batch, so that they meet in a group.
+struct batch {
+  explicit batch(input& in) {
+    const std::size_t count = in.take(2) % 400;
+    const std::uint64_t kind = in.take(1);
+    std::uint64_t next = in.take(8);
+    is_mixed = kind % 2 == 1;
+    for (std::size_t i = 0; i < count; ++i) {
+      const bool repeats = (kind & 2U) != 0 && i > 2 && next % 3 != 0;
+      keys.push_back(repeats ? keys[next % i] : next);
+      hashes.push_back(is_mixed ? mix64(keys.back(), seed) : keys.back());
+      next = splitmix64(next);
+    }
+  }
+  [[nodiscard]] kernel::key_run run() const {
+    return {.keys = keys.data(), .count = keys.size(), .mixed = is_mixed, .spread_seed = seed};
+  }
+
+  static constexpr std::uint64_t seed = splitmix64(99);
+  bool is_mixed = false;
+  std::vector<std::uint64_t> keys;
+  std::vector<std::uint64_t> hashes;
+};
+
+// Lane by lane.
+struct model {
+  explicit model(const layout& l)
+      : shape(l), tables(l.probes), bits(l.blocks * l.stride), counters(l.blocks * 8) {}
+
+  [[nodiscard]] detail::listed_lanes lanes() const { return detail::listed_lanes(tables); }
+  std::uint64_t* bits_of(std::uint64_t hash) {
+    return bits.data() + detail::multiply_high(hash, shape.blocks) * shape.stride;
+  }
+  std::uint64_t* counters_of(std::uint64_t hash) {
+    return counters.data() + detail::multiply_high(hash, shape.blocks) * 8;
+  }
+
+  layout shape;
+  detail::lane_tables tables;
+  std::vector<std::uint64_t> bits;
+  std::vector<std::uint64_t> counters;
+};
+
+void require_bitmap(std::span<const std::uint64_t> bitmap, const std::vector<bool>& answers) {
+  for (std::size_t i = 0; i < bitmap.size() * 64; ++i) {
+    const bool expected = i < answers.size() && answers[i];
+    require(((bitmap[i / 64] >> (i % 64)) & 1U) == (expected ? 1U : 0U));
+  }
+}
+
+// One call by the kernels on `mine`, and by the model.
+void play(unsigned call, const batch& b, const kernel::blocked_kernels& kernels, model& mine,
+          model& expected) {
+  const layout& l = mine.shape;
+  const kernel::changing_blocks bits{mine.bits.data(), l.blocks, l.probes, 1, l.stride};
+  const kernel::changing_blocks counters{mine.counters.data(), l.blocks, l.probes, l.width};
+  const kernel::const_blocks asked_bits{mine.bits.data(), l.blocks, l.probes, 1, l.stride};
+  const kernel::const_blocks asked{mine.counters.data(), l.blocks, l.probes, l.width};
+  std::vector<std::uint64_t> bitmap((b.keys.size() + 63) / 64, ~std::uint64_t{0});
+  std::vector<bool> answers;
+  std::size_t changed = 0;
+  switch (call % 7) {
+    case 0:
+      kernels.add(bits, b.run());
+      for (const std::uint64_t h : b.hashes) expected.lanes().set(h, expected.bits_of(h));
+      break;
+    case 1:
+      for (const std::uint64_t h : b.hashes) {
+        changed += expected.lanes().covered(h, expected.bits_of(h)) ? 0U : 1U;
+        expected.lanes().set(h, expected.bits_of(h));
+      }
+      require(kernels.add_new(bits, b.run()) == changed);
+      break;
+    case 2:
+      kernels.contains(asked_bits, b.run(), bitmap.data());
+      for (const std::uint64_t h : b.hashes) {
+        answers.push_back(expected.lanes().covered(h, expected.bits_of(h)));
+      }
+      require_bitmap(bitmap, answers);
+      break;
+    case 3:
+      kernels.add_counted(counters, b.run());
+      for (const std::uint64_t h : b.hashes) {
+        expected.lanes().increment(h, expected.counters_of(h), l.width);
+      }
+      break;
+    case 4:
+      for (const std::uint64_t h : b.hashes) {
+        changed += expected.lanes().decrement(h, expected.counters_of(h), l.width) ? 1U : 0U;
+      }
+      require(kernels.remove_counted(counters, b.run()) == changed);
+      break;
+    case 5:
+      kernels.contains_counted(asked, b.run(), bitmap.data());
+      for (const std::uint64_t h : b.hashes) {
+        answers.push_back(expected.lanes().counted(h, expected.counters_of(h), l.width));
+      }
+      require_bitmap(bitmap, answers);
+      break;
+    default: {
+      std::vector<std::uint64_t> counts(b.keys.size());
+      kernels.count(asked, b.run(), counts.data());
+      for (std::size_t i = 0; i < counts.size(); ++i) {
+        const std::uint64_t h = b.hashes[i];
+        require(counts[i] == expected.lanes().least(h, expected.counters_of(h), l.width));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  input in(data, size);
+  layout l{};
+  l.probes = static_cast<std::uint32_t>(in.take(1) % 16 + 1);
+  l.width = std::uint32_t{2} << (in.take(1) % 4);
+  l.blocks = in.take(2) % 6000 + 1;  // up to more than the portable kernels take to be in the cache
+  l.stride = (in.take(1) % 3 + 1) * 8;
+  for (const kernel::level level : kernel::levels) {
+    if (!kernel::available(level)) continue;
+    input calls = in;
+    model mine(l);
+    model expected(l);
+    while (!calls.empty()) {
+      const auto call = static_cast<unsigned>(calls.take(1));
+      play(call, batch(calls), kernel::blocked_kernels_of(level), mine, expected);
+    }
+    require(mine.bits == expected.bits);
+    require(mine.counters == expected.counters);
+  }
+  return 0;
+}
