@@ -160,7 +160,7 @@ void builder::run() {
     plan_by_input();
   }
   const bool too_large = plan_.shape.bits / 8 > limit_ && !makes_digests(o_.hash);
-  return too_large && can.add_concurrently ? build_in_slices() : build_in_memory();
+  return too_large && is_of_bits(plan_.shape.kind) ? build_in_slices() : build_in_memory();
 }
 
 // A filter that needs no number of keys starts without one when the keys come from a pipe.

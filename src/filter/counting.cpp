@@ -1,6 +1,7 @@
 #include "bloomery/filter/counting.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <cmath>
 #include <string>
@@ -212,6 +213,20 @@ void counting_filter::add_batch(const mixed_integers& keys) noexcept {
   kernel::blocked_kernels_chosen().add_counted(blocks_of(array_.words().data(), shape()),
                                                kernel::run_of(keys));
   key_count() += keys.keys.size();
+}
+
+void counting_filter::shared_adder::add_batch(std::span<const std::uint64_t> hashes) noexcept {
+  if (!filter_->probes().in_lines()) {
+    const std::lock_guard guard(all_);
+    filter_->add_batch(hashes);
+    return;
+  }
+  const auto blocks = blocks_of(filter_->array_.words().data(), filter_->shape());
+  stripes_.visit(hashes, [&](std::span<const std::uint64_t> some) {
+    kernel::blocked_kernels_chosen().add_counted(blocks, kernel::run_of(some));
+  });
+  const std::atomic_ref<std::uint64_t> keys(filter_->key_count());
+  keys.fetch_add(hashes.size(), std::memory_order_relaxed);
 }
 
 std::size_t counting_filter::remove_batch(std::span<const std::uint64_t> hashes) noexcept {

@@ -9,6 +9,7 @@
 #include "bloomery/filter/block_stripes.hpp"
 #include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/classic.hpp"
+#include "bloomery/filter/counting.hpp"
 #include "bloomery/filter/fuse.hpp"
 #include "bloomery/filter/keyed.hpp"
 #include "bloomery/filter/partitioned.hpp"
@@ -24,8 +25,8 @@ std::vector<std::uint64_t> integers(std::size_t count) {
 
 template <class Filter>
 class ParallelTest : public testing::Test {};
-using bit_filters = testing::Types<blocked_filter, classic_filter, partitioned_filter>;
-TYPED_TEST_SUITE(ParallelTest, bit_filters);
+using filters = testing::Types<blocked_filter, classic_filter, partitioned_filter, counting_filter>;
+TYPED_TEST_SUITE(ParallelTest, filters);
 
 TYPED_TEST(ParallelTest, AddsTheSameBits) {
   for (const std::size_t count : {0U, 1U, 63U, 65'537U, 300'000U}) {
@@ -63,6 +64,18 @@ TYPED_TEST(ParallelTest, TakesStrings) {
   many.add_batch(keys, parallel{});
   EXPECT_TRUE(std::ranges::equal(one.hashes().words(), many.hashes().words()));
   EXPECT_EQ(many.contains_count(keys, parallel{}), keys.size());
+}
+
+TEST(ParallelCounting, AddsTheSameCountersAnywhere) {
+  const auto keys = integers(100'000);
+  const plan p = sizing::make_plan(
+      {.kind = filter_kind::counting, .keys = keys.size(), .fpr = 0.01, .block_bits = 0});
+  keyed<counting_filter> one{counting_filter(p)};
+  keyed<counting_filter> many{counting_filter(p)};
+  one.add_batch(keys);
+  many.add_batch(keys, parallel{3});
+  EXPECT_TRUE(std::ranges::equal(one.hashes().words(), many.hashes().words()));
+  EXPECT_EQ(many.keys(), keys.size());
 }
 
 TEST(ParallelFuse, AnswersTheSame) {

@@ -201,8 +201,8 @@ class bit_filter : public bit_view<Probes> {
    public:
     using hash_type = typename view::hash_type;
 
-    explicit shared_adder(bit_filter& filter) noexcept
-        : filter_(&filter), stripes_(filter.shape().bits / bits_per_block) {}
+    explicit shared_adder(bit_filter& owner) noexcept
+        : filter_(&owner), stripes_(owner.shape().bits / bits_per_block) {}
 
     void add_batch(std::span<const hash_type> hashes) noexcept;
 

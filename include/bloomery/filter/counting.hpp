@@ -24,13 +24,15 @@
 // When all are above 0, as happens to a share fpr() of such keys, the filter cannot know better: it takes one
 // from counters that other keys need, and those may be lost. Remove only what was added.
 //
-// Threads: any number may ask while nobody changes the filter. There is no concurrent handle.
+// Threads: any number may ask while nobody changes the filter. There is no concurrent handle; keyed's calls with a
+// `parallel` add with all cores.
 #pragma once
 
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <span>
 #include <utility>
 
@@ -39,6 +41,7 @@
 #include "bloomery/core/shape.hpp"
 #include "bloomery/filter/batch.hpp"
 #include "bloomery/filter/bit_filter.hpp"
+#include "bloomery/filter/block_stripes.hpp"
 #include "bloomery/hash/probe.hpp"
 
 namespace bloomery {
@@ -205,6 +208,23 @@ class counting_filter : public counting_view {
   // How many were removed.
   std::size_t remove_batch(std::span<const std::uint64_t> hashes) noexcept;
   std::size_t remove_batch(const mixed_integers& keys) noexcept;
+
+  // Shared by threads that do nothing but add, as in filter/bit_filter.hpp. Counters that are anywhere have one lock
+  // for all, so that only the hashing runs at the same time.
+  class shared_adder {
+   public:
+    using hash_type = std::uint64_t;
+
+    explicit shared_adder(counting_filter& owner) noexcept
+        : filter_(&owner), stripes_(owner.shape().bits / bits_per_block) {}
+
+    void add_batch(std::span<const std::uint64_t> hashes) noexcept;
+
+   private:
+    counting_filter* filter_;
+    detail::block_stripes stripes_;
+    std::mutex all_;
+  };
 
   // The words, for what combines or loads whole arrays.
   [[nodiscard]] std::span<std::uint64_t> mutable_words() noexcept { return array_.words(); }
