@@ -20,9 +20,9 @@ constexpr std::size_t words_per_block = bits_per_block / 64;
 // capacity, keys and a reserved one.
 constexpr std::size_t head_words = 8;
 constexpr std::size_t entry_words = 4;
-// Keys that are added together: enough for the look-ahead of the loops, and little enough that the lines that were
-// asked are still near when they are written.
-constexpr std::size_t piece = 1024;
+// Keys that are added together. The more, the longer each layer is in the cache (kernel/blocks.hpp); this many take
+// 50 KiB of the stack.
+constexpr std::size_t piece = 4096;
 
 constexpr std::size_t directory_words(std::size_t layers) {
   return (head_words + layers * entry_words + words_per_block - 1) / words_per_block *
