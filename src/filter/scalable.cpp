@@ -20,9 +20,9 @@ constexpr std::size_t words_per_block = bits_per_block / 64;
 // capacity, keys and a reserved one.
 constexpr std::size_t head_words = 8;
 constexpr std::size_t entry_words = 4;
-// Keys that are added together: enough for the look-ahead of the loops, and little enough that the lines that were
-// asked are still near when they are written.
-constexpr std::size_t piece = 1024;
+// Keys that are added together. The more, the longer each layer is in the cache (kernel/blocks.hpp); this many take
+// 50 KiB of the stack.
+constexpr std::size_t piece = 4096;
 
 constexpr std::size_t directory_words(std::size_t layers) {
   return (head_words + layers * entry_words + words_per_block - 1) / words_per_block *
@@ -75,14 +75,24 @@ scalable_view::scalable_view(const plan& p, std::span<const std::uint64_t> words
   directory_ = words.first(start);
 }
 
-void scalable_view::contains_bits(std::span<const std::uint64_t> hashes,
-                                  std::span<std::uint64_t> bitmap) const noexcept {
+template <class Keys>
+void scalable_view::ask_layers(const Keys& keys, std::span<std::uint64_t> bitmap) const noexcept {
   std::array<kernel::const_blocks, growth::most_layers> all;
   std::size_t count = 0;
   for (const layer& l : layers_) {
     all[count++] = {.words = l.words, .blocks = l.blocks, .probes = shape().probes};
   }
-  kernel::contains_any(std::span(all).first(count), hashes, bitmap);
+  kernel::contains_any(std::span(all).first(count), kernel::run_of(keys), bitmap);
+}
+
+void scalable_view::contains_bits(std::span<const std::uint64_t> hashes,
+                                  std::span<std::uint64_t> bitmap) const noexcept {
+  ask_layers(hashes, bitmap);
+}
+
+void scalable_view::contains_bits(const mixed_integers& keys,
+                                  std::span<std::uint64_t> bitmap) const noexcept {
+  ask_layers(keys, bitmap);
 }
 
 std::uint64_t scalable_view::keys_stored() const noexcept {

@@ -93,7 +93,7 @@ void windowed_view::contains_bits(std::span<const std::uint64_t> hashes,
                     .probes = shape().probes,
                     .stride = slots() * line};
   }
-  kernel::contains_any(std::span(all).first(count), hashes, bitmap);
+  kernel::contains_any(std::span(all).first(count), kernel::run_of(hashes), bitmap);
 }
 
 std::uint64_t windowed_view::keys() const noexcept {

@@ -19,50 +19,56 @@ namespace bloomery::detail {
 inline constexpr std::size_t batch_keys = 1024;
 // For threads that add to one filter: each piece goes through all of its locks, so it is longer.
 inline constexpr std::size_t shared_keys = 8 * batch_keys;
+// A piece of hashes that are there already. A filter that asks several arrays, one after the other, has each of
+// them in the cache for longer when the piece is long; the answers are 8 KiB.
+inline constexpr std::size_t batch_hashes = 65536;
 
 // Calls bits(first, count, bitmap) for consecutive pieces and take(first, count, bitmap) after each.
-template <class Bits, class Take>
+template <std::size_t Piece = batch_keys, class Bits, class Take>
 void for_each_piece(std::size_t keys, Bits bits, Take take) {
-  std::array<std::uint64_t, batch_keys / 64> bitmap{};
-  for (std::size_t first = 0; first < keys; first += batch_keys) {
-    const std::size_t count = std::min(batch_keys, keys - first);
+  std::array<std::uint64_t, Piece / 64> bitmap;
+  for (std::size_t first = 0; first < keys; first += Piece) {
+    const std::size_t count = std::min(Piece, keys - first);
     const std::span<std::uint64_t> answers(bitmap.data(), (count + 63) / 64);
     bits(first, count, answers);
     take(first, count, std::span<const std::uint64_t>(answers));
   }
 }
 
-template <class Bits>
+template <std::size_t Piece = batch_keys, class Bits>
 std::size_t answer_count(std::size_t keys, Bits bits) {
   std::size_t found = 0;
-  for_each_piece(keys, bits, [&](std::size_t, std::size_t, std::span<const std::uint64_t> answers) {
-    for (const std::uint64_t word : answers) found += static_cast<std::size_t>(std::popcount(word));
-  });
+  for_each_piece<Piece>(keys, bits,
+                        [&](std::size_t, std::size_t, std::span<const std::uint64_t> answers) {
+                          for (const std::uint64_t word : answers)
+                            found += static_cast<std::size_t>(std::popcount(word));
+                        });
   return found;
 }
 
-template <class Bits>
+template <std::size_t Piece = batch_keys, class Bits>
 void answer_bytes(std::size_t keys, std::span<std::uint8_t> out, Bits bits) {
-  for_each_piece(keys, bits,
-                 [&](std::size_t first, std::size_t count, std::span<const std::uint64_t> answers) {
-                   for (std::size_t i = 0; i < count; ++i) {
-                     out[first + i] = static_cast<std::uint8_t>((answers[i / 64] >> (i % 64)) & 1U);
-                   }
-                 });
+  for_each_piece<Piece>(
+      keys, bits,
+      [&](std::size_t first, std::size_t count, std::span<const std::uint64_t> answers) {
+        for (std::size_t i = 0; i < count; ++i) {
+          out[first + i] = static_cast<std::uint8_t>((answers[i / 64] >> (i % 64)) & 1U);
+        }
+      });
 }
 
-template <class Bits>
+template <std::size_t Piece = batch_keys, class Bits>
 std::size_t answer_indexes(std::size_t keys, std::span<std::uint32_t> out, Bits bits) {
   std::size_t found = 0;
-  for_each_piece(keys, bits,
-                 [&](std::size_t first, std::size_t, std::span<const std::uint64_t> answers) {
-                   for (std::size_t w = 0; w < answers.size(); ++w) {
-                     for (std::uint64_t word = answers[w]; word != 0; word &= word - 1) {
-                       const auto bit = static_cast<std::size_t>(std::countr_zero(word));
-                       out[found++] = static_cast<std::uint32_t>(first + w * 64 + bit);
-                     }
-                   }
-                 });
+  for_each_piece<Piece>(
+      keys, bits, [&](std::size_t first, std::size_t, std::span<const std::uint64_t> answers) {
+        for (std::size_t w = 0; w < answers.size(); ++w) {
+          for (std::uint64_t word = answers[w]; word != 0; word &= word - 1) {
+            const auto bit = static_cast<std::size_t>(std::countr_zero(word));
+            out[found++] = static_cast<std::uint32_t>(first + w * 64 + bit);
+          }
+        }
+      });
   return found;
 }
 
@@ -72,16 +78,19 @@ class batch_answers {
  public:
   // out[i] is 1 or 0; needs hashes.size() bytes.
   void contains_bytes(std::span<const Hash> hashes, std::span<std::uint8_t> out) const noexcept {
-    answer_bytes(hashes.size(), out, pieces_of{static_cast<const Filter*>(this), hashes});
+    answer_bytes<batch_hashes>(hashes.size(), out,
+                               pieces_of{static_cast<const Filter*>(this), hashes});
   }
   // How many of the hashes are contained.
   [[nodiscard]] std::size_t contains_count(std::span<const Hash> hashes) const noexcept {
-    return answer_count(hashes.size(), pieces_of{static_cast<const Filter*>(this), hashes});
+    return answer_count<batch_hashes>(hashes.size(),
+                                      pieces_of{static_cast<const Filter*>(this), hashes});
   }
   // The indexes of those that are, ascending; returns how many. `out` must have room for all.
   std::size_t contains_indexes(std::span<const Hash> hashes,
                                std::span<std::uint32_t> out) const noexcept {
-    return answer_indexes(hashes.size(), out, pieces_of{static_cast<const Filter*>(this), hashes});
+    return answer_indexes<batch_hashes>(hashes.size(), out,
+                                        pieces_of{static_cast<const Filter*>(this), hashes});
   }
 
  private:

@@ -86,7 +86,8 @@ class keyed {
   template <std::ranges::forward_range Keys>
     requires key_for<std::ranges::range_value_t<Keys>, Hasher>
   void add_batch(const Keys& keys) noexcept(never_grows) {
-    if constexpr (hashed_inside<Keys>) {
+    if constexpr (many_integers<std::ranges::iterator_t<const Keys>> &&
+                  requires(Filter& f, const mixed_integers& many) { f.add_batch(many); }) {
       filter_.add_batch(hasher_.integers(integers_of(keys)));
       return;
     }
@@ -115,17 +116,17 @@ class keyed {
   template <std::ranges::forward_range Keys>
     requires key_for<std::ranges::range_value_t<Keys>, Hasher>
   void contains_bytes(const Keys& keys, std::span<std::uint8_t> out) const noexcept {
-    detail::answer_bytes(size_of(keys), out, pieces(keys));
+    detail::answer_bytes<piece_of<Keys>>(size_of(keys), out, pieces(keys));
   }
   template <std::ranges::forward_range Keys>
     requires key_for<std::ranges::range_value_t<Keys>, Hasher>
   [[nodiscard]] std::size_t contains_count(const Keys& keys) const noexcept {
-    return detail::answer_count(size_of(keys), pieces(keys));
+    return detail::answer_count<piece_of<Keys>>(size_of(keys), pieces(keys));
   }
   template <std::ranges::forward_range Keys>
     requires key_for<std::ranges::range_value_t<Keys>, Hasher>
   std::size_t contains_indexes(const Keys& keys, std::span<std::uint32_t> out) const noexcept {
-    return detail::answer_indexes(size_of(keys), out, pieces(keys));
+    return detail::answer_indexes<piece_of<Keys>>(size_of(keys), out, pieces(keys));
   }
 
   // ---- many keys, several threads (core/parallel.hpp) --------------------------------------------------
@@ -201,6 +202,11 @@ class keyed {
       requires(const Filter& f, const mixed_integers& keys, std::span<std::uint64_t> bitmap) {
         f.contains_bits(keys, bitmap);
       };
+
+  // Keys that the filter hashes need no room for their hashes, so that pieces may be longer.
+  template <class Keys>
+  static constexpr std::size_t piece_of =
+      hashed_inside<Keys> ? detail::batch_hashes : detail::batch_keys;
 
   template <class Iterator>
   static std::span<const std::uint64_t> integers_at(Iterator first, std::size_t count) noexcept {

@@ -52,6 +52,8 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   // The forms of answer are those of filter/batch.hpp.
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
+  // The same for integers that are hashed on the way (hash/hash.hpp).
+  void contains_bits(const mixed_integers& keys, std::span<std::uint64_t> bitmap) const noexcept;
 
   [[nodiscard]] const plan& planned() const noexcept { return plan_; }
   [[nodiscard]] const bloomery::shape& shape() const noexcept { return plan_.shape; }
@@ -92,6 +94,9 @@ class scalable_view : public detail::batch_answers<scalable_view> {
     }
     return false;
   }
+
+  template <class Keys>
+  void ask_layers(const Keys& keys, std::span<std::uint64_t> bitmap) const noexcept;
 
   plan plan_;
   blocked_probes probes_;

@@ -6,7 +6,6 @@
 // lane by lane. All give the same bits.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -63,15 +62,14 @@ class vector_lanes {
                                                            const std::uint64_t* block,
                                                            std::uint32_t width) const noexcept {
     if constexpr (!shifts) return listed_lanes(tables_).least(hash, block, width);
-    std::array<std::uint32_t, block_geometry::lanes> counts;
+    part all = ~part{};
     for (std::size_t i = 0; i < parts; ++i) {
       const key_part key(*this, hash, i, width);
       const part count = (load(block, i) & key.cell) >> key.shift;
-      const part wanted = key.one != 0 ? count : ~part{};
-      std::memcpy(counts.data() + i * part_lanes, &wanted, sizeof(part));
+      all = ((key.one != 0) & (count < all)) ? count : all;
     }
-    std::uint32_t smallest = UINT32_MAX;
-    for (const std::uint32_t count : counts) smallest = count < smallest ? count : smallest;
+    std::uint32_t smallest = all[0];
+    for (std::size_t l = 1; l < part_lanes; ++l) smallest = all[l] < smallest ? all[l] : smallest;
     return smallest;
   }
   [[gnu::always_inline]] void increment(std::uint64_t hash, std::uint64_t* block,
