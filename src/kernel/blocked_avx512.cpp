@@ -115,9 +115,10 @@ class avx512 : public avx512_lanes {
 
   [[gnu::always_inline]] void set(const key_ring& ring, std::size_t at,
                                   std::uint64_t* block) const noexcept {
-    const __m512i there = _mm512_loadu_si512(block);
-    _mm512_storeu_si512(
-        block, _mm512_mask_or_epi32(there, load_mask(ring.lanes[at]), there, mask_of(ring, at)));
+    // The shift drops the lanes that are not used, so that the block can come straight from memory into the OR.
+    const __m512i mask =
+        _mm512_maskz_sllv_epi32(load_mask(ring.lanes[at]), _mm512_set1_epi32(1), bits_of(ring, at));
+    _mm512_storeu_si512(block, _mm512_or_si512(mask, _mm512_loadu_si512(block)));
   }
 
   [[gnu::always_inline]] [[nodiscard]] bool set_new(const key_ring& ring, std::size_t at,
