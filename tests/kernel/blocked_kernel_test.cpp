@@ -195,7 +195,7 @@ TEST(ContainsAny, IsTheSameAsAskingEach) {
     const std::vector<std::uint64_t> asked = mixed(integers(count, std::uint64_t{40} << 40U));
     for (std::size_t filters = 0; filters <= all.size(); ++filters) {
       std::vector<std::uint64_t> bitmap((count + 63) / 64, ~std::uint64_t{0});
-      kernel::contains_any(std::span(all).first(filters), asked, bitmap);
+      kernel::contains_any(std::span(all).first(filters), kernel::run_of(asked), bitmap);
       for (std::size_t i = 0; i < count; ++i) {
         bool there = false;
         for (std::size_t f = 0; f < filters; ++f) {
