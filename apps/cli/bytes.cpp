@@ -105,6 +105,13 @@ std::size_t byte_source::read(char* to, std::size_t room) {
 }
 
 std::size_t byte_source::read_raw(char* to, std::size_t room) {
+  // A signal that asks for the state may reach another thread than the one that waits here.
+  constexpr int wait_ms = 200;
+  struct pollfd state = {.fd = fd_, .events = POLLIN, .revents = 0};
+  int ready = 0;
+  while ((ready = ::poll(&state, 1, wait_ms)) == 0 || (ready < 0 && errno == EINTR)) {
+    meter_->answer_signal();
+  }
   ssize_t got = 0;
   while ((got = ::read(fd_, to, room)) < 0 && errno == EINTR) meter_->answer_signal();
   if (got < 0) fail("reading", errno);

@@ -18,7 +18,8 @@ constexpr std::chrono::milliseconds first_after{500};
 constexpr std::chrono::milliseconds then_every{200};
 constexpr std::chrono::milliseconds in_a_file{1000};
 
-volatile std::sig_atomic_t state_wanted = 0;
+// Lock-free, so that a signal handler may set it.
+std::atomic<bool> state_wanted{false};
 
 std::string as_clock(double seconds) {
   const auto whole = static_cast<std::uint64_t>(seconds);
@@ -33,7 +34,9 @@ progress::progress(std::string label, const progress_options& o)
     : label_(std::move(label)), terminal_(isatty(STDERR_FILENO) != 0), stats_(o.stats) {
   visible_ = o.forced || (!o.quiet && terminal_);
   struct sigaction action {};
-  action.sa_handler = [](int) { state_wanted = 1; };  // without SA_RESTART: reading is interrupted
+  action.sa_handler = [](int) {
+    state_wanted = true;
+  };  // without SA_RESTART: reading is interrupted
   sigaction(SIGUSR1, &action, nullptr);
 }
 
@@ -67,8 +70,7 @@ void progress::advance(std::uint64_t bytes) {
 }
 
 void progress::answer_signal() {
-  if (state_wanted == 0) return;
-  state_wanted = 0;
+  if (!state_wanted.load(std::memory_order_relaxed) || !state_wanted.exchange(false)) return;
   clear();
   fmt::print(stderr, "{}\n", state(clock::now()));
 }

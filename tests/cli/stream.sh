@@ -46,7 +46,7 @@ grep -q "^building 100 %  .*$(wc -l <$words | sed 's/...$/,&/') keys" err || fai
 
 # A signal asks where it stands, also while it waits for input; another ends it, and nothing is left.
 mkfifo wait
-"$BLOOMERY" build -q -o half.bloom --keys 1000 wait 2>state &
+"$BLOOMERY" build -q --threads 3 -o half.bloom --keys 1000 wait 2>state &
 pid=$!
 exec 4>wait
 printf 'one\ntwo\n' >&4
