@@ -235,6 +235,15 @@ class keyed {
   static constexpr std::size_t shared_piece =
       sizeof(hash_type) == sizeof(std::uint64_t) ? detail::shared_keys : detail::batch_keys;
 
+  // std::ranges::subrange, which clang 14 does not compile.
+  template <class Iterator>
+  struct part_of {
+    Iterator from;
+    Iterator to;
+    [[nodiscard]] Iterator begin() const { return from; }
+    [[nodiscard]] Iterator end() const { return to; }
+  };
+
   // Calls work(part, index of its first key) for parts of the keys, in several threads.
   template <class Keys, class Work>
   static void in_parts(const Keys& keys, parallel p, Work work) {
@@ -247,7 +256,7 @@ class keyed {
         return std::ranges::begin(keys) +
                static_cast<std::ranges::range_difference_t<Keys>>(std::min(index, count));
       };
-      work(std::ranges::subrange(at(first), at(first + part)), first);
+      work(part_of<decltype(at(first))>{at(first), at(first + part)}, first);
     });
   }
 
