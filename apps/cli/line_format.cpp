@@ -42,7 +42,7 @@ void line_format::cut_returns(chunk& c) const {
 }
 
 void line_format::count(chunk& c) const {
-  if (crlf_) return record_format::count(c);
+  if (crlf_) return split_to_count(c);
   const record_count ends = count_records(c.text, end_);
   const bool open_end = !c.text.empty() && c.text.back() != end_;
   c.number = (keep_empty_ ? ends.all : ends.not_empty) + (open_end ? 1U : 0U);

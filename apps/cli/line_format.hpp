@@ -33,7 +33,7 @@ class converting_format : public line_format {
 
   void begin(chunk& c, bool first_of_file) override;
   void split(chunk& c) const override;
-  void count(chunk& c) const override { record_format::count(c); }
+  void count(chunk& c) const override { split_to_count(c); }
 
  protected:
   using line_function = const std::function<std::uint64_t()>&;

@@ -26,7 +26,7 @@ void throw_bad_record(const chunk& c, std::uint64_t line, std::string_view what)
 
 void record_format::begin(chunk&, bool) {}
 
-void record_format::count(chunk& c) const {
+void record_format::split_to_count(chunk& c) const {
   split(c);
   c.keys = {};
   c.records = {};

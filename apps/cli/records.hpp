@@ -65,7 +65,11 @@ class record_format {
   virtual void begin(chunk& c, bool first_of_file);
   virtual void split(chunk& c) const = 0;
   // Sets `number` only.
-  virtual void count(chunk& c) const;
+  virtual void count(chunk& c) const { split_to_count(c); }
+
+ protected:
+  // For formats that have no faster way.
+  void split_to_count(chunk& c) const;
 };
 
 // As given on the command line; at most one of the forms.

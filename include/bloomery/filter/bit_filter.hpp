@@ -202,7 +202,7 @@ class bit_filter : public bit_view<Probes> {
     using hash_type = typename view::hash_type;
 
     explicit shared_adder(bit_filter& owner) noexcept
-        : filter_(&owner), stripes_(owner.shape().bits / bits_per_block) {}
+        : stripes_(owner.shape().bits / bits_per_block), filter_(&owner) {}
 
     void add_batch(std::span<const hash_type> hashes) noexcept;
 
@@ -212,8 +212,8 @@ class bit_filter : public bit_view<Probes> {
     };
     static constexpr bool in_blocks = Probes::kind == filter_kind::blocked;
 
-    bit_filter* filter_;
     [[no_unique_address]] std::conditional_t<in_blocks, detail::block_stripes, nothing> stripes_;
+    bit_filter* filter_;
   };
 
  private:

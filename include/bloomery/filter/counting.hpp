@@ -216,13 +216,13 @@ class counting_filter : public counting_view {
     using hash_type = std::uint64_t;
 
     explicit shared_adder(counting_filter& owner) noexcept
-        : filter_(&owner), stripes_(owner.shape().bits / bits_per_block) {}
+        : stripes_(owner.shape().bits / bits_per_block), filter_(&owner) {}
 
     void add_batch(std::span<const std::uint64_t> hashes) noexcept;
 
    private:
-    counting_filter* filter_;
     detail::block_stripes stripes_;
+    counting_filter* filter_;
     std::mutex all_;
   };
 
