@@ -36,8 +36,8 @@ class scalar_stage {
   std::uint64_t spread_seed_;
 };
 
-void mix_each(const std::uint64_t* keys, std::size_t count, std::uint64_t spread_seed,
-              std::uint64_t* out) noexcept {
+inline void mix_each(const std::uint64_t* keys, std::size_t count, std::uint64_t spread_seed,
+                     std::uint64_t* out) noexcept {
   for (std::size_t i = 0; i < count; ++i) out[i] = mix64(keys[i], spread_seed);
 }
 

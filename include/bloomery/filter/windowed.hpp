@@ -87,7 +87,7 @@ class windowed_view : public detail::batch_answers<windowed_view> {
                                       clock_.window);
   }
   [[nodiscard]] std::size_t slot_of(std::uint64_t generation) const noexcept {
-    return static_cast<std::size_t>(generation % slots());
+    return static_cast<std::size_t>(generation % (std::uint64_t{shape().variant} + 1));
   }
   [[nodiscard]] std::uint64_t slot_keys(std::size_t slot) const noexcept {
     return detail::little_endian(words_[line_words + slot]);
