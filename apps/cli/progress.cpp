@@ -16,7 +16,7 @@ namespace {
 // Short work should leave no trace, and a person reads no more than a few lines a second.
 constexpr std::chrono::milliseconds first_after{500};
 constexpr std::chrono::milliseconds then_every{200};
-constexpr std::chrono::milliseconds in_a_file{1000};
+constexpr std::chrono::milliseconds in_a_file{500};
 
 // Lock-free, so that a signal handler may set it.
 std::atomic<bool> state_wanted{false};
