@@ -198,8 +198,9 @@ void builder::plan_for(std::uint64_t keys) {
 std::uint64_t builder::count_keys() {
   meter_.relabel("counting");
   std::atomic<std::uint64_t> keys{0};
+  const unsigned threads = o_.input.records.counted_by_ends() ? 1 : o_.input.threads;
   for_each_chunk(
-      source_, o_.input.threads, [&](const chunk& c) { keys += c.number; }, [] {}, want::number);
+      source_, threads, [&](const chunk& c) { keys += c.number; }, [] {}, want::number);
   source_.rewind();
   return keys;
 }

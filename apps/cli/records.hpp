@@ -86,6 +86,10 @@ struct record_options {
   bool integers = false;
   std::uint32_t kmer = 0;
 
+  // Whether records can be counted as fast as they are read, so that more threads would only wait for each other.
+  [[nodiscard]] bool counted_by_ends() const {
+    return !crlf && column.empty() && json_key.empty() && !hex && !integers && kmer == 0;
+  }
   // What the keys are for the hash function.
   [[nodiscard]] key_form form() const { return integers ? key_form::integers : key_form::bytes; }
 };
