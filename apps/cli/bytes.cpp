@@ -105,7 +105,7 @@ std::size_t byte_source::read(char* to, std::size_t room) {
 }
 
 std::size_t byte_source::read_raw(char* to, std::size_t room) {
-  // A signal that asks for the state may reach another thread than the one that waits here.
+  // Wakes now and then to see whether a signal asks for the state.
   constexpr int wait_ms = 200;
   struct pollfd state = {.fd = fd_, .events = POLLIN, .revents = 0};
   int ready = 0;

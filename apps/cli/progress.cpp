@@ -18,8 +18,22 @@ constexpr std::chrono::milliseconds first_after{500};
 constexpr std::chrono::milliseconds then_every{200};
 constexpr std::chrono::milliseconds in_a_file{500};
 
-// Lock-free, so that a signal handler may set it.
-std::atomic<bool> state_wanted{false};
+sigset_t state_signal() {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGUSR1);
+  return set;
+}
+
+// Takes the signal if it is there. It is blocked in every thread and asked for: a handler would run in a thread of
+// the system's choice, and that one may wait for a lock while another waits for input.
+bool state_wanted() {
+  sigset_t pending;
+  const sigset_t wanted = state_signal();
+  int taken = 0;
+  return sigpending(&pending) == 0 && sigismember(&pending, SIGUSR1) == 1 &&
+         sigwait(&wanted, &taken) == 0;
+}
 
 std::string as_clock(double seconds) {
   const auto whole = static_cast<std::uint64_t>(seconds);
@@ -33,11 +47,8 @@ std::string as_clock(double seconds) {
 progress::progress(std::string label, const progress_options& o)
     : label_(std::move(label)), terminal_(isatty(STDERR_FILENO) != 0), stats_(o.stats) {
   visible_ = o.forced || (!o.quiet && terminal_);
-  struct sigaction action {};
-  action.sa_handler = [](int) {
-    state_wanted = true;
-  };  // without SA_RESTART: reading is interrupted
-  sigaction(SIGUSR1, &action, nullptr);
+  const sigset_t blocked = state_signal();
+  pthread_sigmask(SIG_BLOCK, &blocked, nullptr);  // threads started from now on inherit it
 }
 
 progress::~progress() {
@@ -70,8 +81,9 @@ void progress::advance(std::uint64_t bytes) {
 }
 
 void progress::answer_signal() {
-  if (!state_wanted.load(std::memory_order_relaxed) || !state_wanted.exchange(false)) return;
-  clear();
+  const std::lock_guard lock(mutex_);  // two threads must not both take one signal
+  if (!state_wanted()) return;
+  erase();
   fmt::print(stderr, "{}\n", state(clock::now()));
 }
 
@@ -102,6 +114,10 @@ void progress::draw(clock::time_point now) {
 
 void progress::clear() {
   const std::lock_guard lock(mutex_);
+  erase();
+}
+
+void progress::erase() {
   if (!drawn_) return;
   fmt::print(stderr, "\r\x1b[K");
   std::fflush(stderr);

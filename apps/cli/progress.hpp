@@ -47,6 +47,7 @@ class progress {
 
   [[nodiscard]] std::string state(clock::time_point now) const;
   void draw(clock::time_point now);
+  void erase();
 
   std::string label_;
   bool visible_;

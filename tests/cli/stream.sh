@@ -52,8 +52,8 @@ exec 4>wait
 printf 'one\ntwo\n' >&4
 for _ in $(seq 100); do
   kill -USR1 $pid
-  [[ -s state ]] && break
-  sleep 0.02
+  grep -q "^building  8 bytes  2 keys" state && break # before it may stand "8 bytes  0 keys"
+  sleep 0.1
 done
 grep -q "^building  8 bytes  2 keys" state || fail "no state: $(cat state)"
 kill -TERM $pid # a script cannot send SIGINT to what runs in its background
