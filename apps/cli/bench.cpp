@@ -176,20 +176,18 @@ void run_bench(const bench_options& o) {
 
 }  // namespace
 
-void add_bench(CLI::App& app, int& status) {
+void add_bench(command& app, int& status) {
   auto o = std::make_shared<bench_options>();
-  CLI::App* verb = app.add_subcommand(
+  command* verb = app.add_subcommand(
       "bench", "Measure this machine: its memory's floor and the speed of every kind");
   verb->add_option("--keys", o->keys, "Number of keys: 1000, 1e9, 64k, 2.5M, 10G (default 1M)")
       ->type_name("N");
   std::vector<std::string> kinds;
   for (const filter_kind kind : all_kinds()) kinds.emplace_back(kind_name(kind));
-  verb->add_option("--kind", o->kind, "This kind alone")
-      ->check(CLI::IsMember(kinds))
-      ->type_name("K");
+  verb->add_option("--kind", o->kind, "This kind alone")->one_of(kinds)->type_name("K");
   verb->add_option("--threads", o->threads,
                    "Measure bulk calls from so many threads at the same time, too (default 1)")
-      ->check(CLI::Range(1U, 1024U))
+      ->between(1U, 1024U)
       ->type_name("N");
   verb->add_flag("--json", o->json, "Print it as JSON");
   add_quiet(*verb, o->quiet);

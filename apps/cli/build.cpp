@@ -285,7 +285,7 @@ void builder::report(const any_filter& f) const {
   if (o_.json) print_json(info_json(f, std::filesystem::file_size(o_.output)));
 }
 
-void add_kind_options(CLI::App& verb, build_options& o) {
+void add_kind_options(command& verb, build_options& o) {
   verb.add_option("--cell-bits", o.cell_bits,
                   "Bits of a counter (counting, count-min, spectral) or of a fingerprint (cuckoo, "
                   "fuse, ribbon)")
@@ -294,7 +294,7 @@ void add_kind_options(CLI::App& verb, build_options& o) {
       ->type_name("N");
   verb.add_option("--layout", o.layout,
                   "Counters of a key: in one 'line' (default down to 0.1%) or 'classic', anywhere")
-      ->check(CLI::IsMember({"line", "classic"}))
+      ->one_of({"line", "classic"})
       ->type_name("L");
   verb.add_option("--growth", o.growth,
                   "A scalable filter becomes so many times larger with a layer (default 2)")
@@ -315,9 +315,9 @@ void add_kind_options(CLI::App& verb, build_options& o) {
 
 }  // namespace
 
-void add_build(CLI::App& app, int& status) {
+void add_build(command& app, int& status) {
   auto o = std::make_shared<build_options>();
-  CLI::App* verb = app.add_subcommand("build", "Build a filter from keys, one a line");
+  command* verb = app.add_subcommand("build", "Build a filter from keys, one a line");
   verb->add_option("-o,--output", o->output, "The filter file to write")
       ->required()
       ->type_name("F");
@@ -325,17 +325,17 @@ void add_build(CLI::App& app, int& status) {
   for (const filter_kind kind : all_kinds()) kinds.emplace_back(kind_name(kind));
   verb->add_option("--kind", o->kind,
                    "blocked (default), or another: 'bloomery plan' compares them")
-      ->check(CLI::IsMember(kinds))
+      ->one_of(kinds)
       ->type_name("K");
-  CLI::Option* fpr = verb->add_option("--fpr", o->fpr,
-                                      "Highest false-positive rate: 0.01, 1% or 1e-2 (default 1%)")
-                         ->type_name("P");
+  option* fpr = verb->add_option("--fpr", o->fpr,
+                                 "Highest false-positive rate: 0.01, 1% or 1e-2 (default 1%)")
+                    ->type_name("P");
   verb->add_option("--keys", o->keys, "Plan for this many keys instead of counting them")
       ->type_name("N");
-  CLI::Option* bits =
+  option* bits =
       verb->add_option("--bits-per-key", o->bits_per_key, "Size by bits a key instead of by fpr")
           ->type_name("B");
-  CLI::Option* bytes =
+  option* bytes =
       verb->add_option("--bytes", o->bytes, "Size by memory instead of by fpr: 4096, 64K, 10M, 2G")
           ->type_name("M");
   bits->excludes(bytes)->excludes(fpr);
@@ -345,7 +345,7 @@ void add_build(CLI::App& app, int& status) {
   verb->add_option("--seed", o->seed, "Chooses the hash function (default 0)")->type_name("S");
   verb->add_option("--hash", o->hash,
                    "xxh3 (default), siphash (keyed), sha1 or md5 (foreign formats)")
-      ->check(CLI::IsMember({"xxh3", "siphash", "sha1", "md5"}))
+      ->one_of({"xxh3", "siphash", "sha1", "md5"})
       ->type_name("H");
   add_key_file(*verb, o->key_file);
   verb->add_option(

@@ -62,9 +62,9 @@ int run_remove(const change_options& o) {
   return removed != 0 ? exit_success : exit_no_match;
 }
 
-CLI::App* add_verb(CLI::App& app, const char* name, const char* help,
-                   const std::shared_ptr<change_options>& o) {
-  CLI::App* verb = app.add_subcommand(name, help);
+command* add_verb(command& app, const char* name, const char* help,
+                  const std::shared_ptr<change_options>& o) {
+  command* verb = app.add_subcommand(name, help);
   verb->add_option("F", o->path, "The filter file to change")->required()->type_name("");
   add_key_file(*verb, o->key_file);
   verb->add_flag("--json", o->json, "Print what the filter is now as JSON");
@@ -74,9 +74,9 @@ CLI::App* add_verb(CLI::App& app, const char* name, const char* help,
 
 }  // namespace
 
-void add_change(CLI::App& app, int& status) {
+void add_change(command& app, int& status) {
   auto added = std::make_shared<change_options>();
-  CLI::App* add = add_verb(app, "add", "Add keys to a filter file, atomically", added);
+  command* add = add_verb(app, "add", "Add keys to a filter file, atomically", added);
   add->footer(
       "Example:\n  bloomery add words.bloom names.txt\n  echo bloomery | bloomery add words.bloom");
   add->callback([added, &status] {
@@ -84,7 +84,7 @@ void add_change(CLI::App& app, int& status) {
     status = exit_success;
   });
   auto removed = std::make_shared<change_options>();
-  CLI::App* remove =
+  command* remove =
       add_verb(app, "remove", "Remove keys from a counting or cuckoo filter, atomically", removed);
   remove->footer(
       "A key that is surely not in the filter is left alone and counted. A key that was never "

@@ -72,9 +72,9 @@ int run_check(const check_options& o) {
 
 }  // namespace
 
-void add_check(CLI::App& app, int& status) {
+void add_check(command& app, int& status) {
   auto o = std::make_shared<check_options>();
-  CLI::App* verb = app.add_subcommand("check", "Print the lines that a filter probably contains");
+  command* verb = app.add_subcommand("check", "Print the lines that a filter probably contains");
   verb->add_option("F", o->path, "The filter file to ask")->required()->type_name("");
   verb->add_flag("-v,--invert", o->invert, "Print the lines that are surely not in it instead");
   verb->add_flag("-c,--count", o->count, "Print only how many");

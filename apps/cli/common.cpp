@@ -18,18 +18,18 @@
 
 namespace bloomery::cli {
 
-void add_quiet(CLI::App& verb, bool& quiet) {
+void add_quiet(command& verb, bool& quiet) {
   verb.add_flag("-q,--quiet", quiet, "No progress, no summary, no warnings");
 }
 
-void add_threads(CLI::App& verb, unsigned& threads) {
+void add_threads(command& verb, unsigned& threads) {
   threads = std::max(1U, std::thread::hardware_concurrency());
   verb.add_option("--threads", threads, "Threads to work with (default: all cores)")
-      ->check(CLI::Range(1U, 1024U))
+      ->between(1U, 1024U)
       ->type_name("N");
 }
 
-void add_input_options(CLI::App& verb, input_options& o) {
+void add_input_options(command& verb, input_options& o) {
   verb.add_option("INPUT", o.paths,
                   "Files with a key on each line; none, or -, is standard input. gzip, zstd and xz "
                   "are unpacked")
@@ -41,7 +41,7 @@ void add_input_options(CLI::App& verb, input_options& o) {
   verb.add_flag("--stats", o.stats, "Say at the end how much was read, and how fast");
 }
 
-void add_record_options(CLI::App& verb, record_options& o) {
+void add_record_options(command& verb, record_options& o) {
   verb.add_flag("--keep-empty", o.keep_empty, "An empty line is a key too");
   verb.add_flag("--crlf", o.crlf, "Lines end with CR LF; the CR is no part of the key");
   verb.add_flag("-0,--null", o.null,
@@ -57,17 +57,17 @@ void add_record_options(CLI::App& verb, record_options& o) {
                   "Keys are a field of JSON lines: name, or a.b for b inside a")
       ->type_name("A.B");
   verb.add_option("--record-bytes", o.record_bytes, "Keys are binary records of N bytes")
-      ->check(CLI::Range(std::uint64_t{1}, std::uint64_t{1} << 20U))
+      ->between(std::uint64_t{1}, std::uint64_t{1} << 20U)
       ->type_name("N");
   verb.add_flag("--hex", o.hex, "Keys are bytes written in hexadecimal, such as digests");
   verb.add_flag("--integers", o.integers,
                 "Keys are 64-bit integers, hashed as the library hashes integers");
   verb.add_option("--kmer", o.kmer, "Keys are the canonical k-mers of FASTA or FASTQ")
-      ->check(CLI::Range(1U, 1024U))
+      ->between(1U, 1024U)
       ->type_name("K");
 }
 
-void add_key_file(CLI::App& verb, std::string& path) {
+void add_key_file(command& verb, std::string& path) {
   verb.add_option("--key-file", path,
                   "The secret key of a siphash filter: 32 hexadecimal digits or 16 raw bytes")
       ->type_name("FILE");

@@ -1,7 +1,6 @@
 // Options, hash functions and texts that several verbs share.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -11,6 +10,7 @@
 #include <vector>
 
 #include "bloomery/format/any_filter.hpp"
+#include "cli/command.hpp"
 #include "cli/progress.hpp"
 #include "cli/records.hpp"
 
@@ -29,13 +29,13 @@ struct input_options {
     return {.quiet = quiet, .forced = progress, .stats = stats};
   }
 };
-void add_input_options(CLI::App& verb, input_options& o);
-void add_record_options(CLI::App& verb, record_options& o);
-void add_quiet(CLI::App& verb, bool& quiet);
-void add_threads(CLI::App& verb, unsigned& threads);
+void add_input_options(command& verb, input_options& o);
+void add_record_options(command& verb, record_options& o);
+void add_quiet(command& verb, bool& quiet);
+void add_threads(command& verb, unsigned& threads);
 
 // A keyed filter's key comes from a file: an argument would show in the list of processes.
-void add_key_file(CLI::App& verb, std::string& path);
+void add_key_file(command& verb, std::string& path);
 
 // The function by name, for a new filter.
 std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64_t seed,

@@ -62,9 +62,9 @@ void run_compact(const compact_options& o) {
 
 }  // namespace
 
-void add_compact(CLI::App& app, int& status) {
+void add_compact(command& app, int& status) {
   auto o = std::make_shared<compact_options>();
-  CLI::App* verb =
+  command* verb =
       app.add_subcommand("compact", "Make one filter of a scalable filter's layers, from its keys");
   verb->add_option("-o,--output", o->output, "The blocked filter to write")
       ->required()

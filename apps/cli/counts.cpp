@@ -55,9 +55,9 @@ int run_count(const count_options& o) {
 
 }  // namespace
 
-void add_count(CLI::App& app, int& status) {
+void add_count(command& app, int& status) {
   auto o = std::make_shared<count_options>();
-  CLI::App* verb = app.add_subcommand("count", "Print how often each key was added, at most");
+  command* verb = app.add_subcommand("count", "Print how often each key was added, at most");
   verb->add_option("F", o->path, "A file of kind counting, cuckoo, count-min, spectral or top-k")
       ->required()
       ->type_name("");

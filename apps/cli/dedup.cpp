@@ -178,9 +178,9 @@ class dedup {
 
 }  // namespace
 
-void add_dedup(CLI::App& app, int& status) {
+void add_dedup(command& app, int& status) {
   auto o = std::make_shared<dedup_options>();
-  CLI::App* verb =
+  command* verb =
       app.add_subcommand("dedup", "Print each line the first time it is seen, in little memory");
   verb->add_option("--fpr", o->fpr,
                    "Highest chance that a line is dropped that was never seen (default 1e-6)")

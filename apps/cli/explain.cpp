@@ -170,9 +170,9 @@ int run_explain(const explain_options& o) {
 
 }  // namespace
 
-void add_explain(CLI::App& app, int& status) {
+void add_explain(command& app, int& status) {
   auto o = std::make_shared<explain_options>();
-  CLI::App* verb = app.add_subcommand("explain", "Show why a filter answers as it does for a key");
+  command* verb = app.add_subcommand("explain", "Show why a filter answers as it does for a key");
   verb->add_option("F", o->path, "The filter file to ask")->required()->type_name("");
   verb->add_option("KEY", o->key, "The key")->required()->type_name("");
   verb->add_flag("--integers", o->integer, "The key is a 64-bit integer");

@@ -71,9 +71,9 @@ void run_info(const info_options& o) {
 
 }  // namespace
 
-void add_info(CLI::App& app, int& status) {
+void add_info(command& app, int& status) {
   auto o = std::make_shared<info_options>();
-  CLI::App* verb = app.add_subcommand("info", "Say what a filter file is");
+  command* verb = app.add_subcommand("info", "Say what a filter file is");
   verb->add_option("F", o->path, "The filter file")->required()->type_name("");
   verb->add_flag("--json", o->json, "Print it as JSON");
   add_threads(*verb, o->threads);

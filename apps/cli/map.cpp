@@ -150,9 +150,9 @@ int run_set(const map_options& o) {
   return done > 0 ? exit_success : exit_no_match;
 }
 
-void add_map_build(CLI::App& map, int& status) {
+void add_map_build(command& map, int& status) {
   auto o = std::make_shared<map_options>();
-  CLI::App* verb = map.add_subcommand("build", "Build a map from lines of key, tab and number");
+  command* verb = map.add_subcommand("build", "Build a map from lines of key, tab and number");
   verb->add_option("-o,--output", o->path, "The file to write")->required()->type_name("F");
   verb->add_option("--fpr", o->fpr, "How often an absent key may have a value (default 1%)")
       ->type_name("P");
@@ -170,19 +170,19 @@ void add_map_build(CLI::App& map, int& status) {
 
 }  // namespace
 
-void add_map(CLI::App& app, int& status) {
-  CLI::App* map = app.add_subcommand("map", "Values for keys: build a map, ask it, change values");
+void add_map(command& app, int& status) {
+  command* map = app.add_subcommand("map", "Values for keys: build a map, ask it, change values");
   map->require_subcommand(1);
   add_map_build(*map, status);
   auto asked = std::make_shared<map_options>();
-  CLI::App* get =
+  command* get =
       map->add_subcommand("get", "Print the keys that have a value, a tab and the value");
   get->add_option("F", asked->path, "The map")->required()->type_name("");
   get->add_flag("--json", asked->json, "Print how many keys and how many had a value as JSON");
   add_input_options(*get, asked->input);
   get->callback([asked, &status] { status = run_get(*asked); });
   auto changed = std::make_shared<map_options>();
-  CLI::App* set = map->add_subcommand("set", "Give keys of a map other values, atomically");
+  command* set = map->add_subcommand("set", "Give keys of a map other values, atomically");
   set->add_option("F", changed->path, "The map")->required()->type_name("");
   add_input_options(*set, changed->input);
   set->callback([changed, &status] { status = run_set(*changed); });

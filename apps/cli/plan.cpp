@@ -177,16 +177,15 @@ void run_plan(const plan_options& o) {
 
 }  // namespace
 
-void add_plan(CLI::App& app, int& status) {
+void add_plan(command& app, int& status) {
   auto o = std::make_shared<plan_options>();
-  CLI::App* verb =
-      app.add_subcommand("plan", "Compare the sizes of every kind before building one");
+  command* verb = app.add_subcommand("plan", "Compare the sizes of every kind before building one");
   verb->add_option("--keys", o->keys, "Number of keys: 1000, 1e9, 64k, 2.5M, 10G")
       ->required()
       ->type_name("N");
-  CLI::Option* fpr = verb->add_option("--fpr", o->fpr,
-                                      "Highest false-positive rate: 0.01, 1% or 1e-2 (default 1%)")
-                         ->type_name("P");
+  option* fpr = verb->add_option("--fpr", o->fpr,
+                                 "Highest false-positive rate: 0.01, 1% or 1e-2 (default 1%)")
+                    ->type_name("P");
   verb->add_option("--bytes", o->bytes, "The memory that there is, instead of a rate: 64K, 10M, 2G")
       ->excludes(fpr)
       ->type_name("M");

@@ -125,9 +125,9 @@ void run_compare(const set_options& o) {
   write_output(text);
 }
 
-CLI::App* add_verb(CLI::App& app, const char* name, const char* purpose,
-                   const std::shared_ptr<set_options>& o, int filters) {
-  CLI::App* verb = app.add_subcommand(name, purpose);
+command* add_verb(command& app, const char* name, const char* purpose,
+                  const std::shared_ptr<set_options>& o, int filters) {
+  command* verb = app.add_subcommand(name, purpose);
   verb->add_option("-o,--output", o->output, "The filter file to write")
       ->required()
       ->type_name("F");
@@ -142,9 +142,9 @@ CLI::App* add_verb(CLI::App& app, const char* name, const char* purpose,
 
 }  // namespace
 
-void add_sets(CLI::App& app, int& status) {
+void add_sets(command& app, int& status) {
   auto merged = std::make_shared<set_options>();
-  CLI::App* merge =
+  command* merge =
       add_verb(app, "merge", "The union of filters: contains what any of them does", merged, -1);
   merge->footer("Example:\n  bloomery merge -o all.bloom monday.bloom tuesday.bloom");
   merge->callback([merged, &status] {
@@ -153,7 +153,7 @@ void add_sets(CLI::App& app, int& status) {
   });
 
   auto shared = std::make_shared<set_options>();
-  CLI::App* intersect = add_verb(
+  command* intersect = add_verb(
       app, "intersect", "The intersection of filters: contains what all of them do", shared, -1);
   intersect->footer("Example:\n  bloomery intersect -o both.bloom ours.bloom theirs.bloom");
   intersect->callback([shared, &status] {
@@ -162,7 +162,7 @@ void add_sets(CLI::App& app, int& status) {
   });
 
   auto folded = std::make_shared<set_options>();
-  CLI::App* fold =
+  command* fold =
       add_verb(app, "fold", "The same keys in a smaller filter with a higher fpr", folded, 1);
   fold->add_option("--by", folded->divisor, "Fold to 1/D of the size (default 2)")->type_name("D");
   fold->footer("Example:\n  bloomery fold --by 4 -o small.bloom large.bloom");
@@ -172,7 +172,7 @@ void add_sets(CLI::App& app, int& status) {
   });
 
   auto compared = std::make_shared<set_options>();
-  CLI::App* compare =
+  command* compare =
       app.add_subcommand("compare", "Estimate how many keys two filters have in common");
   compare->add_option("FILTER", compared->paths, "The two filter files A and B")
       ->required()

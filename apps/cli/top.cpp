@@ -67,12 +67,10 @@ int run_top(const top_options& o) {
 
 }  // namespace
 
-void add_top(CLI::App& app, int& status) {
+void add_top(command& app, int& status) {
   auto o = std::make_shared<top_options>();
-  CLI::App* verb = app.add_subcommand("top", "Print the most frequent keys, with their counts");
-  verb->add_option("-k", o->k, "How many (default 10)")
-      ->check(CLI::Range(1U, 1U << 20U))
-      ->type_name("N");
+  command* verb = app.add_subcommand("top", "Print the most frequent keys, with their counts");
+  verb->add_option("-k", o->k, "How many (default 10)")->between(1U, 1U << 20U)->type_name("N");
   verb->add_option("-o,--output", o->output, "Also write the sketch, for 'count' and 'info'")
       ->type_name("F");
   verb->add_flag("--json", o->json, "Print them as JSON");

@@ -2,7 +2,7 @@
 // the exit status when it runs.
 #pragma once
 
-#include <CLI/CLI.hpp>
+#include "cli/command.hpp"
 
 namespace bloomery::cli {
 
@@ -11,20 +11,20 @@ inline constexpr int exit_success = 0;
 inline constexpr int exit_no_match = 1;
 inline constexpr int exit_error = 2;
 
-void add_build(CLI::App& app, int& status);
-void add_change(CLI::App& app, int& status);  // add, remove
-void add_check(CLI::App& app, int& status);
-void add_dedup(CLI::App& app, int& status);
-void add_count(CLI::App& app, int& status);
-void add_map(CLI::App& app, int& status);
-void add_top(CLI::App& app, int& status);
-void add_compact(CLI::App& app, int& status);
-void add_explain(CLI::App& app, int& status);
-void add_info(CLI::App& app, int& status);
-void add_verify(CLI::App& app, int& status);
-void add_plan(CLI::App& app, int& status);
-void add_sets(CLI::App& app, int& status);  // merge, intersect, fold, compare
-void add_bench(CLI::App& app, int& status);
-void add_wire(CLI::App& app, int& status);  // pack, unpack, diff, patch
+void add_build(command& app, int& status);
+void add_change(command& app, int& status);  // add, remove
+void add_check(command& app, int& status);
+void add_dedup(command& app, int& status);
+void add_count(command& app, int& status);
+void add_map(command& app, int& status);
+void add_top(command& app, int& status);
+void add_compact(command& app, int& status);
+void add_explain(command& app, int& status);
+void add_info(command& app, int& status);
+void add_verify(command& app, int& status);
+void add_plan(command& app, int& status);
+void add_sets(command& app, int& status);  // merge, intersect, fold, compare
+void add_bench(command& app, int& status);
+void add_wire(command& app, int& status);  // pack, unpack, diff, patch
 
 }  // namespace bloomery::cli

@@ -28,9 +28,9 @@ void run_verify(const verify_options& o) {
 
 }  // namespace
 
-void add_verify(CLI::App& app, int& status) {
+void add_verify(command& app, int& status) {
   auto o = std::make_shared<verify_options>();
-  CLI::App* verb = app.add_subcommand("verify", "Check every checksum of a filter file");
+  command* verb = app.add_subcommand("verify", "Check every checksum of a filter file");
   verb->add_option("F", o->path, "The filter file")->required()->type_name("");
   verb->add_flag("--json", o->json, "Print the outcome as JSON");
   add_threads(*verb, o->threads);

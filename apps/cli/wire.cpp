@@ -101,16 +101,16 @@ void run_patch(const wire_options& o) {
   if (!o.quiet) print_summary(o.output, to.header);
 }
 
-void add_limit(CLI::App& verb, const std::shared_ptr<wire_options>& o) {
+void add_limit(command& verb, const std::shared_ptr<wire_options>& o) {
   verb.add_option(
           "--limit", o->limit,
           "Refuse files that claim to hold more: a few bytes can claim terabytes (default 8G)")
       ->type_name("M");
 }
 
-CLI::App* add_verb(CLI::App& app, const char* name, const char* purpose, const char* written,
-                   const std::shared_ptr<wire_options>& o) {
-  CLI::App* verb = app.add_subcommand(name, purpose);
+command* add_verb(command& app, const char* name, const char* purpose, const char* written,
+                  const std::shared_ptr<wire_options>& o) {
+  command* verb = app.add_subcommand(name, purpose);
   verb->add_option("-o,--output", o->output, written)->required()->type_name("F");
   add_quiet(*verb, o->quiet);
   return verb;
@@ -118,10 +118,10 @@ CLI::App* add_verb(CLI::App& app, const char* name, const char* purpose, const c
 
 }  // namespace
 
-void add_wire(CLI::App& app, int& status) {
+void add_wire(command& app, int& status) {
   auto p = std::make_shared<wire_options>();
-  CLI::App* pack = add_verb(app, "pack", "Compress a filter for sending, close to its entropy",
-                            "The packed file to write", p);
+  command* pack = add_verb(app, "pack", "Compress a filter for sending, close to its entropy",
+                           "The packed file to write", p);
   pack->add_option("A", p->first, "The filter file")->required()->type_name("");
   pack->footer(
       "info, check, verify, merge and diff read packed files as they are.\n\n"
@@ -132,7 +132,7 @@ void add_wire(CLI::App& app, int& status) {
   });
 
   auto u = std::make_shared<wire_options>();
-  CLI::App* unpack =
+  command* unpack =
       add_verb(app, "unpack", "Make a packed filter plain again, so that it can be mapped",
                "The filter file to write", u);
   unpack->add_option("A", u->first, "The packed file")->required()->type_name("");
@@ -144,8 +144,8 @@ void add_wire(CLI::App& app, int& status) {
   });
 
   auto d = std::make_shared<wire_options>();
-  CLI::App* diff = add_verb(app, "diff", "The change from one version of a filter to the next",
-                            "The delta to write", d);
+  command* diff = add_verb(app, "diff", "The change from one version of a filter to the next",
+                           "The delta to write", d);
   diff->add_option("OLD", d->first, "The version that the receiver has")->required()->type_name("");
   diff->add_option("NEW", d->second, "The version that he wants")->required()->type_name("");
   diff->footer("Example:\n  bloomery diff -o today.delta monday.bloom tuesday.bloom");
@@ -155,8 +155,8 @@ void add_wire(CLI::App& app, int& status) {
   });
 
   auto t = std::make_shared<wire_options>();
-  CLI::App* patch = add_verb(app, "patch", "Apply a delta to the version that it starts from",
-                             "The filter file to write", t);
+  command* patch = add_verb(app, "patch", "Apply a delta to the version that it starts from",
+                            "The filter file to write", t);
   patch->add_option("OLD", t->first, "The old version")->required()->type_name("");
   patch->add_option("D", t->second, "The delta")->required()->type_name("");
   add_limit(*patch, t);

@@ -1,0 +1,68 @@
+// Verbs and their options as the verbs' sources see them: the part of CLI11 that they use, and no more. CLI11's headers
+// take five seconds to compile, and two dozen sources would each pay that again with every compiler and sanitizer.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace bloomery::cli {
+
+class option {
+ public:
+  explicit option(CLI::Option& wrapped) : wrapped_(&wrapped) {}
+
+  option* required();
+  option* type_name(const std::string& name);  // what the help text calls the value
+  option* excludes(option* other);
+  option* expected(int number);  // -2: two or more
+  option* one_of(const std::vector<std::string>& values);
+  option* between(std::uint64_t least, std::uint64_t most);
+
+ private:
+  CLI::Option* wrapped_;
+};
+
+class command {
+ public:
+  explicit command(CLI::App& wrapped);
+  command(const command&) = delete;
+  command& operator=(const command&) = delete;
+  ~command();
+
+  command* add_subcommand(const std::string& name, const std::string& help);
+  command* require_subcommand(int number);
+
+  // `names` is "-o,--output", or "F" for an argument by its place.
+  option* add_option(const std::string& names, std::string& value, const std::string& help);
+  option* add_option(const std::string& names, std::vector<std::string>& values,
+                     const std::string& help);
+  option* add_option(const std::string& names, std::uint32_t& value, const std::string& help);
+  option* add_option(const std::string& names, std::uint64_t& value, const std::string& help);
+  option* add_option(const std::string& names, std::optional<std::uint32_t>& value,
+                     const std::string& help);
+  option* add_option(const std::string& names, std::optional<double>& value,
+                     const std::string& help);
+  option* add_flag(const std::string& names, bool& value, const std::string& help);
+
+  command* footer(const std::string& text);
+  // Runs when the words on the command line name this verb and fit its options.
+  command* callback(std::function<void()> run);
+
+ private:
+  option* keep(CLI::Option& wrapped);
+
+  CLI::App* wrapped_;
+  std::vector<std::unique_ptr<option>> options_;
+  std::vector<std::unique_ptr<command>> subcommands_;
+};
+
+}  // namespace bloomery::cli
