@@ -115,8 +115,29 @@ std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64
 
 namespace {
 
+std::string_view verb_of(key_rule rule) {
+  switch (rule) {
+    case key_rule::plain:
+      return "check";
+    case key_rule::password:
+    case key_rule::near_password:
+    case key_rule::password_digest:
+      return "passwd check";
+    case key_rule::word:
+      return "spell --dictionary";
+    case key_rule::block_list:
+      return "block check";
+  }
+  return "";
+}
+
 std::shared_ptr<const any_hasher> hasher_of(const image_header& header, const std::string& key_file,
                                             key_form form) {
+  if (header.hash.rule != key_rule::plain) {
+    throw error(errc::mismatch,
+                fmt::format("it is a filter of {}; ask it with 'bloomery {}'",
+                            rule_name(header.hash.rule), verb_of(header.hash.rule)));
+  }
   if (header.hash.id == hash_id::none) {
     throw error(errc::unsupported,
                 "its hashes come from a program that hashes by rules of its own; ask it there");

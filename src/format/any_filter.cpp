@@ -52,6 +52,10 @@ void check_hash(const image_header& header, const any_hasher& brought) {
     throw error(errc::mismatch, "it was made with the hash " + std::string(hash_name(in_file.id)) +
                                     ", not " + std::string(hash_name(spec.id)));
   }
+  if (in_file.rule != spec.rule) {
+    throw error(errc::mismatch, "it is a filter of " + std::string(rule_name(in_file.rule)) +
+                                    ", not of " + std::string(rule_name(spec.rule)));
+  }
   if (in_file.seed != spec.seed) throw error(errc::mismatch, "it was made with another seed");
   if (in_file != spec) throw error(errc::mismatch, "it was made with another secret key");
   detail::check_words(brought.probes(), header.planned.shape.probes);
@@ -74,7 +78,9 @@ std::optional<filter_kind> kind_from_name(std::string_view name) noexcept {
 }
 
 std::shared_ptr<const any_hasher> hasher_from_spec(const hash_spec& spec) {
-  if (spec.id == hash_id::xxh3) return erase(xxh3_hasher(spec.seed));
+  if (spec.id == hash_id::xxh3 && spec.rule == key_rule::plain) {
+    return erase(xxh3_hasher(spec.seed));
+  }
   return nullptr;
 }
 
@@ -149,6 +155,10 @@ void any_filter::save(atomic_file& file) const { write_image(file, header(), par
 
 const any_hasher& any_filter::hash_or_throw() const {
   if (hash_ != nullptr) return *hash_;
+  if (hash_spec_.rule != key_rule::plain) {
+    throw error(errc::mismatch, "it is a filter of " + std::string(rule_name(hash_spec_.rule)) +
+                                    ", which is asked in a way of its own");
+  }
   if (hash_spec_.id == hash_id::siphash) {
     throw error(errc::mismatch, "the filter was made with a secret key, which is needed to use it");
   }

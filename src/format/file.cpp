@@ -313,6 +313,11 @@ void check_match(const image_header& header, filter_kind kind, probe_scheme sche
                                     std::string(hash_name(header.hash.id)) + ", not " +
                                     std::string(hash_name(hash.id)));
   }
+  if (header.hash.rule != hash.rule) {
+    throw error(errc::mismatch, "the file is a filter of " +
+                                    std::string(rule_name(header.hash.rule)) + ", not of " +
+                                    std::string(rule_name(hash.rule)));
+  }
   if (header.hash.key_id != hash.key_id) {
     throw error(errc::mismatch, "the filter was made with another secret key");
   }

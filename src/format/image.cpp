@@ -90,6 +90,9 @@ void check_hash(const hash_spec& hash, const shape& s) {
     throw_corrupt("its hash takes no seed");
   }
   if (hash.key_id != 0 && hash.id != hash_id::siphash) throw_corrupt("its hash takes no key");
+  if (hash.rule != key_rule::plain && (digests || hash.id == hash_id::none)) {
+    throw_corrupt("its hash takes no rule");
+  }
 }
 
 shape checked_shape(const header_fields& f) {
@@ -177,7 +180,10 @@ image_form check_start(std::span<const std::byte> bytes) {
 }
 
 image_header checked_header(const header_fields& f) {
-  if (f.hash > static_cast<std::uint64_t>(hash_id::md5)) {
+  const std::uint64_t hash = f.hash & 0xffU;
+  const std::uint64_t rule = f.hash >> 8U;
+  if (hash > static_cast<std::uint64_t>(hash_id::md5) ||
+      rule > static_cast<std::uint64_t>(key_rule::block_list)) {
     throw error(errc::unsupported, "the filter uses hash " + detail::to_text(f.hash) +
                                        ", which this program does not know");
   }
@@ -185,7 +191,10 @@ image_header checked_header(const header_fields& f) {
   h.planned.shape = checked_shape(f);
   h.planned.keys = f.planned_keys;
   h.planned.fpr_target = std::bit_cast<double>(f.target);
-  h.hash = {.id = static_cast<hash_id>(f.hash), .seed = f.seed, .key_id = f.key_id};
+  h.hash = {.id = static_cast<hash_id>(hash),
+            .rule = static_cast<key_rule>(rule),
+            .seed = f.seed,
+            .key_id = f.key_id};
   h.keys = f.keys;
   if (!is_target(h.planned.fpr_target)) throw_corrupt("its target is no rate");
   check_hash(h.hash, h.planned.shape);
@@ -195,7 +204,8 @@ image_header checked_header(const header_fields& f) {
 header_fields fields_of(const image_header& h) {
   const shape& s = h.planned.shape;
   return {.kind = static_cast<std::uint64_t>(s.kind),
-          .hash = static_cast<std::uint64_t>(h.hash.id),
+          .hash = static_cast<std::uint64_t>(h.hash.id) |
+                  (static_cast<std::uint64_t>(h.hash.rule) << 8U),
           .scheme = static_cast<std::uint64_t>(s.scheme),
           .probes = s.probes,
           .block_bits = s.block_bits,

@@ -90,6 +90,9 @@ void check_combinable(const hash_spec& a, const hash_spec& b) {
   if (a.id != b.id) {
     throw_difference("hashes", std::string(hash_name(a.id)), std::string(hash_name(b.id)));
   }
+  if (a.rule != b.rule) {
+    throw_difference("keys", std::string(rule_name(a.rule)), std::string(rule_name(b.rule)));
+  }
   if (a.seed != b.seed) throw_difference("seeds", to_string(a.seed), to_string(b.seed));
   if (a.key_id != b.key_id) {
     throw error(errc::mismatch, "the filters cannot be combined: their secret keys differ");

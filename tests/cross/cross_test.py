@@ -27,7 +27,8 @@ SECRET = bytes(range(16))
 
 # A second transcription of the table in docs/format.md, so that one slip cannot hide in both.
 OFFSETS = {
-    "magic": (0, "8s"), "version": (8, "H"), "header bytes": (10, "H"), "kind": (12, "H"), "hash": (14, "H"),
+    "magic": (0, "8s"), "version": (8, "H"), "header bytes": (10, "H"), "kind": (12, "H"), "hash": (14, "B"),
+    "rule": (15, "B"),
     "scheme": (16, "H"), "cell bits": (18, "H"), "probes": (20, "I"), "bits": (24, "Q"), "block bits": (32, "I"),
     "chunk bytes": (36, "I"), "seed": (40, "Q"), "key id": (48, "Q"), "keys": (56, "Q"), "planned keys": (64, "Q"),
     "target": (72, "d"), "payload offset": (80, "Q"), "payload bytes": (88, "Q"), "checksums offset": (96, "Q"),
@@ -102,6 +103,9 @@ UNLAWFUL = (
     ("kind", filter_file(kind=0)),
     ("kind", filter_file(kind=14)),
     ("hash", filter_file(hash=5)),
+    ("rule", filter_file(rule=6)),
+    ("rule", filter_file(hash=NONE, rule=1)),
+    ("rule", filter_file(hash=SHA1, scheme=MODULO, rule=1)),
     ("scheme", filter_file(scheme=0)),
     ("scheme", filter_file(scheme=3)),
     ("scheme", filter_file(scheme=MODULO)),
@@ -318,6 +322,7 @@ UNLAWFUL_PAYLOADS = tuple((field, changed_golden(name, {word: value})) for field
 LAWFUL = (
     filter_file(),
     filter_file(bits=1, probes=64, keys=2**64 - 1, planned_keys=0, target=0.0, seed=2**64 - 1),
+    filter_file(rule=5),
     filter_file(bits=1, payload=b"\x01" + bytes(7)),
     filter_file(payload=b"\xff" * 125 + bytes(3)),
     filter_file(bits=64, payload=b"\xff" * 8),

@@ -31,12 +31,13 @@ HEADER_BYTES = 256
 CHUNK_BYTES = 1_048_576
 
 HASHES = {0: "none", 1: "xxh3", 2: "siphash", 3: "sha1", 4: "md5"}
+RULES = {0: "plain", 1: "password", 2: "near password", 3: "password digest", 4: "word", 5: "block list"}
 SCHEMES = {1: "multiply", 2: "modulo"}
 
-HEADER = struct.Struct("<8s6HIQIIQQQQdQQQQQI124sQ")
+HEADER = struct.Struct("<8s3HBB2HIQIIQQQQdQQQQQI124sQ")
 HEADER_FIELDS = (
-    "magic", "version", "header bytes", "kind", "hash", "scheme", "cell bits", "probes", "bits", "block bits",
-    "chunk bytes", "seed", "key id", "keys", "planned keys", "target", "payload offset", "payload bytes",
+    "magic", "version", "header bytes", "kind", "hash", "rule", "scheme", "cell bits", "probes", "bits",
+    "block bits", "chunk bytes", "seed", "key id", "keys", "planned keys", "target", "payload offset", "payload bytes",
     "checksums offset", "file bytes", "checksum of the checksums", "variant", "reserved", "checksum of the header")
 
 # By number: the name, what `bits` is a multiple of, and the probes, cell bits and variants that a kind may have. What
@@ -149,7 +150,7 @@ def parse_header(data):
     require(f["checksum of the header"] == xxhash.xxh3_64_intdigest(data[:248]),
             "checksum of the header", "does not match")
 
-    for field, names in (("kind", KINDS), ("hash", HASHES), ("scheme", SCHEMES)):
+    for field, names in (("kind", KINDS), ("hash", HASHES), ("rule", RULES), ("scheme", SCHEMES)):
         require(f[field] in names, field, f"{f[field]} is not known")
     limits = KINDS[f["kind"]]
     f["kind"], f["hash"], f["scheme"] = limits[0], HASHES[f["hash"]], SCHEMES[f["scheme"]]
@@ -164,6 +165,7 @@ def parse_header(data):
 
     # A program that hashed by rules of its own may have used a seed; the other hashes say that they do not.
     require(f["seed"] == 0 or hash_name in ("xxh3", "none"), "seed", f"is not 0 with hash {hash_name}")
+    require(f["rule"] == 0 or hash_name in ("xxh3", "siphash"), "rule", f"is not 0 with hash {hash_name}")
     require(f["key id"] == 0 or hash_name == "siphash", "key id", f"is not 0 with hash {hash_name}")
     lawful_target = 0 <= f["target"] < 1 and math.copysign(1, f["target"]) > 0
     require(lawful_target, "target", f"{f['target']} is not in [0, 1)")

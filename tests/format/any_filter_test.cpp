@@ -190,6 +190,26 @@ TEST(any_filter, refuses_a_hash_that_is_not_the_files) {
                      [&] { (void)any_filter::load(folder / "f", erase(toy_digest_hasher())); }));
 }
 
+// A filter of something else than plain keys has answers only for who brings the same rule.
+TEST(any_filter, keeps_rules_of_keys_apart) {
+  const temporary_directory folder;
+  blocked_filter hashes(options{.keys = 100});
+  const std::string_view key = "apples";
+  hashes.add(hash_key(xxh3_hasher(), key));
+  save(hashes, folder / "f", {.id = hash_id::xxh3, .rule = key_rule::word});
+  any_filter f = any_filter::load(folder / "f");
+  EXPECT_EQ(f.hash().rule, key_rule::word);
+  EXPECT_TRUE(throws(errc::mismatch, "words of a dictionary", [&] { (void)f.contains(key); }));
+  EXPECT_TRUE(throws(errc::mismatch, "not of plain keys", [&] { f.use(erase(xxh3_hasher())); }));
+  f.use(erase(xxh3_hasher(), key_form::bytes, key_rule::word));
+  EXPECT_TRUE(f.contains(key));
+  save(hashes, folder / "g", {.id = hash_id::xxh3});
+  EXPECT_TRUE(throws(errc::mismatch, "keys differ, words of a dictionary and plain keys",
+                     [&] { f.merge(any_filter::load(folder / "g")); }));
+  EXPECT_TRUE(
+      throws(errc::mismatch, "a filter of words", [&] { (void)load<filter>(folder / "f"); }));
+}
+
 TEST(any_filter, opens_a_secret_filter_for_its_facts_only) {
   const temporary_directory folder;
   blocked_filter hashes(options{.keys = 100});

@@ -336,6 +336,7 @@ TEST(image_writer, refuses_what_no_file_can_hold) {
   EXPECT_TRUE(refused({.planned = {}, .hash = {}}, "the number of bits is 0"));
   EXPECT_TRUE(refused({.planned = p, .hash = {.id = hash_id::md5}}, "belong together"));
   EXPECT_TRUE(refused({.planned = p, .hash = {.id = hash_id::siphash, .seed = 1}}, "seed"));
+  EXPECT_TRUE(refused({.planned = p, .hash = {.rule = key_rule::word}}, "rule"));
   EXPECT_TRUE(refused({.planned = p, .hash = {.key_id = 1}}, "key"));
   plan no_rate = p;
   no_rate.fpr_target = 1.5;

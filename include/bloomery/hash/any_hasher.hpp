@@ -35,9 +35,13 @@ enum class key_form : std::uint8_t { bytes, integers };
 template <hasher Hasher, key_form Form = key_form::bytes>
 class erased_hasher final : public any_hasher {
  public:
-  explicit erased_hasher(Hasher hasher) : hasher_(std::move(hasher)) {}
+  explicit erased_hasher(Hasher hasher, key_rule rule) : hasher_(std::move(hasher)), rule_(rule) {}
 
-  [[nodiscard]] hash_spec spec() const noexcept override { return hasher_.spec(); }
+  [[nodiscard]] hash_spec spec() const noexcept override {
+    hash_spec spec = hasher_.spec();
+    spec.rule = rule_;
+    return spec;
+  }
   [[nodiscard]] std::uint32_t probes() const noexcept override {
     if constexpr (requires { hasher_.probes(); }) {
       return hasher_.probes();
@@ -74,15 +78,17 @@ class erased_hasher final : public any_hasher {
   }
 
   Hasher hasher_;
+  key_rule rule_;
 };
 
 template <hasher Hasher>
 [[nodiscard]] std::shared_ptr<const any_hasher> erase(Hasher hasher,
-                                                      key_form form = key_form::bytes) {
+                                                      key_form form = key_form::bytes,
+                                                      key_rule rule = key_rule::plain) {
   if (form == key_form::integers) {
-    return std::make_shared<erased_hasher<Hasher, key_form::integers>>(std::move(hasher));
+    return std::make_shared<erased_hasher<Hasher, key_form::integers>>(std::move(hasher), rule);
   }
-  return std::make_shared<erased_hasher<Hasher>>(std::move(hasher));
+  return std::make_shared<erased_hasher<Hasher>>(std::move(hasher), rule);
 }
 
 }  // namespace bloomery

@@ -65,9 +65,40 @@ enum class hash_id : std::uint16_t {
   return "unknown";
 }
 
-// Which function of a family: what a file stores of its hash.
+// What the strings are that were hashed, where they are not simply the user's keys: a filter of passwords asked for a
+// password as if it were a word would give a wrong answer. Part of the file format like hash_id.
+enum class key_rule : std::uint8_t {
+  plain = 0,            // the keys as they are
+  password = 1,         // lookup/password.hpp: passwords,
+  near_password = 2,    // passwords and what is left of them without one character,
+  password_digest = 3,  // SHA-1 digests of passwords
+  word = 4,             // lookup/dictionary.hpp
+  block_list = 5,       // lookup/blocklist.hpp: addresses, domains and URLs
+};
+
+// As in "the filter is one of ...".
+[[nodiscard]] constexpr std::string_view rule_name(key_rule rule) noexcept {
+  switch (rule) {
+    case key_rule::plain:
+      return "plain keys";
+    case key_rule::password:
+      return "passwords";
+    case key_rule::near_password:
+      return "passwords within one edit";
+    case key_rule::password_digest:
+      return "digests of passwords";
+    case key_rule::word:
+      return "words of a dictionary";
+    case key_rule::block_list:
+      return "a block list";
+  }
+  return "unknown";
+}
+
+// Which function of a family, over what: what a file stores of its hash.
 struct hash_spec {
   hash_id id = hash_id::none;
+  key_rule rule = key_rule::plain;
   std::uint64_t seed = 0;
   std::uint64_t key_id = 0;  // names the secret key of a keyed hash without telling it
 
