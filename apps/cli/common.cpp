@@ -30,12 +30,16 @@ void add_threads(command& verb, unsigned& threads) {
 }
 
 void add_input_options(command& verb, input_options& o) {
+  add_input_files(verb, o);
+  add_record_options(verb, o.records);
+  add_threads(verb, o.threads);
+}
+
+void add_input_files(command& verb, input_options& o) {
   verb.add_option("INPUT", o.paths,
                   "Files with a key on each line; none, or -, is standard input. gzip, zstd and xz "
                   "are unpacked")
       ->type_name("");
-  add_record_options(verb, o.records);
-  add_threads(verb, o.threads);
   add_quiet(verb, o.quiet);
   verb.add_flag("--progress", o.progress, "Show progress also when standard error is no terminal");
   verb.add_flag("--stats", o.stats, "Say at the end how much was read, and how fast");

@@ -30,6 +30,8 @@ struct input_options {
   }
 };
 void add_input_options(command& verb, input_options& o);
+// Without the forms of records and the threads: for verbs that know what their lines are.
+void add_input_files(command& verb, input_options& o);
 void add_record_options(command& verb, record_options& o);
 void add_quiet(command& verb, bool& quiet);
 void add_threads(command& verb, unsigned& threads);

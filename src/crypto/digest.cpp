@@ -86,6 +86,15 @@ digest md5_hasher::bytes(const void* data, std::size_t size) const noexcept {
   return md5_words(reinterpret_cast<const std::byte*>(hash.data()));
 }
 
+std::string sha1_digest(std::string_view text) {
+  constexpr std::size_t sha1_bytes = 20;
+  thread_local digest_context sha1(EVP_sha1());
+  sha1.start();
+  sha1.update(text.data(), text.size());
+  const auto hash = sha1.finish();
+  return {reinterpret_cast<const char*>(hash.data()), sha1_bytes};
+}
+
 digest md5_hasher::integer(std::uint64_t key) const noexcept {
   return integer_as_bytes(*this, key);
 }

@@ -14,6 +14,9 @@
 namespace bloomery {
 namespace {
 
+using bloomery_test::temporary_directory;
+using bloomery_test::throws;
+
 using text = std::vector<std::string>;  // of characters
 
 std::string join(const text& characters) {

@@ -5,6 +5,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "bloomery/hash/hash.hpp"
 
@@ -43,5 +45,8 @@ class md5_hasher {
 };
 
 [[nodiscard]] digest md5_words(const std::byte* md5) noexcept;
+
+// The 20 bytes of SHA-1, for lists of digests (lookup/password.hpp).
+[[nodiscard]] std::string sha1_digest(std::string_view text);
 
 }  // namespace bloomery
