@@ -140,7 +140,7 @@ int run_check(const passwd_options& o) {
   password_filter f = password_filter::open(o.path);
   if (o.input.paths.empty() && isatty(STDIN_FILENO) != 0) return ask_terminal(f);
   progress meter("checking", o.input.show().unless(!o.count && !o.json));
-  key_source source(o.input.paths, record_form({.input = o.input}), meter);
+  key_source source(o.input.paths, record_form(o), meter);
   std::uint64_t asked = 0;
   std::uint64_t found = 0;
   std::string text;
