@@ -25,14 +25,10 @@ foreach(component ${CPACK_COMPONENTS_ALL})
     file(RENAME "${root}${share}/doc/bloomery" "${doc}")
   endif()
   file(RENAME "${doc}/CHANGELOG.md" "${doc}/changelog")
-  set(written "${doc}/changelog.Debian")
-  file(WRITE "${written}" "${changelog}")
+  file(WRITE "${doc}/changelog.Debian" "${changelog}")
   if(component STREQUAL "library")
-    list(APPEND written "${root}${share}/lintian/overrides/${package}")
     file(WRITE "${root}${share}/lintian/overrides/${package}" "${library_overrides}")
   endif()
-  file(CHMOD ${written} PERMISSIONS OWNER_READ OWNER_WRITE GROUP_READ WORLD_READ)
-
   file(GLOB texts "${doc}/changelog*" "${root}${share}/man/man1/*.1")
   execute_process(COMMAND gzip -9n ${texts} COMMAND_ERROR_IS_FATAL ANY)
 
@@ -44,4 +40,7 @@ foreach(component ${CPACK_COMPONENTS_ALL})
     execute_process(COMMAND strip --strip-unneeded --remove-section=.comment "${binary}"
                     COMMAND_ERROR_IS_FATAL ANY)
   endforeach()
+
+  # Whatever the umask is.
+  execute_process(COMMAND chmod -R u=rwX,go=rX "${root}" COMMAND_ERROR_IS_FATAL ANY)
 endforeach()
