@@ -1,4 +1,9 @@
-# Installs headers, libraries, tool, CMake package and pkg-config file.
+# Installs what was built, as three components, which `cmake --install --component` and the Debian
+# packages of Package.cmake choose from:
+#   tool     the program and its manual
+#   library  the shared libraries, nothing where they are static
+#   dev      headers, static libraries, CMake package, pkg-config file, documentation of the library
+# Whatever is installed brings its licence.
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/bloomery")
 
@@ -7,8 +12,11 @@ if(BLOOMERY_HAVE_CRYPTO)
   list(PREPEND libraries bloomery_crypto) # before core: the order that static linking needs
 endif()
 
-install(TARGETS ${libraries} bloomery_all EXPORT bloomeryTargets FILE_SET HEADERS)
-install(EXPORT bloomeryTargets NAMESPACE bloomery:: DESTINATION "${package_dir}")
+install(TARGETS ${libraries} bloomery_all EXPORT bloomeryTargets
+  LIBRARY COMPONENT library NAMELINK_COMPONENT dev
+  ARCHIVE COMPONENT dev
+  FILE_SET HEADERS COMPONENT dev)
+install(EXPORT bloomeryTargets NAMESPACE bloomery:: DESTINATION "${package_dir}" COMPONENT dev)
 configure_package_config_file(cmake/bloomeryConfig.cmake.in
   "${PROJECT_BINARY_DIR}/cmake/bloomeryConfig.cmake" INSTALL_DESTINATION "${package_dir}")
 # The same promise as the soname: 0.y releases replace only themselves.
@@ -23,7 +31,7 @@ install(FILES
   "${PROJECT_BINARY_DIR}/cmake/bloomeryConfig.cmake"
   "${PROJECT_BINARY_DIR}/cmake/bloomeryConfigVersion.cmake"
   cmake/FindXXHashHeader.cmake
-  DESTINATION "${package_dir}")
+  DESTINATION "${package_dir}" COMPONENT dev)
 
 # pkg-config. A static library needs its dependencies on every link line, a shared one only says
 # that it has them. Paths are relative to the file, so the prefix can be moved or chosen at install.
@@ -47,15 +55,26 @@ cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR
            BASE_DIRECTORY "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" OUTPUT_VARIABLE pc_includedir)
 configure_file(cmake/bloomery.pc.in "${PROJECT_BINARY_DIR}/cmake/bloomery.pc" @ONLY)
 install(FILES "${PROJECT_BINARY_DIR}/cmake/bloomery.pc"
-        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig")
+        DESTINATION "${CMAKE_INSTALL_LIBDIR}/pkgconfig" COMPONENT dev)
 
+set(components dev)
+if(BUILD_SHARED_LIBS)
+  list(APPEND components library)
+endif()
 if(BLOOMERY_TOOL)
+  list(APPEND components tool)
   cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR
              BASE_DIRECTORY "${CMAKE_INSTALL_FULL_BINDIR}" OUTPUT_VARIABLE rpath)
   set_target_properties(bloomery_tool PROPERTIES INSTALL_RPATH "$ORIGIN/${rpath}")
-  install(TARGETS bloomery_tool)
-  if(EXISTS "${PROJECT_SOURCE_DIR}/man/bloomery.1")
-    install(FILES man/bloomery.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
-  endif()
+  install(TARGETS bloomery_tool RUNTIME COMPONENT tool)
+  file(GLOB pages CONFIGURE_DEPENDS man/*.1)
+  install(FILES ${pages} DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT tool)
 endif()
-install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")
+foreach(component ${components})
+  install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME copyright
+          COMPONENT ${component})
+  install(FILES README.md CHANGELOG.md DESTINATION "${CMAKE_INSTALL_DOCDIR}"
+          COMPONENT ${component})
+endforeach()
+# README.md links to these.
+install(DIRECTORY docs examples DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT dev)
