@@ -63,9 +63,11 @@ void add_record_options(command& verb, record_options& o) {
   verb.add_option("--record-bytes", o.record_bytes, "Keys are binary records of N bytes")
       ->between(std::uint64_t{1}, std::uint64_t{1} << 20U)
       ->type_name("N");
-  verb.add_flag("--hex", o.hex, "Keys are bytes written in hexadecimal, such as digests");
+  verb.add_flag(
+      "--hex", o.hex,
+      "Keys are bytes written in hexadecimal, such as digests; also in a column or field");
   verb.add_flag("--integers", o.integers,
-                "Keys are 64-bit integers, hashed as the library hashes integers");
+                "Keys are 64-bit integers, hashed as the library hashes integers; likewise");
   verb.add_option("--kmer", o.kmer, "Keys are the canonical k-mers of FASTA or FASTQ")
       ->between(1U, 1024U)
       ->type_name("K");

@@ -54,8 +54,8 @@ class kmer_format final : public record_format {
   }
 
   void begin(chunk& c, bool first_of_file) override {
+    lines_.begin(c, first_of_file);
     if (first_of_file) {
-      lines_before_ = 0;
       carried_.clear();
       if (!c.text.starts_with('>') && !c.text.starts_with('@')) {
         throw error(
@@ -63,8 +63,6 @@ class kmer_format final : public record_format {
             fmt::format("{}: neither FASTA nor FASTQ: it begins with neither > nor @", c.file));
       }
     }
-    c.first_line = lines_before_ + 1;
-    lines_before_ += count_records(c.text, '\n').all;
     c.before = carried_;
     if (!c.text.starts_with('@')) carry(c.text);
   }
@@ -177,7 +175,7 @@ class kmer_format final : public record_format {
 
   std::size_t k_;
   std::string carried_;
-  std::uint64_t lines_before_ = 0;
+  line_counter lines_;
 };
 
 }  // namespace

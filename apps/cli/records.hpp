@@ -23,7 +23,7 @@ namespace bloomery::cli {
 struct chunk {
   std::uint64_t sequence = 0;
   std::string_view text;
-  // In the order of the input, and as many of both unless a format says otherwise. Keys may point into `made`.
+  // In the order of the input, and as many of both unless a format says otherwise. Keys may point into `made` or `read`.
   std::span<const std::string_view> keys;
   std::span<const std::string_view> records;  // without what ends them
   std::size_t number = 0;                     // of keys; there are none when only this was wanted
@@ -44,6 +44,7 @@ struct chunk {
   std::vector<std::string_view> record_list;
   std::unique_ptr<char[]> made;
   std::size_t made_capacity = 0;
+  std::string read;  // likewise, for keys that were read from their spelling
 
   // Room for `size` bytes that keys may point into.
   char* make_room(std::size_t size);
@@ -72,7 +73,22 @@ class record_format {
   void split_to_count(chunk& c) const;
 };
 
-// As given on the command line; at most one of the forms.
+// Numbers the lines of a file's chunks, for messages.
+class line_counter {
+ public:
+  void begin(chunk& c, bool first_of_file) {
+    if (first_of_file) before_ = 0;
+    c.first_line = before_ + 1;
+    before_ += count_records(c.text, '\n').all;
+  }
+
+ private:
+  std::uint64_t before_ = 0;
+};
+// The line that `at`, which points into the chunk's text, is in.
+std::uint64_t line_of(const chunk& c, const char* at);
+
+// As given on the command line: at most one of the forms; a spelling of lines, a column or a field.
 struct record_options {
   bool keep_empty = false;
   bool crlf = false;
@@ -82,9 +98,9 @@ struct record_options {
   bool header = false;
   std::string json_key;
   std::uint64_t record_bytes = 0;
-  bool hex = false;
-  bool integers = false;
   std::uint32_t kmer = 0;
+  bool hex = false;  // spellings, from here
+  bool integers = false;
 
   // Whether records can be counted as fast as they are read, so that more threads would only wait for each other.
   [[nodiscard]] bool counted_by_ends() const {
@@ -105,6 +121,9 @@ std::string integer_key(std::string_view text);
 std::unique_ptr<record_format> make_csv_format(const record_options& o);
 std::unique_ptr<record_format> make_json_format(const record_options& o);
 std::unique_ptr<record_format> make_kmer_format(std::uint32_t k);
+// The keys that `found` finds are spelled as hexadecimal or as integers.
+std::unique_ptr<record_format> make_spelled_format(const record_options& o,
+                                                   std::unique_ptr<record_format> found);
 
 // "access.csv:17: a message". Throws errc::corrupt.
 [[noreturn]] void throw_bad_record(const chunk& c, std::uint64_t line, std::string_view what);
