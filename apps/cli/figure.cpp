@@ -40,6 +40,32 @@ std::string size_text(double size) {
   return size < 0x1p20 ? fmt::format("{:g}", size) : fmt::format("2^{:.0f}", std::log2(size));
 }
 
+// Less its own gaps each place must not be below the one before it, and the nearest such places are those of isotonic
+// regression: neighbours in the wrong order share their mean.
+void spread(std::vector<end_label>& labels, double gap) {
+  struct pool {
+    double sum;
+    int size;
+  };
+  std::vector<pool> pools;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    pools.push_back({labels[i].line.y - gap * static_cast<double>(i), 1});
+    while (pools.size() > 1) {
+      const pool last = pools.back();
+      pool& before = pools[pools.size() - 2];
+      if (before.sum * last.size <= last.sum * before.size) break;
+      before = {before.sum + last.sum, before.size + last.size};
+      pools.pop_back();
+    }
+  }
+  const double room = std::max(0.0, 1 - gap * static_cast<double>(labels.size() - 1));
+  std::size_t i = 0;
+  for (const pool& one : pools) {
+    const double base = std::clamp(one.sum / one.size, 0.0, room);
+    for (int k = 0; k < one.size; ++k, ++i) labels[i].at = base + gap * static_cast<double>(i);
+  }
+}
+
 }  // namespace
 
 hue series_hue(std::size_t index) noexcept {
@@ -100,29 +126,7 @@ std::vector<end_label> end_labels(const panel& p, double gap) {
   }
   std::stable_sort(labels.begin(), labels.end(),
                    [](const end_label& a, const end_label& b) { return a.line.y < b.line.y; });
-  // Less its own gaps each place must not be below the one before it, and the nearest such places are those of
-  // isotonic regression: neighbours in the wrong order share their mean.
-  struct pool {
-    double sum;
-    int size;
-  };
-  std::vector<pool> pools;
-  for (std::size_t i = 0; i < labels.size(); ++i) {
-    pools.push_back({labels[i].line.y - gap * static_cast<double>(i), 1});
-    while (pools.size() > 1) {
-      const pool last = pools.back();
-      pool& before = pools[pools.size() - 2];
-      if (before.sum * last.size <= last.sum * before.size) break;
-      before = {before.sum + last.sum, before.size + last.size};
-      pools.pop_back();
-    }
-  }
-  const double room = std::max(0.0, 1 - gap * static_cast<double>(labels.size() - 1));
-  std::size_t i = 0;
-  for (const pool& one : pools) {
-    const double base = std::clamp(one.sum / one.size, 0.0, room);
-    for (int k = 0; k < one.size; ++k, ++i) labels[i].at = base + gap * static_cast<double>(i);
-  }
+  spread(labels, gap);
   return labels;
 }
 

@@ -108,6 +108,30 @@ series kind_series(const sizing::request& asked, filter_kind kind, double first,
   return s;
 }
 
+series bound_series(const sizing::request& asked, double first, double last) {
+  series s{.name = "lower bound"};
+  for (int i = 0; i <= steps; ++i) {
+    const double rate = between(first, last, i, steps);
+    const double bits = sizing::lower_bound_bits(asked.keys, rate);
+    s.points.push_back({rate, bits / static_cast<double>(asked.keys)});
+  }
+  return s;
+}
+
+// From 4 to 64 bits per key, and to all that is shown.
+axis sizes_of_all(const panel& p) {
+  double least = p.guides.front().upright ? 4 : p.guides.front().at;
+  double most = std::max(64.0, least);
+  for (const series& s : p.all) {
+    for (const point& at : s.points) {
+      least = std::min(least, at.y);
+      most = std::max(most, at.y);
+    }
+  }
+  return size_axis("bits per key", std::exp2(std::floor(std::log2(least))),
+                   std::exp2(std::ceil(std::log2(most))));
+}
+
 panel kinds_panel(const sizing::request& asked) {
   const double first = std::max(0.1, asked.fpr.value_or(0));
   const double last = std::min(1e-6, asked.fpr.value_or(1));
@@ -122,28 +146,13 @@ panel kinds_panel(const sizing::request& asked) {
     if ((i >= 6) != (i % 6 == 2)) s.style = series_style::dashes;
     p.all.push_back(std::move(s));
   }
-  series bound{.name = "lower bound"};
-  for (int i = 0; i <= steps; ++i) {
-    const double rate = between(first, last, i, steps);
-    const double bits = sizing::lower_bound_bits(asked.keys, rate);
-    bound.points.push_back({rate, bits / static_cast<double>(asked.keys)});
-  }
-  p.all.push_back(std::move(bound));
+  p.all.push_back(bound_series(asked, first, last));
   if (asked.fpr) {
     p.guides.push_back({.upright = true, .at = *asked.fpr, .text = asked_text(asked)});
   } else {
     p.guides.push_back({.at = asked_bits_per_key(asked), .text = asked_text(asked)});
   }
-  double least = p.guides.front().upright ? 4 : p.guides.front().at;
-  double most = std::max(64.0, least);
-  for (const series& s : p.all) {
-    for (const point& at : s.points) {
-      least = std::min(least, at.y);
-      most = std::max(most, at.y);
-    }
-  }
-  p.y = size_axis("bits per key", std::exp2(std::floor(std::log2(least))),
-                  std::exp2(std::ceil(std::log2(most))));
+  p.y = sizes_of_all(p);
   return p;
 }
 
