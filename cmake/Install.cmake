@@ -1,4 +1,4 @@
-# Installs headers, libraries, tool, CMake package and pkg-config file.
+# Installs headers, libraries, tool, its manual and completions, CMake package and pkg-config file.
 include(CMakePackageConfigHelpers)
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/bloomery")
 
@@ -54,8 +54,22 @@ if(BLOOMERY_TOOL)
              BASE_DIRECTORY "${CMAKE_INSTALL_FULL_BINDIR}" OUTPUT_VARIABLE rpath)
   set_target_properties(bloomery_tool PROPERTIES INSTALL_RPATH "$ORIGIN/${rpath}")
   install(TARGETS bloomery_tool)
-  if(EXISTS "${PROJECT_SOURCE_DIR}/man/bloomery.1")
-    install(FILES man/bloomery.1 DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+  file(GLOB pages CONFIGURE_DEPENDS "${PROJECT_SOURCE_DIR}/man/*.1")
+  install(FILES ${pages} DESTINATION "${CMAKE_INSTALL_MANDIR}/man1")
+
+  # The tool prints its completions; one for another machine does not run here.
+  if(NOT CMAKE_CROSSCOMPILING)
+    set(completions "${PROJECT_BINARY_DIR}/completions")
+    file(MAKE_DIRECTORY "${completions}")
+    add_custom_command(TARGET bloomery_tool POST_BUILD VERBATIM
+      COMMAND bloomery_tool completion bash > "${completions}/bloomery"
+      COMMAND bloomery_tool completion zsh > "${completions}/_bloomery"
+      COMMAND bloomery_tool completion fish > "${completions}/bloomery.fish")
+    install(FILES "${completions}/bloomery"
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions")
+    install(FILES "${completions}/_bloomery" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions")
+    install(FILES "${completions}/bloomery.fish"
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d")
   endif()
 endif()
 install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}")

@@ -34,14 +34,15 @@ void add_input_options(CLI::App& verb, input_options& o) {
                   "Files with a key on each line; none, or -, is standard input. gzip, zstd and xz "
                   "are unpacked")
       ->type_name("");
-  add_record_options(verb, o.records);
   add_threads(verb, o.threads);
   add_quiet(verb, o.quiet);
   verb.add_flag("--progress", o.progress, "Show progress also when standard error is no terminal");
   verb.add_flag("--stats", o.stats, "Say at the end how much was read, and how fast");
+  add_record_options(verb, o.records);
 }
 
 void add_record_options(CLI::App& verb, record_options& o) {
+  verb.option_defaults()->group("Input");
   verb.add_flag("--keep-empty", o.keep_empty, "An empty line is a key too");
   verb.add_flag("--crlf", o.crlf, "Lines end with CR LF; the CR is no part of the key");
   verb.add_flag("-0,--null", o.null,
@@ -65,6 +66,7 @@ void add_record_options(CLI::App& verb, record_options& o) {
   verb.add_option("--kmer", o.kmer, "Keys are the canonical k-mers of FASTA or FASTQ")
       ->check(CLI::Range(1U, 1024U))
       ->type_name("K");
+  verb.option_defaults()->group("Options");
 }
 
 void add_key_file(CLI::App& verb, std::string& path) {

@@ -2,13 +2,16 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
+#include <array>
 #include <exception>
+#include <memory>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/version.hpp"
+#include "cli/help.hpp"
 #include "cli/verbs.hpp"
 
 namespace {
@@ -24,42 +27,83 @@ int complain(std::string what) {
   return exit_error;
 }
 
+struct section {
+  const char* title;
+  std::vector<void (*)(CLI::App&, int&)> verbs;
+};
+
+// The verbs as the help lists them, by what somebody wants to do.
+void add_verbs(CLI::App& app, int& status) {
+  using namespace bloomery::cli;
+  const std::array<section, 7> sections = {{
+      {"Make and change filters", {add_build, add_change, add_compact, add_map}},
+      {"Ask", {add_check, add_count}},
+      {"Work on streams", {add_dedup, add_top}},
+      {"Look inside", {add_info, add_verify, add_explain}},
+      {"Combine", {add_sets}},
+      {"Send", {add_wire}},
+      {"Plan and measure", {add_plan, add_bench}},
+  }};
+  const auto add = [&](const section& s) {
+    const std::size_t before = app.get_subcommands({}).size();
+    for (const auto verb : s.verbs) verb(app, status);
+    const auto verbs = app.get_subcommands({});
+    for (std::size_t i = before; i < verbs.size(); ++i) verbs[i]->group(s.title);
+  };
+  for (const section& s : sections) add(s);
+  add({"This tool", {add_help, add_completion}});
+}
+
+// What CLI11 found wrong, where to read more, and what may have been meant.
+std::string in_words(const CLI::App& app, const CLI::ParseError& e) {
+  std::string path = app.get_name();
+  const CLI::App* verb = &app;
+  while (!verb->get_subcommands().empty()) {
+    verb = verb->get_subcommands().front();
+    path += " " + verb->get_name();
+  }
+  // CLI11 speaks of options that are missing before those that do not exist.
+  for (const std::string& word : verb->remaining()) {
+    if (word.compare(0, 2, "--") != 0) continue;
+    std::vector<std::string> names;
+    for (const CLI::Option* o : verb->get_options()) {
+      for (const std::string& name : o->get_lnames()) names.push_back("--" + name);
+    }
+    const std::string given = word.substr(0, word.find('='));
+    const std::string meant = bloomery::cli::suggestion(given, names);
+    return fmt::format("there is no option {}{} see '{} --help'", given,
+                       meant.empty() ? ";" : meant, path);
+  }
+  return fmt::format("{}; see '{} --help'", e.what(), path);
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Approximate sets: build, ask and plan Bloom filters of keys, one a line.",
                "bloomery");
-  app.set_version_flag("--version", fmt::format("bloomery {}.{}.{}", BLOOMERY_VERSION_MAJOR,
-                                                BLOOMERY_VERSION_MINOR, BLOOMERY_VERSION_PATCH));
+  app.formatter(std::make_shared<bloomery::cli::help_formatter>());
+  app.set_help_flag("-h,--help", "Show this help");
+  app.set_version_flag("--version",
+                       fmt::format("bloomery {}.{}.{}", BLOOMERY_VERSION_MAJOR,
+                                   BLOOMERY_VERSION_MINOR, BLOOMERY_VERSION_PATCH),
+                       "Show the version");
   app.require_subcommand(1);
-  app.footer("'bloomery VERB --help' shows a verb's options and an example.");
   int status = exit_error;
-  bloomery::cli::add_build(app, status);
-  bloomery::cli::add_change(app, status);
-  bloomery::cli::add_check(app, status);
-  bloomery::cli::add_dedup(app, status);
-  bloomery::cli::add_count(app, status);
-  bloomery::cli::add_map(app, status);
-  bloomery::cli::add_top(app, status);
-  bloomery::cli::add_explain(app, status);
-  bloomery::cli::add_info(app, status);
-  bloomery::cli::add_verify(app, status);
-  bloomery::cli::add_sets(app, status);
-  bloomery::cli::add_compact(app, status);
-  bloomery::cli::add_wire(app, status);
-  bloomery::cli::add_plan(app, status);
-  bloomery::cli::add_bench(app, status);
-  // CLI11 would only say that a verb is missing.
-  const auto verbs = app.get_subcommands({});
-  const auto named = [&](const CLI::App* verb) { return verb->get_name() == argv[1]; };
-  if (argc > 1 && argv[1][0] != '-' && std::none_of(verbs.begin(), verbs.end(), named)) {
-    return complain(fmt::format("there is no verb '{}'; see 'bloomery --help'", argv[1]));
+  add_verbs(app, status);
+  app.footer(
+      "'bloomery help VERB' shows a verb's options and an example; 'man bloomery-VERB'\n"
+      "says more.");
+  // Without a verb nothing was done, so this is no success.
+  if (argc < 2) {
+    fmt::print(stderr, "{}", app.help());
+    return exit_error;
   }
+  // CLI11 would only say that a verb is missing.
+  bloomery::cli::find_verb(app, {argv + 1, argv + argc});
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);
-    const auto parsed = app.get_subcommands();
-    const std::string verb = parsed.empty() ? "" : " " + parsed.front()->get_name();
-    return complain(fmt::format("{}; see 'bloomery{} --help'", e.what(), verb));
+    return complain(in_words(app, e));
   }
   return status;
 }

@@ -26,5 +26,7 @@ void add_plan(CLI::App& app, int& status);
 void add_sets(CLI::App& app, int& status);  // merge, intersect, fold, compare
 void add_bench(CLI::App& app, int& status);
 void add_wire(CLI::App& app, int& status);  // pack, unpack, diff, patch
+void add_help(CLI::App& app, int& status);
+void add_completion(CLI::App& app, int& status);
 
 }  // namespace bloomery::cli
