@@ -13,6 +13,7 @@ namespace {
 struct info_options {
   std::string path;
   unsigned threads = 0;
+  bool quiet = false;  // there is nothing to silence; scripts give it to every verb
   bool json = false;
 };
 
@@ -76,6 +77,7 @@ void add_info(CLI::App& app, int& status) {
   CLI::App* verb = app.add_subcommand("info", "Say what a filter file is");
   verb->add_option("F", o->path, "The filter file")->required()->type_name("");
   verb->add_flag("--json", o->json, "Print it as JSON");
+  add_quiet(*verb, o->quiet);
   add_threads(*verb, o->threads);
   verb->footer(
       "Example:\n  bloomery info words.bloom\n  bloomery info --json words.bloom | jq .fpr_now");

@@ -17,6 +17,7 @@ struct plan_options {
   std::string keys;
   std::string fpr;
   std::string bytes;
+  bool quiet = false;  // there is nothing to silence; scripts give it to every verb
   bool json = false;
 };
 
@@ -191,6 +192,7 @@ void add_plan(CLI::App& app, int& status) {
       ->excludes(fpr)
       ->type_name("M");
   verb->add_flag("--json", o->json, "Print it as JSON");
+  add_quiet(*verb, o->quiet);
   verb->footer(
       "Example:\n  bloomery plan --keys 1e9 --fpr 0.1%\n  bloomery plan --keys 7M --bytes 8M");
   verb->callback([o, &status] {

@@ -147,6 +147,24 @@ std::string integer_key(std::string_view text) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
+std::string_view readable(const chunk& c, std::size_t index, const record_options& o) {
+  return o.hex || o.integers ? c.records[index] : c.keys[index];
+}
+
+std::string readable(std::string_view key, const record_options& o) {
+  std::string text;
+  if (o.integers && key.size() == sizeof(std::uint64_t)) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, key.data(), sizeof value);
+    text = std::to_string(detail::little_endian(value));
+  } else if (o.hex) {
+    for (const char c : key) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
+  } else {
+    text = key;
+  }
+  return text;
+}
+
 std::unique_ptr<record_format> make_format(const record_options& o) {
   check_forms(o);
   if (!o.column.empty()) return make_csv_format(o);
