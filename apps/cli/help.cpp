@@ -228,7 +228,7 @@ void add_help(CLI::App& app, int& status) {
     const CLI::App& found = find_verb(app, *words);
     std::string name;
     for (const CLI::App* part = &found; part != nullptr; part = part->get_parent()) {
-      name = part->get_name() + (name.empty() ? "" : " " + name);
+      name.insert(0, part->get_name() + (name.empty() ? "" : " "));
     }
     write_output(app.get_formatter()->make_help(&found, name, CLI::AppFormatMode::Normal));
     status = exit_success;
