@@ -31,8 +31,8 @@ void add_threads(command& verb, unsigned& threads) {
 
 void add_input_options(command& verb, input_options& o) {
   add_input_files(verb, o);
-  add_record_options(verb, o.records);
   add_threads(verb, o.threads);
+  add_record_options(verb, o.records);
 }
 
 void add_input_files(command& verb, input_options& o) {
@@ -46,6 +46,7 @@ void add_input_files(command& verb, input_options& o) {
 }
 
 void add_record_options(command& verb, record_options& o) {
+  verb.group_options("Input");
   verb.add_flag("--keep-empty", o.keep_empty, "An empty line is a key too");
   verb.add_flag("--crlf", o.crlf, "Lines end with CR LF; the CR is no part of the key");
   verb.add_flag("-0,--null", o.null,
@@ -71,6 +72,7 @@ void add_record_options(command& verb, record_options& o) {
   verb.add_option("--kmer", o.kmer, "Keys are the canonical k-mers of FASTA or FASTQ")
       ->between(1U, 1024U)
       ->type_name("K");
+  verb.group_options("Options");
 }
 
 void add_key_file(command& verb, std::string& path) {

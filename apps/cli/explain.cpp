@@ -23,6 +23,7 @@ struct explain_options {
   std::string key;
   std::string key_file;
   bool integer = false;
+  bool quiet = false;  // there is nothing to silence; scripts give it to every verb
   bool json = false;
 };
 
@@ -178,6 +179,7 @@ void add_explain(command& app, int& status) {
   verb->add_flag("--integers", o->integer, "The key is a 64-bit integer");
   add_key_file(*verb, o->key_file);
   verb->add_flag("--json", o->json, "Print it as JSON");
+  add_quiet(*verb, o->quiet);
   verb->footer(
       "Exit status: 0 when the key is probably in the set, 1 when it surely is not, 2 after an "
       "error.\n\nExample:\n  bloomery explain words.bloom mango");

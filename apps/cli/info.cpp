@@ -16,6 +16,7 @@ struct info_options {
   std::string path;
   std::string plot;
   unsigned threads = 0;
+  bool quiet = false;  // there is nothing to silence; scripts give it to every verb
   bool json = false;
 };
 
@@ -83,6 +84,7 @@ void add_info(command& app, int& status) {
   verb->add_option("F", o->path, "The filter file")->required()->type_name("");
   verb->add_flag("--json", o->json, "Print it as JSON");
   add_plot(*verb, o->plot);
+  add_quiet(*verb, o->quiet);
   add_threads(*verb, o->threads);
   verb->footer(
       "Example:\n  bloomery info words.bloom\n  bloomery info --json words.bloom | jq .fpr_now\n"

@@ -118,7 +118,9 @@ int run_get(const map_options& o) {
         for (std::size_t i = 0; i < c.keys.size(); ++i) {
           if (((bitmap[i / 64] >> (i % 64)) & 1U) == 0) continue;
           ++present;
-          if (!o.json) text.append(c.keys[i]).append(fmt::format("\t{}\n", values[i]));
+          if (o.json) continue;
+          append_readable(text, c.keys[i], o.input.records);
+          text.append(fmt::format("\t{}", values[i])).append(o.input.records.line_end());
         }
         turns.in_turn(c.sequence, [&] {
           keys += c.keys.size();
@@ -147,6 +149,7 @@ int run_set(const map_options& o) {
     fmt::print(stderr, "{} values set; {} keys are not in the map\n", with_commas(done),
                with_commas(asked - done));
   }
+  if (o.json) print_json({{"keys", asked}, {"found", done}});
   return done > 0 ? exit_success : exit_no_match;
 }
 
@@ -162,6 +165,7 @@ void add_map_build(command& map, int& status) {
   verb->add_option("--seed", o->seed, "Chooses the hash function (default 0)")->type_name("S");
   verb->add_flag("--json", o->json, "Print what was built as JSON");
   add_input_options(*verb, o->input);
+  verb->footer("Example:\n  bloomery map build -o sizes.bloom sizes.tsv");
   verb->callback([o, &status] {
     run_build(*o);
     status = exit_success;
@@ -180,16 +184,23 @@ void add_map(command& app, int& status) {
   get->add_option("F", asked->path, "The map")->required()->type_name("");
   get->add_flag("--json", asked->json, "Print how many keys and how many had a value as JSON");
   add_input_options(*get, asked->input);
+  get->footer(
+      "Exit status: 0 when a key has a value, 1 when none has, 2 after an error.\n\n"
+      "Example:\n  echo readme.txt | bloomery map get sizes.bloom");
   get->callback([asked, &status] { status = run_get(*asked); });
   auto changed = std::make_shared<map_options>();
   command* set = map->add_subcommand("set", "Give keys of a map other values, atomically");
   set->add_option("F", changed->path, "The map")->required()->type_name("");
+  set->add_flag("--json", changed->json, "Print how many keys and how many were found as JSON");
   add_input_options(*set, changed->input);
+  set->footer(
+      "Exit status: 0 when a key was found, 1 when none was, 2 after an error.\n\n"
+      "Example:\n  printf 'readme.txt\\t120\\n' | bloomery map set sizes.bloom");
   set->callback([changed, &status] { status = run_set(*changed); });
   map->footer(
       "A map takes about 1.13 times the bits of a value and a few more for each key. It does not "
-      "hold the keys:\n"
-      "an absent key has a value by chance with the probability of --fpr.\n\n"
+      "hold the keys, so that an absent key has a value by chance with the probability of "
+      "--fpr.\n\n"
       "Exit status of get and set: 0 when a key was found, 1 when none was, 2 after an error.\n\n"
       "Example:\n  bloomery map build -o sizes.bloom sizes.tsv\n"
       "  echo readme.txt | bloomery map get sizes.bloom");

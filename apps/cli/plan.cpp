@@ -21,6 +21,7 @@ struct plan_options {
   std::string bytes;
   std::string plot;
   std::string panel;
+  bool quiet = false;  // there is nothing to silence; scripts give it to every verb
   bool json = false;
 };
 
@@ -197,11 +198,12 @@ void add_plan(command& app, int& status) {
       ->excludes(fpr)
       ->type_name("M");
   verb->add_flag("--json", o->json, "Print it as JSON");
-  CLI::Option* drawn = add_plot(*verb, o->plot);
+  option* drawn = add_plot(*verb, o->plot);
   verb->add_option("--panel", o->panel, "Draw one panel only: probes, kinds or packed")
-      ->check(CLI::IsMember({"probes", "kinds", "packed"}))
+      ->one_of({"probes", "kinds", "packed"})
       ->needs(drawn)
       ->type_name("P");
+  add_quiet(*verb, o->quiet);
   verb->footer(
       "Example:\n  bloomery plan --keys 1e9 --fpr 0.1%\n  bloomery plan --keys 7M --bytes 8M\n"
       "  bloomery plan --keys 7M --plot plan.svg");

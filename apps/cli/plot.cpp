@@ -13,7 +13,7 @@
 
 namespace bloomery::cli {
 
-CLI::Option* add_plot(CLI::App& verb, std::string& target) {
+option* add_plot(command& verb, std::string& target) {
   return verb.add_option("--plot", target, "Draw it: to FILE.svg or FILE.png, or with - as text")
       ->type_name("FILE");
 }

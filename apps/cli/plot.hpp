@@ -1,14 +1,14 @@
 // The option --plot: a figure to a file, or to standard output as text.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <string>
 
+#include "cli/command.hpp"
 #include "cli/figure.hpp"
 
 namespace bloomery::cli {
 
-CLI::Option* add_plot(CLI::App& verb, std::string& target);
+option* add_plot(command& verb, std::string& target);
 
 // Throws errc::bad_argument when there is no way to draw to the target; before any work is done.
 void check_plot(const std::string& target, bool json);

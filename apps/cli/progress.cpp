@@ -5,6 +5,8 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "cli/text.hpp"
@@ -44,8 +46,14 @@ std::string as_clock(double seconds) {
 
 }  // namespace
 
+bool can_erase_lines() {
+  const char* terminal = std::getenv("TERM");
+  return isatty(STDERR_FILENO) != 0 &&
+         (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
+
 progress::progress(std::string label, const progress_options& o)
-    : label_(std::move(label)), terminal_(isatty(STDERR_FILENO) != 0), stats_(o.stats) {
+    : label_(std::move(label)), terminal_(can_erase_lines()), stats_(o.stats) {
   visible_ = o.forced || (!o.quiet && terminal_);
   const sigset_t blocked = state_signal();
   pthread_sigmask(SIG_BLOCK, &blocked, nullptr);  // threads started from now on inherit it

@@ -106,6 +106,10 @@ struct record_options {
   [[nodiscard]] bool counted_by_ends() const {
     return !crlf && column.empty() && json_key.empty() && !hex && !integers && kmer == 0;
   }
+  // What ends a line of verbs that print keys and numbers: keys that end with NUL may hold line ends.
+  [[nodiscard]] std::string_view line_end() const {
+    return null ? std::string_view("\0", 1) : "\n";
+  }
   // What the keys are for the hash function.
   [[nodiscard]] key_form form() const { return integers ? key_form::integers : key_form::bytes; }
 };
@@ -116,6 +120,9 @@ std::unique_ptr<record_format> make_format(const record_options& o);
 // The eight bytes that stand for an integer written in decimal, or 0x and hexadecimal. Throws
 // errc::bad_argument.
 std::string integer_key(std::string_view text);
+
+// Appends a key as people write it: an integer in decimal, bytes that came in hexadecimal in the same.
+void append_readable(std::string& to, std::string_view key, const record_options& o);
 
 // The formats that are long enough for files of their own.
 std::unique_ptr<record_format> make_csv_format(const record_options& o);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <charconv>
+#include <cstring>
 
 #include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/error.hpp"
@@ -90,6 +91,18 @@ std::string integer_key(std::string_view text) {
   if (failure != std::errc() || end != last) throw error(errc::bad_argument, "not a whole number");
   value = detail::little_endian(negative ? -value : value);
   return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+void append_readable(std::string& to, std::string_view key, const record_options& o) {
+  if (o.integers && key.size() == sizeof(std::uint64_t)) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, key.data(), sizeof value);
+    to.append(std::to_string(detail::little_endian(value)));
+  } else if (o.hex) {
+    for (const char c : key) to.append(fmt::format("{:02x}", static_cast<unsigned char>(c)));
+  } else {
+    to.append(key);
+  }
 }
 
 std::unique_ptr<record_format> make_spelled_format(const record_options& o,

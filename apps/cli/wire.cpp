@@ -18,12 +18,14 @@ struct wire_options {
   std::string first;
   std::string second;
   std::string limit = "8G";
+  unsigned threads = 1;
   bool quiet = false;
+  bool json = false;
 };
 
-any_filter open_verified(const std::string& path) {
+any_filter open_verified(const std::string& path, unsigned threads) {
   any_filter f = any_filter::open(path);
-  f.verify();
+  f.verify(threads);
   return f;
 }
 
@@ -51,7 +53,7 @@ auto naming(const std::string& path, Work work) {
 }
 
 void run_pack(const wire_options& o) {
-  const any_filter f = open_verified(o.first);
+  const any_filter f = open_verified(o.first, o.threads);
   atomic_file file(o.output);
   std::uint64_t bytes = 0;
   pack(f.header(), f.words(), [&](std::span<const std::byte> piece) {
@@ -61,6 +63,20 @@ void run_pack(const wire_options& o) {
   file.commit();
   say(o, fmt::format("packed to {} bytes, {:.1f} % of the {} bytes of the bits", with_commas(bytes),
                      percent(bytes, f.words().size_bytes()), with_commas(f.words().size_bytes())));
+  if (o.json) {
+    print_json({{"kind", kind_name(f.shape().kind)},
+                {"keys", f.keys()},
+                {"bytes", bytes},
+                {"bytes_unpacked", f.words().size_bytes()}});
+  }
+}
+
+// What was written is a filter: says so as build does.
+void report(const wire_options& o, const image_header& header) {
+  if (!o.quiet) print_summary(o.output, header);
+  if (o.json) {
+    print_json(info_json(any_filter::open(o.output), std::filesystem::file_size(o.output)));
+  }
 }
 
 void run_unpack(const wire_options& o) {
@@ -75,12 +91,12 @@ void run_unpack(const wire_options& o) {
     file.commit();
     return in.header();
   });
-  if (!o.quiet) print_summary(o.output, unpacked);
+  report(o, unpacked);
 }
 
 void run_diff(const wire_options& o) {
-  const any_filter from = open_verified(o.first);
-  const any_filter to = open_verified(o.second);
+  const any_filter from = open_verified(o.first, o.threads);
+  const any_filter to = open_verified(o.second, o.threads);
   const std::vector<std::byte> delta = diff(from.version(), to.version());
   atomic_file file(o.output);
   file.append(delta);
@@ -88,17 +104,24 @@ void run_diff(const wire_options& o) {
   say(o, fmt::format("{} bytes, {:.2f} % of the {} bytes of the bits", with_commas(delta.size()),
                      percent(delta.size(), to.words().size_bytes()),
                      with_commas(to.words().size_bytes())));
+  if (o.json) {
+    print_json({{"kind", kind_name(to.shape().kind)},
+                {"keys_old", from.keys()},
+                {"keys_new", to.keys()},
+                {"bytes", delta.size()},
+                {"bytes_unpacked", to.words().size_bytes()}});
+  }
 }
 
 void run_patch(const wire_options& o) {
-  const any_filter from = open_verified(o.first);
+  const any_filter from = open_verified(o.first, o.threads);
   const mapped_file delta(o.second);
   const unpacked_filter to =
       naming(o.second, [&] { return patch(from.version(), delta.bytes(), most_bits(o)); });
   atomic_file file(o.output);
   write_image(file, to.header, to.words.words());
   file.commit();
-  if (!o.quiet) print_summary(o.output, to.header);
+  report(o, to.header);
 }
 
 void add_limit(command& verb, const std::shared_ptr<wire_options>& o) {
@@ -112,6 +135,7 @@ command* add_verb(command& app, const char* name, const char* purpose, const cha
                   const std::shared_ptr<wire_options>& o) {
   command* verb = app.add_subcommand(name, purpose);
   verb->add_option("-o,--output", o->output, written)->required()->type_name("F");
+  verb->add_flag("--json", o->json, "Print what was written as JSON");
   add_quiet(*verb, o->quiet);
   return verb;
 }
@@ -123,6 +147,7 @@ void add_wire(command& app, int& status) {
   command* pack = add_verb(app, "pack", "Compress a filter for sending, close to its entropy",
                            "The packed file to write", p);
   pack->add_option("A", p->first, "The filter file")->required()->type_name("");
+  add_threads(*pack, p->threads);
   pack->footer(
       "info, check, verify, merge and diff read packed files as they are.\n\n"
       "Example:\n  bloomery pack -o words.packed words.bloom");
@@ -148,6 +173,7 @@ void add_wire(command& app, int& status) {
                            "The delta to write", d);
   diff->add_option("OLD", d->first, "The version that the receiver has")->required()->type_name("");
   diff->add_option("NEW", d->second, "The version that he wants")->required()->type_name("");
+  add_threads(*diff, d->threads);
   diff->footer("Example:\n  bloomery diff -o today.delta monday.bloom tuesday.bloom");
   diff->callback([d, &status] {
     run_diff(*d);
@@ -160,6 +186,7 @@ void add_wire(command& app, int& status) {
   patch->add_option("OLD", t->first, "The old version")->required()->type_name("");
   patch->add_option("D", t->second, "The delta")->required()->type_name("");
   add_limit(*patch, t);
+  add_threads(*patch, t->threads);
   patch->footer("Example:\n  bloomery patch -o tuesday.bloom monday.bloom today.delta");
   patch->callback([t, &status] {
     run_patch(*t);
