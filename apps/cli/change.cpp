@@ -22,7 +22,7 @@ struct change_options {
 
 void report(const change_options& o, const any_filter& f, const std::string& what) {
   if (!o.input.quiet) {
-    if (!what.empty()) fmt::print(stderr, "{}\n", what);
+    if (!what.empty()) tell("{}\n", what);
     print_summary(o.path, f);
   }
   if (o.json) print_json(info_json(f, std::filesystem::file_size(o.path)));

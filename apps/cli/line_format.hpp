@@ -44,9 +44,6 @@ class converting_format : public line_format {
   // number for messages.
   virtual std::optional<std::size_t> convert(const chunk& c, std::string_view record, char* to,
                                              line_function line) const = 0;
-
- private:
-  std::uint64_t lines_before_ = 0;
 };
 
 }  // namespace bloomery::cli

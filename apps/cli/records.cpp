@@ -24,7 +24,18 @@ void throw_bad_record(const chunk& c, std::uint64_t line, std::string_view what)
   throw error(errc::corrupt, fmt::format("{}:{}: {}", c.file, line, what));
 }
 
+std::uint64_t line_of(const chunk& c, const char* at) {
+  const auto before = static_cast<std::size_t>(at - c.text.data());
+  return c.first_line + count_records(c.text.substr(0, before), '\n').all;
+}
+
 void record_format::begin(chunk&, bool) {}
+
+void record_format::number_lines(chunk& c, bool first_of_file) {
+  const std::uint64_t before = first_of_file ? 0 : lines_before_.value_or(0);
+  c.first_line = before + 1;
+  lines_before_ = before + count_records(c.text, '\n').all;
+}
 
 void record_format::split_to_count(chunk& c) const {
   split(c);

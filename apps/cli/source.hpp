@@ -47,6 +47,7 @@ class key_source {
   static constexpr std::size_t longest_record = std::size_t{1} << 30U;
 
   bool fill(chunk& c);
+  [[noreturn]] void throw_too_long() const;
   static void grow(chunk& c, std::size_t used, std::size_t capacity);
 
   byte_source bytes_;
