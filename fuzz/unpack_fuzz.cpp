@@ -15,7 +15,7 @@ using bloomery_fuzz::require;
 using namespace bloomery;
 using namespace bloomery::cli;
 
-constexpr std::size_t most_bytes = std::size_t{1} << 20U;
+constexpr std::size_t most_bytes = std::size_t{1} << 16U;
 
 struct outcome {
   std::string text{};
