@@ -161,7 +161,7 @@ void run_bench(const bench_options& o) {
   const bool telling = !o.quiet && can_erase_lines();
   const auto say = [telling](const std::string& line) {
     if (!telling) return;
-    fmt::print(stderr, "\r\x1b[K{}", line);
+    tell("\r\x1b[K{}", line);
     std::fflush(stderr);
   };
   m.tell = [&say](filter_kind kind, int repetition) {

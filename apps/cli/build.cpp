@@ -134,6 +134,7 @@ class builder {
  private:
   std::uint64_t count_keys();
   void fill_spool(std::uint32_t partitions);
+  void spool(std::span<const std::uint64_t> hashes);
   void plan_for(std::uint64_t keys);
   void plan_by_input();
   void build_in_memory();
@@ -210,7 +211,17 @@ void builder::fill_spool(std::uint32_t partitions) {
   meter_.relabel("hashing");
   spool_.emplace(spool_directory(), partitions, spool_memory);
   hash_in_order(*hasher_, source_, o_.input.threads,
-                [&](std::span<const std::uint64_t> hashes) { spool_->append(hashes); });
+                [&](std::span<const std::uint64_t> hashes) { spool(hashes); });
+}
+
+void builder::spool(std::span<const std::uint64_t> hashes) {
+  try {
+    spool_->append(hashes);
+  } catch (const error& e) {
+    const bool needed = plan_.shape.bits != 0 || !abilities_of(*kind_from_name(o_.kind)).add;
+    throw error(e.code(), fmt::format("{}; it takes 8 bytes for each key{}", e.what(),
+                                      needed ? "" : ", and none with --keys"));
+  }
 }
 
 std::filesystem::path builder::spool_directory() const {

@@ -23,7 +23,7 @@ struct change_options {
 void report(const change_options& o, const any_filter& f, const std::string& what,
             const nlohmann::json& more) {
   if (!o.input.quiet) {
-    if (!what.empty()) fmt::print(stderr, "{}\n", what);
+    if (!what.empty()) tell("{}\n", what);
     print_summary(o.path, f);
   }
   if (!o.json) return;

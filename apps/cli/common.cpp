@@ -196,14 +196,14 @@ void print_summary(const std::string& path, const image_header& header, std::opt
                         static_cast<double>(p.shape.bits) / static_cast<double>(header.keys));
     if (fpr) text += fmt::format(", fpr {}", as_rate(*fpr));
   }
-  fmt::print(stderr, "{}\n", text);
+  tell("{}\n", text);
   const bool grows = abilities_of(p.shape.kind).grow || abilities_of(p.shape.kind).forget;
   if (grows || !fpr || p.keys == 0 || header.keys <= p.keys) return;
-  fmt::print(stderr,
-             "bloomery: warning: {} holds {} keys but was planned for {}; its fpr is about {} now, "
-             "not {}\n",
-             path, with_commas(header.keys), with_commas(p.keys), as_rate(*fpr),
-             as_rate(p.fpr_target > 0 ? p.fpr_target : sizing::fpr(p.shape, p.keys)));
+  tell(
+      "bloomery: warning: {} holds {} keys but was planned for {}; its fpr is about {} now, "
+      "not {}\n",
+      path, with_commas(header.keys), with_commas(p.keys), as_rate(*fpr),
+      as_rate(p.fpr_target > 0 ? p.fpr_target : sizing::fpr(p.shape, p.keys)));
 }
 
 }  // namespace

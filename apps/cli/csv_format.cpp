@@ -42,7 +42,7 @@ class csv_format final : public record_format {
   }
 
   void begin(chunk& c, bool first_of_file) override {
-    lines_.begin(c, first_of_file);
+    number_lines(c, first_of_file);
     if (first_of_file) column_ = number_ == 0 ? 0 : number_ - 1;
     if (first_of_file && (header_ || number_ == 0)) read_header(c);
     c.column = column_;
@@ -151,6 +151,7 @@ class csv_format final : public record_format {
     std::string names;
     for (std::size_t i = 0; !f.last; ++i) {
       f = field_at(c.text, at);
+      if (!f.closed) throw_bad_record(c, 1, "a quote that is never closed");
       char* room = c.make_room(c.text.size());
       const std::string_view name = unquoted(c.text, f, room);
       if (!found && name == name_) {
@@ -173,7 +174,6 @@ class csv_format final : public record_format {
   std::size_t number_ = 0;  // counted from 1; 0: by name
   std::string name_;
   std::size_t column_ = 0;
-  line_counter lines_;
 };
 
 }  // namespace

@@ -26,7 +26,7 @@ class json_format final : public line_format {
     }
   }
 
-  void begin(chunk& c, bool first_of_file) override { lines_.begin(c, first_of_file); }
+  void begin(chunk& c, bool first_of_file) override { number_lines(c, first_of_file); }
   void count(chunk& c) const override { split_to_count(c); }
 
   void split(chunk& c) const override {
@@ -73,7 +73,6 @@ class json_format final : public line_format {
   }
 
   std::vector<std::string> names_;
-  line_counter lines_;
 };
 
 }  // namespace

@@ -1,18 +1,25 @@
 // The command-line tool: argument parsing, wiring and printing. What it does is in the library.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <array>
+#include <csignal>
 #include <exception>
 #include <memory>
 #include <new>
+#include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/version.hpp"
 #include "cli/command.hpp"
+#include "cli/common.hpp"
 #include "cli/help.hpp"
+#include "cli/text.hpp"
 #include "cli/verbs.hpp"
 
 namespace {
@@ -24,7 +31,7 @@ int complain(std::string what) {
   for (char& c : what) {
     if (c == '\n') c = ' ';
   }
-  fmt::print(stderr, "bloomery: {}\n", what);
+  bloomery::cli::tell("bloomery: {}\n", what);
   return exit_error;
 }
 
@@ -80,6 +87,25 @@ std::string in_words(const CLI::App& app, const CLI::ParseError& e) {
   return fmt::format("{}; see '{} --help'", e.what(), path);
 }
 
+// A file opened while 0, 1 or 2 is free would get that number, and what is printed would land in it. What takes
+// the place of a closed one refuses, as the closed one would; messages may be lost.
+void hold_standard_streams() {
+  for (const auto& [fd, mode] :
+       {std::pair{STDIN_FILENO, O_WRONLY}, std::pair{STDOUT_FILENO, O_RDONLY},
+        std::pair{STDERR_FILENO, O_WRONLY}}) {
+    // The lowest free number is given out, so this one gets `fd`.
+    if (::fcntl(fd, F_GETFD) < 0) static_cast<void>(::open("/dev/null", mode));
+  }
+}
+
+// Help and version, which CLI11 would print without looking whether it worked.
+int print_help(const CLI::App& app, const CLI::ParseError& e) {
+  std::ostringstream text;
+  app.exit(e, text, text);
+  bloomery::cli::write_output(text.str());
+  return bloomery::cli::exit_success;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Approximate sets: build, ask and plan Bloom filters of keys, one a line.",
                "bloomery");
@@ -106,7 +132,7 @@ int run(int argc, char** argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);
+    if (e.get_exit_code() == 0) return print_help(app, e);
     return complain(in_words(app, e));
   }
   return status;
@@ -115,10 +141,12 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  hold_standard_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is an error to tell, not a reason to die
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
-    return complain("out of memory; use --memory to build in slices on disk");
+    return complain("out of memory; 'bloomery build --memory' builds in slices on disk");
   } catch (const std::exception& e) {
     return complain(e.what());
   }

@@ -61,7 +61,7 @@ progress::progress(std::string label, const progress_options& o)
 
 progress::~progress() {
   clear();
-  if (stats_) fmt::print(stderr, "{}\n", state(clock::now()));
+  if (stats_) tell("{}\n", state(clock::now()));
 }
 
 void progress::relabel(std::string label) {
@@ -92,7 +92,7 @@ void progress::answer_signal() {
   const std::lock_guard lock(mutex_);  // two threads must not both take one signal
   if (!state_wanted()) return;
   erase();
-  fmt::print(stderr, "{}\n", state(clock::now()));
+  tell("{}\n", state(clock::now()));
 }
 
 std::string progress::state(clock::time_point now) const {
@@ -112,10 +112,10 @@ std::string progress::state(clock::time_point now) const {
 
 void progress::draw(clock::time_point now) {
   if (terminal_) {
-    fmt::print(stderr, "\r\x1b[K{}", state(now));
+    tell("\r\x1b[K{}", state(now));
     drawn_ = true;
   } else {
-    fmt::print(stderr, "{}\n", state(now));
+    tell("{}\n", state(now));
   }
   std::fflush(stderr);
 }
@@ -127,7 +127,7 @@ void progress::clear() {
 
 void progress::erase() {
   if (!drawn_) return;
-  fmt::print(stderr, "\r\x1b[K");
+  tell("\r\x1b[K");
   std::fflush(stderr);
   drawn_ = false;
 }

@@ -29,6 +29,12 @@ std::uint64_t line_of(const chunk& c, const char* at) {
 
 void record_format::begin(chunk&, bool) {}
 
+void record_format::number_lines(chunk& c, bool first_of_file) {
+  const std::uint64_t before = first_of_file ? 0 : lines_before_.value_or(0);
+  c.first_line = before + 1;
+  lines_before_ = before + count_records(c.text, '\n').all;
+}
+
 void record_format::split_to_count(chunk& c) const {
   split(c);
   c.keys = {};

@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -33,6 +34,7 @@ struct chunk {
   std::uint64_t first_line = 1;
   // What the format found out in `begin`: which column, what came before.
   std::size_t column = 0;
+  bool fastq = false;
   std::string before;
 
   // Memory that is kept from one chunk to the next. The buffer is never cleared: writing zeros before the bytes
@@ -67,26 +69,19 @@ class record_format {
   virtual void split(chunk& c) const = 0;
   // Sets `number` only.
   virtual void count(chunk& c) const { split_to_count(c); }
+  // The lines of the file up to the next chunk, where they are counted. Before the first of a file it is that of the
+  // file before.
+  [[nodiscard]] std::optional<std::uint64_t> lines_before() const { return lines_before_; }
 
  protected:
+  // For formats whose messages name lines: numbers those of the chunk.
+  void number_lines(chunk& c, bool first_of_file);
   // For formats that have no faster way.
   void split_to_count(chunk& c) const;
-};
-
-// Numbers the lines of a file's chunks, for messages.
-class line_counter {
- public:
-  void begin(chunk& c, bool first_of_file) {
-    if (first_of_file) before_ = 0;
-    c.first_line = before_ + 1;
-    before_ += count_records(c.text, '\n').all;
-  }
 
  private:
-  std::uint64_t before_ = 0;
+  std::optional<std::uint64_t> lines_before_;
 };
-// The line that `at`, which points into the chunk's text, is in.
-std::uint64_t line_of(const chunk& c, const char* at);
 
 // As given on the command line: at most one of the forms; a spelling of lines, a column or a field.
 struct record_options {
@@ -132,6 +127,8 @@ std::unique_ptr<record_format> make_kmer_format(std::uint32_t k);
 std::unique_ptr<record_format> make_spelled_format(const record_options& o,
                                                    std::unique_ptr<record_format> found);
 
+// The number of the line that has this byte of the chunk's text.
+std::uint64_t line_of(const chunk& c, const char* at);
 // "access.csv:17: a message". Throws errc::corrupt.
 [[noreturn]] void throw_bad_record(const chunk& c, std::uint64_t line, std::string_view what);
 

@@ -49,8 +49,8 @@ void report(const set_options& o) {
     const double target = f.planned().fpr_target;
     const double now = f.fpr();
     if (target > 0 && now > target) {
-      fmt::print(stderr, "bloomery: warning: the fpr of {} is {} now, above the {} asked for\n",
-                 o.output, as_rate(now), as_rate(target));
+      tell("bloomery: warning: the fpr of {} is {} now, above the {} asked for\n", o.output,
+           as_rate(now), as_rate(target));
     }
   }
   if (o.json) print_json(info_json(f, std::filesystem::file_size(o.output)));

@@ -44,7 +44,7 @@ class spelled_format final : public record_format {
     return found_->whole(text, searched);
   }
   void begin(chunk& c, bool first_of_file) override {
-    lines_.begin(c, first_of_file);
+    number_lines(c, first_of_file);
     found_->begin(c, first_of_file);
   }
 
@@ -72,7 +72,6 @@ class spelled_format final : public record_format {
  private:
   bool integers_;
   std::unique_ptr<record_format> found_;
-  line_counter lines_;
 };
 
 }  // namespace

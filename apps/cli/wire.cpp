@@ -30,7 +30,7 @@ any_filter open_verified(const std::string& path, unsigned threads) {
 }
 
 void say(const wire_options& o, const std::string& text) {
-  if (!o.quiet) fmt::print(stderr, "{}: {}\n", o.output, text);
+  if (!o.quiet) tell("{}: {}\n", o.output, text);
 }
 
 double percent(std::uint64_t part, std::uint64_t whole) {
@@ -81,17 +81,16 @@ void report(const wire_options& o, const image_header& header) {
 
 void run_unpack(const wire_options& o) {
   const mapped_file packed(o.first);
-  const image_header unpacked = naming(o.first, [&] {
-    unpacker in(packed.bytes(), most_bits(o));
-    atomic_file file(o.output);
-    image_stream out(file, in.header());
-    for (auto words = in.next(); !words.empty(); words = in.next()) out.append(words);
-    in.finish();
-    out.finish();
-    file.commit();
-    return in.header();
-  });
-  report(o, unpacked);
+  auto in =
+      naming(o.first, [&] { return std::make_unique<unpacker>(packed.bytes(), most_bits(o)); });
+  atomic_file file(o.output);
+  image_stream out(file, in->header());
+  const auto next = [&] { return naming(o.first, [&] { return in->next(); }); };
+  for (auto words = next(); !words.empty(); words = next()) out.append(words);
+  naming(o.first, [&] { in->finish(); });
+  out.finish();
+  file.commit();
+  report(o, in->header());
 }
 
 void run_diff(const wire_options& o) {

@@ -209,12 +209,12 @@ scratch_file::~scratch_file() {
 }
 
 void scratch_file::append(std::span<const std::byte> bytes) {
-  append_all(fd_, bytes, directory_ / "(temporary file)");
+  append_all(fd_, bytes, "a temporary file in " + directory_.string());
   size_ += bytes.size();
 }
 
 void scratch_file::read_at(std::uint64_t offset, std::span<std::byte> bytes) const {
-  transfer_all(bytes.size(), directory_ / "(temporary file)", "reading",
+  transfer_all(bytes.size(), "a temporary file in " + directory_.string(), "reading",
                [&](std::size_t done, std::size_t piece) {
                  return ::pread(fd_, bytes.data() + done, piece, static_cast<off_t>(offset + done));
                });
@@ -266,7 +266,7 @@ void log_file::cut(std::uint64_t size) {
 
 file_lock::file_lock(const fs::path& path) {
   for (;;) {
-    fd_ = open_or_throw(path, O_RDONLY);
+    fd_ = open_or_throw(path, O_RDONLY | O_NONBLOCK);  // as mapped_file does
     while (::flock(fd_, LOCK_EX) != 0) {
       if (errno == EINTR) continue;
       const int reason = errno;

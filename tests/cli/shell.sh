@@ -59,11 +59,11 @@ expect_equal "$(bloomery top --crlf crlf | grep -c $'\r')" 0
 # Keys that are numbers are printed as numbers; keys that end with NUL end so again.
 printf '10\n-1\n0x10\n' >numbers
 bloomery build -q --integers --kind count-min -o n.bloom numbers
-expect_equal "$(bloomery count --integers n.bloom numbers)" $'10\t1\n-1\t1\n0x10\t1'
+expect_equal "$(bloomery count --integers n.bloom numbers)" $'10\t1\n18446744073709551615\t1\n16\t1'
 expect_equal "$(bloomery top --integers numbers | sort)" $'10\t1\n16\t1\n18446744073709551615\t1'
 printf 'Ab01\n' >hex
 bloomery build -q --hex --kind count-min -o h.bloom hex
-expect_equal "$(bloomery count --hex h.bloom hex)" $'Ab01\t1'
+expect_equal "$(bloomery count --hex h.bloom hex)" $'ab01\t1'
 expect_equal "$(bloomery top --hex hex)" $'ab01\t1'
 printf 'a\nb\0' >null
 bloomery build -q --null --kind count-min -o z.bloom null
