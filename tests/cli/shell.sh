@@ -71,10 +71,16 @@ printf 'a\nb\t1\0' | cmp - <(bloomery count --null z.bloom null)
 printf 'a\nb\t1\0' | cmp - <(bloomery top --null null)
 
 # Every verb takes --quiet, and says nothing on standard error then.
-for verb in $(bloomery help | sed -n '/^This tool/q; s/^  \([a-z]\+\) .*/\1/p') "map build" "map get" "map set"; do
-  [[ $verb == map ]] || bloomery help $verb | grep -q -- '-q, --quiet' || fail "$verb has no --quiet"
-  [[ $verb == map ]] || bloomery help $verb | grep -q -- '^  --json ' || fail "$verb has no --json"
-done
+verbs=$(bloomery help | sed -n '/^This tool/q; s/^  \([a-z]\+\) .*/\1/p' | grep -vx 'map\|passwd')
+while read -r verb; do
+  bloomery help $verb | grep -q -- '-q, --quiet' || fail "$verb has no --quiet"
+  bloomery help $verb | grep -q -- '^  --json ' || fail "$verb has no --json"
+done <<<"$verbs
+map build
+map get
+map set
+passwd build
+passwd check"
 bloomery build --keys 10 -q -o full.bloom $words 2>err
 [[ ! -s err ]] || fail "not quiet: $(cat err)"
 
