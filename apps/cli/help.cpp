@@ -20,7 +20,7 @@ constexpr std::size_t option_column = 26;
 // The text in lines that begin at `column`; the cursor stands at `at`.
 std::string wrapped(std::string_view text, std::size_t at, std::size_t column) {
   std::string out;
-  if (at + 1 > column) {
+  if (at != 0 && at + 1 > column) {
     out += '\n';
     at = 0;
   }
@@ -95,7 +95,7 @@ std::string verbs_text(const CLI::App& app) {
   for (const CLI::App* verb : app.get_subcommands({})) {
     if (verb->get_group() != group) {
       group = verb->get_group();
-      text += fmt::format("\n{}:\n", group);
+      text += fmt::format("\n{}:\n", group == "Subcommands" ? "Verbs" : group);
     }
     text += entry(verb->get_name(), verb->get_description(), verb_column);
   }
