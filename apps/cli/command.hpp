@@ -24,6 +24,7 @@ class option {
   option* type_name(const std::string& name);  // what the help text calls the value
   option* excludes(option* other);
   option* expected(int number);  // -2: two or more
+  option* one_a_time();          // of a list: --name A --name B
   option* one_of(const std::vector<std::string>& values);
   option* between(std::uint64_t least, std::uint64_t most);
 

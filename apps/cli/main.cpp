@@ -47,6 +47,7 @@ int run(int argc, char** argv) {
   bloomery::cli::add_compact(tool, status);
   bloomery::cli::add_wire(tool, status);
   bloomery::cli::add_passwd(tool, status);
+  bloomery::cli::add_block(tool, status);
   bloomery::cli::add_plan(tool, status);
   bloomery::cli::add_bench(tool, status);
   // CLI11 would only say that a verb is missing.
