@@ -150,9 +150,9 @@ block_line parse_name(std::string_view text) {
   const std::size_t end = word.find_first_of(";,#");
   const std::string_view rest = trim(text);
   const bool text_follows = end >= word.size() && !rest.empty() && rest.find_first_of("#;") != 0;
-  if (word.find("://") != std::string_view::npos) {
+  if (word.find("://") != std::string_view::npos && word.find_first_of("*^") > word.size()) {
     auto entry = url_entry(word, block_kind::url);
-    return entry && !text_follows ? only(std::move(entry)) : only(line_kind::bad);
+    if (entry && !text_follows) return only(std::move(entry));
   }
   word = up_to(word, end);
   const bool below = word.starts_with('.') || word.starts_with("*.");
@@ -160,7 +160,9 @@ block_line parse_name(std::string_view text) {
   if (below) name.remove_prefix(word.front() == '.' ? 1 : 2);
   auto entry = domain_entry(name, block_kind::domain);
   const bool dotted = below || name.find('.') < name.size() - 1;
-  if (entry && dotted && !text_follows) return only(std::move(entry));
+  // "_ads.js" and "-banner.gif" are parts of URLs.
+  const bool begun = name.find_first_of("-_") != 0;
+  if (entry && dotted && begun && !text_follows) return only(std::move(entry));
   if (text_follows || whole.find_first_of(spaces) != std::string_view::npos) {
     return only(line_kind::bad);
   }

@@ -107,14 +107,14 @@ TEST(block_line, domains_and_urls) {
   EXPECT_EQ(parsed("http://Ads.example/a/../b/?x=1#y"), "ads.example/b?x=1");
   EXPECT_EQ(parsed("https://ads.example"), "ads.example/");
   EXPECT_EQ(parsed("http://ads.example:8080/a/ # c"), "ads.example:8080/a");
-  for (const char* line : {"garbage", "two words", "ads.example is one", "http://", "\x01\x02",
-                           "{\"json\": 1}", "http://a.example/ text", "a@b@c"}) {
+  for (const char* line : {"garbage", "two words", "ads.example is one", "\x01\x02",
+                           "{\"json\": 1}", "http://a.example/ text", "a@b@c", "1.2.3.256"}) {
     EXPECT_EQ(parsed(line), "bad") << line;
   }
-  EXPECT_EQ(parsed("http://a.example/" + std::string(2100, 'x')), "bad");
+  EXPECT_EQ(parsed("http://a.example/" + std::string(2100, 'x')), "pattern");
   std::string deep = "http://a.example";
   for (int i = 0; i < 70; ++i) deep += "/x";
-  EXPECT_EQ(parsed(deep), "bad");
+  EXPECT_EQ(parsed(deep), "pattern");
 }
 
 TEST(block_line, rules_of_ad_blockers) {
@@ -135,9 +135,9 @@ TEST(block_line, rules_of_ad_blockers) {
   for (const char* line : {"||ads.example^$third-party", "ads.example$script", "|http://a.b/$x"}) {
     EXPECT_EQ(parsed(line), "options") << line;
   }
-  for (const char* line :
-       {"/ads[0-9]+/", "/banner/*/img^", "-ad-300x250.", "&ad_box=", "||ads.", "||ads*.example^",
-        "|http://*.example/", "_ads_", "||ads.example^path"}) {
+  for (const char* line : {"/ads[0-9]+/", "/banner/*/img^", "-ad-300x250.", "&ad_box=", "||ads.",
+                           "||ads*.example^", "|http://*.example/", "_ads_", "_ads.js", "-ad.gif",
+                           "http://", "://ads.", "http://a.example/*/b", "||ads.example^path"}) {
     EXPECT_EQ(parsed(line), "pattern") << line;
   }
   for (const char* line :
