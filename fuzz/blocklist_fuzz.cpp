@@ -1,5 +1,6 @@
 // Arbitrary bytes as a line of a block list, as text to scan and as a URL: nothing crashes, what is accepted has one
 // form, and what goes into a list is found again.
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -43,9 +44,14 @@ void add_question(block_batch& batch, const block_entry& entry) {
       return batch.add_domain(fits ? "x." + entry.name : entry.name);
     }
     case block_kind::url:
-    case block_kind::wide_url:
+    case block_kind::wide_url: {
+      // The '/' that names of entries end without; and no port is the default of this scheme.
+      std::string name = entry.name;
+      name.insert(std::min(name.find('?'), name.size()), "/");
+      return batch.add_url("any://" + name);
+    }
     case block_kind::page:
-      return batch.add_url("any://" + entry.name);  // no port is its default
+      return batch.add_url("any://" + entry.name);
   }
 }
 

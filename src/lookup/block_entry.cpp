@@ -167,7 +167,7 @@ block_line parse_name(std::string_view text) {
     return only(line_kind::bad);
   }
   if (whole.find('$') != std::string_view::npos) return only(line_kind::options);
-  const bool pattern = whole.find_first_of("*^/&=?|") != std::string_view::npos ||
+  const bool pattern = whole.find_first_of("*^/&=?|%") != std::string_view::npos ||
                        std::string_view("-_.").find(whole.front()) != std::string_view::npos;
   return only(pattern ? line_kind::pattern : line_kind::bad);
 }
@@ -238,6 +238,7 @@ block_line parse_block_line(std::string_view line) {
   if (text.starts_with("@@")) return only(line_kind::exception);
   if (is_hiding_rule(text)) return only(line_kind::hiding);
   if (text.front() == '#') return {};
+  if (text.front() == '$') return only(line_kind::options);
   if (text.starts_with("||")) return parse_anchored(text.substr(2));
   if (text.starts_with('|')) return parse_url_start(text.substr(1));
   if (text.size() > 1 && text.front() == '/' && text.back() == '/') {

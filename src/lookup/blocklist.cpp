@@ -207,12 +207,14 @@ struct block_list::plan_of_questions {
       if (seen[v6_length + length]) v6.insert(v6.begin(), length);
     }
     wide = count_between(seen, wide_labels, path_depth) > 0;
+    pages = wide || seen[any_url] || seen[any_page];
   }
 
   census seen;
   std::vector<unsigned> v4;  // lengths, the longest first
   std::vector<unsigned> v6;
   bool wide = false;
+  bool pages = false;
 };
 
 block_list::block_list(any_filter f) : filter_(std::move(f)) {
@@ -295,6 +297,12 @@ void block_batch::add_domain(std::string_view domain) {
 }
 
 void block_batch::add_url(std::string_view text) {
+  if (!list_->plan_->pages) {  // then the host is all that matters
+    const std::size_t host = text.find("://");
+    if (host != std::string_view::npos) {
+      text = text.substr(0, host + 3 + host_end(text.substr(host + 3)));
+    }
+  }
   if (const auto u = url::parse(text)) {
     ask_pages(*u);
     const auto address = ip_address::parse(u->host);
@@ -360,7 +368,7 @@ void block_batch::ask_beginnings(char tag, std::string_view host, const url& u) 
 
 void block_batch::ask_pages(const url& u) {
   const auto& seen = list_->plan_->seen;
-  if (!seen[any_page] && !seen[any_url] && !list_->plan_->wide) return;
+  if (!list_->plan_->pages) return;
   const std::string authority = u.authority();
   if (seen[any_page]) ask_page(tag_of(block_kind::page), authority, u.path, u.query);
   if (seen[any_url]) ask_beginnings(tag_of(block_kind::url), authority, u);

@@ -23,10 +23,15 @@ constexpr char lower(char c) noexcept {
 constexpr bool is_unreserved(char c) noexcept {
   return is_letter(c) || is_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
-// What may stand in a path or a query as it is.
-constexpr bool is_plain(char c) noexcept {
-  return is_unreserved(c) || std::string_view("!$&'()*+,;=:@/?").find(c) != std::string_view::npos;
-}
+// What may stand in a path or a query as it is. A table: this is asked of every byte of every URL in a log.
+constexpr std::array<bool, 256> plain_bytes = [] {
+  std::array<bool, 256> table{};
+  for (unsigned c = 0; c < 128; ++c) table[c] = is_unreserved(static_cast<char>(c));
+  for (const char c : std::string_view("!$&'()*+,;=:@/?"))
+    table[static_cast<unsigned char>(c)] = true;
+  return table;
+}();
+constexpr bool is_plain(char c) noexcept { return plain_bytes[static_cast<unsigned char>(c)]; }
 constexpr bool is_host_character(char c) noexcept {
   return is_letter(c) || is_digit(c) || c == '-' || c == '_' ||
          static_cast<unsigned char>(c) >= 0x80;
@@ -56,12 +61,16 @@ void append_escape(std::string& out, char c) {
 
 std::string normal_escapes(std::string_view text) {
   std::string out;
-  out.reserve(text.size());
+  out.reserve(text.size() + 1);
   while (!text.empty()) {
+    const auto end = std::find_if_not(text.begin(), text.end(), is_plain);
+    const auto plain = static_cast<std::size_t>(end - text.begin());
+    out.append(text.substr(0, plain));
+    text.remove_prefix(plain);
+    if (text.empty()) break;
     const int byte = escaped_byte(text);
     const char c = byte < 0 ? text.front() : static_cast<char>(byte);
-    const bool as_it_is = byte < 0 ? is_plain(c) : is_unreserved(c);
-    as_it_is ? out.push_back(c) : append_escape(out, c);
+    byte >= 0 && is_unreserved(c) ? out.push_back(c) : append_escape(out, c);
     text.remove_prefix(byte < 0 ? 1 : 3);
   }
   return out;
@@ -88,6 +97,7 @@ std::string without_dot_segments(std::string_view path) {
 }
 
 std::optional<std::string> unescaped_host(std::string_view text) {
+  if (text.find('%') == std::string_view::npos) return normal_domain(text);
   std::string out;
   while (!text.empty()) {
     const int byte = escaped_byte(text);
@@ -184,6 +194,12 @@ std::size_t count_labels(std::string_view domain) noexcept {
   return 1 + static_cast<std::size_t>(std::count(domain.begin(), domain.end(), '.'));
 }
 
+// string_view's find_first_of calls memchr for each byte, a fifth of the time to look through a log.
+std::size_t host_end(std::string_view text) noexcept {
+  const auto is_end = [](char c) { return c == '/' || c == '?' || c == '#'; };
+  return static_cast<std::size_t>(std::find_if(text.begin(), text.end(), is_end) - text.begin());
+}
+
 std::optional<url> url::parse(std::string_view text) {
   const std::size_t colon = text.find("://");
   if (colon == std::string_view::npos) return std::nullopt;
@@ -192,12 +208,12 @@ std::optional<url> url::parse(std::string_view text) {
   if (!scheme) return std::nullopt;
   u.scheme = std::move(*scheme);
   text = text.substr(0, text.find('#')).substr(colon + 3);
-  const std::size_t end = std::min(text.find_first_of("/?"), text.size());
+  const std::size_t end = host_end(text);
   if (!take_authority(u, text.substr(0, end))) return std::nullopt;
   text.remove_prefix(end);
   const std::size_t mark = std::min(text.find('?'), text.size());
-  const std::string path = "/" + normal_escapes(text.substr(0, mark).substr(mark > 0 ? 1 : 0));
-  u.path = without_dot_segments(path);
+  u.path = normal_escapes(text.substr(0, mark));
+  if (u.path.find("/.") != std::string::npos) u.path = without_dot_segments(u.path);
   if (u.path.empty()) u.path = "/";
   if (mark < text.size()) u.query = normal_escapes(text.substr(mark + 1));
   return u;

@@ -132,12 +132,14 @@ TEST(block_line, rules_of_ad_blockers) {
                            "a.com,b.com#?#div", "example.com#$#body"}) {
     EXPECT_EQ(parsed(line), "hiding") << line;
   }
-  for (const char* line : {"||ads.example^$third-party", "ads.example$script", "|http://a.b/$x"}) {
+  for (const char* line :
+       {"||ads.example^$third-party", "ads.example$script", "$csp=a 'b' c", "|http://a.b/$x"}) {
     EXPECT_EQ(parsed(line), "options") << line;
   }
-  for (const char* line : {"/ads[0-9]+/", "/banner/*/img^", "-ad-300x250.", "&ad_box=", "||ads.",
-                           "||ads*.example^", "|http://*.example/", "_ads_", "_ads.js", "-ad.gif",
-                           "http://", "://ads.", "http://a.example/*/b", "||ads.example^path"}) {
+  for (const char* line :
+       {"/ads[0-9]+/", "/banner/*/img^", "-ad-300x250.", "&ad_box=", "||ads.", "||ads*.example^",
+        "|http://*.example/", "_ads_", "%2Fads", "_ads.js", "-ad.gif", "http://", "://ads.",
+        "http://a.example/*/b", "||ads.example^path"}) {
     EXPECT_EQ(parsed(line), "pattern") << line;
   }
   for (const char* line :

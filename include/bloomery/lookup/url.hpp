@@ -21,6 +21,9 @@ inline constexpr std::size_t longest_domain = 253;
 [[nodiscard]] std::optional<std::string> normal_domain(std::string_view text);
 [[nodiscard]] std::size_t count_labels(std::string_view domain) noexcept;
 
+// Where the host, with user and port, ends in what follows "://".
+[[nodiscard]] std::size_t host_end(std::string_view text) noexcept;
+
 struct url {
   std::string scheme;
   std::string host;   // a domain or an address: IPv6 without brackets, IPv4 inside IPv6 as IPv4
