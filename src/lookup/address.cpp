@@ -236,16 +236,15 @@ bool ip_range::contains(const ip_address& address) const noexcept {
 
 std::vector<ip_range> ranges_between(const ip_address& first, const ip_address& last) {
   std::vector<ip_range> ranges;
-  if (first.family != last.family) return ranges;
-  for (ip_address at = first; at <= last;) {
+  if (first.family != last.family || last < first) return ranges;
+  for (ip_address at = first;;) {
     unsigned length = aligned_length(at);
-    while (at.last_of(length) > last) ++length;
+    while (last < at.last_of(length)) ++length;
     ranges.push_back({at, length});
     const ip_address end = at.last_of(length);
-    if (end == last) break;  // there may be no next
+    if (end == last) return ranges;  // there may be no next
     at = next_after(end);
   }
-  return ranges;
 }
 
 }  // namespace bloomery

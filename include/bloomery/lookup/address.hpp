@@ -5,7 +5,6 @@
 #pragma once
 
 #include <array>
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -36,7 +35,11 @@ struct ip_address {
   [[nodiscard]] ip_address first_of(unsigned length) const noexcept;
   [[nodiscard]] ip_address last_of(unsigned length) const noexcept;
 
-  friend auto operator<=>(const ip_address&, const ip_address&) = default;
+  friend bool operator==(const ip_address&, const ip_address&) = default;
+  // IPv4 before IPv6, then by number.
+  friend bool operator<(const ip_address& a, const ip_address& b) noexcept {
+    return a.family == b.family ? a.bytes < b.bytes : a.family < b.family;
+  }
 };
 
 struct ip_range {
