@@ -101,8 +101,17 @@ std::optional<block_line> parse_addresses(std::string_view text) {
   return only(range_entry(*range));
 }
 
+// Takes away options that say no more than that all is meant, as half of the rules of a list of bad URLs do.
+std::string_view without_all(std::string_view text) noexcept {
+  for (const std::string_view all : {"$all", "$important", "$all,important", "$important,all"}) {
+    if (text.ends_with(all)) return text.substr(0, text.size() - all.size());
+  }
+  return text;
+}
+
 // ||domain^  ||domain/path
 block_line parse_anchored(std::string_view text) {
+  text = without_all(text);
   if (text.find('$') != std::string_view::npos) return only(line_kind::options);
   if (text.ends_with('|')) text.remove_suffix(1);
   if (text.ends_with('^')) text.remove_suffix(1);
@@ -123,6 +132,7 @@ block_line parse_anchored(std::string_view text) {
 
 // |http://host/path  |http://host/path|
 block_line parse_url_start(std::string_view text) {
+  text = without_all(text);
   const bool ended = text.ends_with('|');
   if (ended) text.remove_suffix(1);
   if (text.find_first_of("*^|") != std::string_view::npos) return only(line_kind::pattern);
@@ -140,6 +150,7 @@ bool is_hiding_rule(std::string_view text) noexcept {
   const std::size_t second = rest.find_first_not_of("@?$%");
   if (second > 2 || rest[second] != '#') return false;
   rest.remove_prefix(second + 1);
+  if (rest.starts_with('#')) rest.remove_prefix(1);  // ###name, an element by its name
   return !rest.empty() && rest.front() != '#' &&
          spaces.find(rest.front()) == std::string_view::npos;
 }
@@ -160,9 +171,11 @@ block_line parse_name(std::string_view text) {
   if (below) name.remove_prefix(word.front() == '.' ? 1 : 2);
   auto entry = domain_entry(name, block_kind::domain);
   const bool dotted = below || name.find('.') < name.size() - 1;
-  // "_ads.js" and "-banner.gif" are parts of URLs.
-  const bool begun = name.find_first_of("-_") != 0;
-  if (entry && dotted && begun && !text_follows) return only(std::move(entry));
+  // "_ads.js", "-banner.gif" and ".468x60." are parts of URLs.
+  const auto odd = [](char c) { return c == '-' || c == '_'; };
+  const bool whole_name =
+      entry && !odd(name.front()) && !odd(name.back()) && !(below && name.back() == '.');
+  if (whole_name && dotted && !text_follows) return only(std::move(entry));
   if (text_follows || whole.find_first_of(spaces) != std::string_view::npos) {
     return only(line_kind::bad);
   }

@@ -122,14 +122,17 @@ TEST(block_line, rules_of_ad_blockers) {
   EXPECT_EQ(parsed("||ads.example^|"), ".ads.example");
   EXPECT_EQ(parsed("||ads.example"), ".ads.example");
   EXPECT_EQ(parsed("||ads.example/"), ".ads.example");
+  EXPECT_EQ(parsed("||ads.example^$all"), ".ads.example");
+  EXPECT_EQ(parsed("|http://ads.example/a|$important"), "|ads.example/a|");
+  EXPECT_EQ(parsed("||ads.example^$all,popup"), "options");
   EXPECT_EQ(parsed("||1.2.3.4^"), "1.2.3.4");
   EXPECT_EQ(parsed("||1.2.3.4/x"), "1.2.3.4/x");
   EXPECT_EQ(parsed("||ads.example/banners/"), ".ads.example/banners");
   EXPECT_EQ(parsed("|http://ads.example/a"), "ads.example/a");
   EXPECT_EQ(parsed("|https://ads.example/a/|"), "|ads.example/a/|");
   EXPECT_EQ(parsed("@@||good.example^"), "exception");
-  for (const char* line : {"example.com##.ad", "##.ad", "#@#.ad", "example.com#@#div",
-                           "a.com,b.com#?#div", "example.com#$#body"}) {
+  for (const char* line : {"example.com##.ad", "example.com###ad", "###ad", "##.ad", "#@#.ad",
+                           "example.com#@#div", "a.com,b.com#?#div", "example.com#$#body"}) {
     EXPECT_EQ(parsed(line), "hiding") << line;
   }
   for (const char* line :
@@ -138,12 +141,12 @@ TEST(block_line, rules_of_ad_blockers) {
   }
   for (const char* line :
        {"/ads[0-9]+/", "/banner/*/img^", "-ad-300x250.", "&ad_box=", "||ads.", "||ads*.example^",
-        "|http://*.example/", "_ads_", "%2Fads", "_ads.js", "-ad.gif", "http://", "://ads.",
-        "http://a.example/*/b", "||ads.example^path"}) {
+        "|http://*.example/", "_ads_", ".468x60.", ".468x60_", "%2Fads", "_ads.js", "-ad.gif",
+        "http://", "://ads.", "http://a.example/*/b", "||ads.example^path"}) {
     EXPECT_EQ(parsed(line), "pattern") << line;
   }
-  for (const char* line :
-       {"", "  ", "# c", "## heading", "####", "! c", "; c", "[Adblock Plus 2.0]"}) {
+  for (const char* line : {"", "  ", "# c", "## heading", "### heading", "###", "####", "#####",
+                           "! c", "; c", "[Adblock Plus 2.0]"}) {
     EXPECT_EQ(parsed(line), "nothing") << line;
   }
 }

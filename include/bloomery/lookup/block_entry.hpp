@@ -12,7 +12,8 @@
 // with '#', '!' or ';'.
 //
 // Rules of ad blockers that no set of names can hold are left out, and the caller learns of it: exceptions (@@),
-// element hiding (##), options ($), and patterns (*, ^ in the middle, regular expressions, parts of URLs).
+// element hiding (##), options ($, but for $all and $important), and patterns (*, ^ in the middle, regular expressions,
+// parts of URLs).
 #pragma once
 
 #include <cstddef>
