@@ -30,6 +30,11 @@ option* option::expected(int number) {
   return this;
 }
 
+option* option::one_a_time() {
+  wrapped_->allow_extra_args(false);
+  return this;
+}
+
 option* option::one_of(const std::vector<std::string>& values) {
   wrapped_->check(CLI::IsMember(values));
   return this;

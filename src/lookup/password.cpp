@@ -1,7 +1,6 @@
 #include "bloomery/lookup/password.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "bloomery/core/error.hpp"
@@ -33,11 +32,6 @@ void derive_without(std::string& out, std::uint32_t number, std::string_view tex
 
 void derive_length(std::string& out, std::size_t length) {
   derive(out, length_of_a_word, std::to_string(length));
-}
-
-// The rate for one string, so that `strings` of them together stay below `fpr`.
-double rate_of_one(double fpr, std::size_t strings) {
-  return -std::expm1(std::log1p(-fpr) / static_cast<double>(strings));
 }
 
 // What asking for a candidate of this length takes; the three lengths that its words may have, too.

@@ -24,8 +24,9 @@ class derived_keys {
   void add(std::string_view derived);
   [[nodiscard]] std::uint64_t size() const noexcept { return spool_.keys() + waiting_.size(); }
 
-  // A blocked filter of all of them, at most `fpr` for each string that it is asked for.
-  [[nodiscard]] any_filter build(double fpr);
+  // A blocked filter of all of them, at most `fpr` for each string that it is asked for; with room for `keys`, so that
+  // filters of several lists are alike and can be merged.
+  [[nodiscard]] any_filter build(double fpr, std::uint64_t keys = 0);
 
  private:
   void pass_on();
@@ -35,6 +36,9 @@ class derived_keys {
   hash_spool spool_;
   std::vector<std::uint64_t> waiting_;
 };
+
+// The rate for one string, so that `strings` of them together stay below `fpr`.
+[[nodiscard]] double rate_of_one(double fpr, std::size_t strings);
 
 // The hash function of a filter that was made by a rule, to open it with. Throws errc::mismatch when the header has
 // another rule.
