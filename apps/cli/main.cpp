@@ -47,6 +47,9 @@ int run(int argc, char** argv) {
   bloomery::cli::add_compact(tool, status);
   bloomery::cli::add_wire(tool, status);
   bloomery::cli::add_passwd(tool, status);
+#ifdef BLOOMERY_HAS_TEXT
+  bloomery::cli::add_spell(tool, status);
+#endif
   bloomery::cli::add_plan(tool, status);
   bloomery::cli::add_bench(tool, status);
   // CLI11 would only say that a verb is missing.

@@ -79,7 +79,9 @@ class affix_expansion {
   void for_each_stem(Work work) const {
     detail::numbered_lines lines(dic_, name_);
     std::uint64_t number = 0;
-    if (!lines.next()) throw error(errc::corrupt, name_ + ": it is empty; its first line must say how many words follow");
+    if (!lines.next())
+      throw error(errc::corrupt,
+                  name_ + ": it is empty; its first line must say how many words follow");
     const std::string_view first = lines.line();
     if (std::from_chars(first.data(), first.data() + first.size(), number).ec != std::errc{}) {
       lines.fail(errc::corrupt, "the first line must say how many words follow");
@@ -145,7 +147,9 @@ class affix_expansion {
       if (list == lists.end()) continue;
       for (const affix& a : list->second) {
         if (++tries_ > limits_.tries) {
-          lines_->fail(errc::corrupt, "more than " + std::to_string(limits_.tries) + " affixes were tried; the dictionary is too large or hostile");
+          lines_->fail(errc::corrupt,
+                       "more than " + std::to_string(limits_.tries) +
+                           " affixes were tried; the dictionary is too large or hostile");
         }
         work(a);
       }
@@ -160,19 +164,16 @@ class affix_expansion {
     return has(a.flags, rules_.only_in_compound_) || has(a.flags, rules_.forbidden_);
   }
   bool together(const affix& p, const affix& s) const {
-    const bool both_need =
-        has(p.flags, rules_.need_affix_) && has(s.flags, rules_.need_affix_);
+    const bool both_need = has(p.flags, rules_.need_affix_) && has(s.flags, rules_.need_affix_);
     return !both_need && !never_a_word(p) && !never_a_word(s) &&
            has(p.flags, rules_.circumfix_) == has(s.flags, rules_.circumfix_);
   }
 
   bool leaves_enough(const affix& a, const std::u32string& word) const {
-    return word.size() > a.strip.size() ||
-           (rules_.full_strip_ && word.size() == a.strip.size());
+    return word.size() > a.strip.size() || (rules_.full_strip_ && word.size() == a.strip.size());
   }
   bool suffix_fits(const affix& s, const std::u32string& word) const {
-    return leaves_enough(s, word) && word.ends_with(s.strip) &&
-           word.size() >= s.condition.size() &&
+    return leaves_enough(s, word) && word.ends_with(s.strip) && word.size() >= s.condition.size() &&
            fits(s, std::u32string_view(word).substr(word.size() - s.condition.size()));
   }
   bool prefix_fits(const affix& p, const std::u32string& word) const {
@@ -196,8 +197,11 @@ class affix_expansion {
 
   void take(const std::u32string& form) {
     if (forms_.size() == limits_.forms_of_word) {
-      lines_->fail(errc::corrupt, "the word has more than " + std::to_string(limits_.forms_of_word) + " forms");
+      lines_->fail(errc::corrupt,
+                   "the word has more than " + std::to_string(limits_.forms_of_word) + " forms");
     }
+    if (form.empty()) return;  // all was stripped
+    if (form[0] < U' ') lines_->fail(errc::corrupt, "the word begins with a control character");
     forms_.push_back(detail::to_text(form));
   }
 
@@ -206,7 +210,8 @@ class affix_expansion {
     forms_.erase(std::unique(forms_.begin(), forms_.end()), forms_.end());
     number_ += forms_.size();
     if (number_ > limits_.forms) {
-      lines_->fail(errc::corrupt, "the words up to here have more than " + std::to_string(limits_.forms) + " forms");
+      lines_->fail(errc::corrupt, "the words up to here have more than " +
+                                      std::to_string(limits_.forms) + " forms");
     }
     word_traits traits{.keep_case = has(flags, rules_.keep_case_),
                        .no_suggestion = has(flags, rules_.no_suggestion_)};

@@ -37,7 +37,9 @@ class affix_reader {
         lines_.fail(errc::corrupt, e.what());
       }
     }
-    if (entries_left_ > 0) fail("the file ends, but " + std::to_string(entries_left_) + " lines of the last affix are missing");
+    if (entries_left_ > 0)
+      fail("the file ends, but " + std::to_string(entries_left_) +
+           " lines of the last affix are missing");
   }
 
  private:
@@ -120,13 +122,15 @@ class affix_reader {
     const flag name = one_flag(field(1));
     auto& list = (suffix ? out_.suffixes_ : out_.prefixes_)[name];
     if (entries_left_ == 0) {
-      if (field(2) != "Y" && field(2) != "N") fail("the cross product is " + quoted(field(2)) + ", but must be Y or N");
+      if (field(2) != "Y" && field(2) != "N")
+        fail("the cross product is " + quoted(field(2)) + ", but must be Y or N");
       if (!read_number(field(3), entries_left_)) fail(quoted(field(3)) + " is no number of lines");
       crosses_ = field(2) == "Y";
       open_ = name;
       return;
     }
-    if (name != open_) fail(std::to_string(entries_left_) + " lines of another flag were to come first");
+    if (name != open_)
+      fail(std::to_string(entries_left_) + " lines of another flag were to come first");
     --entries_left_;
     list.push_back(entry(name));
   }
@@ -150,7 +154,7 @@ class affix_reader {
 
   static std::vector<affix_rules::place> condition(std::string_view text) {
     std::vector<affix_rules::place> places;
-    if (text == "." ) return places;
+    if (text == ".") return places;
     const std::u32string all = detail::to_characters(text);
     for (std::size_t i = 0; i < all.size(); ++i) {
       affix_rules::place p;
@@ -199,7 +203,8 @@ affix_rules::flag_set affix_rules::parse_flags(std::string_view text) const {
   if (!aliases_.empty()) {
     std::size_t number = 0;
     if (!read_number(text, number) || number == 0 || number > aliases_.size()) {
-      throw std::invalid_argument(quoted(text) + " is none of the " + std::to_string(aliases_.size()) + " aliases of flags");
+      throw std::invalid_argument(quoted(text) + " is none of the " +
+                                  std::to_string(aliases_.size()) + " aliases of flags");
     }
     return aliases_[number - 1];
   }
@@ -207,16 +212,19 @@ affix_rules::flag_set affix_rules::parse_flags(std::string_view text) const {
     while (!text.empty()) {
       const std::size_t comma = std::min(text.find(','), text.size());
       std::uint32_t number = 0;
-      if (!read_number(text.substr(0, comma), number)) throw std::invalid_argument(quoted(text) + " is no list of numbers of flags");
+      if (!read_number(text.substr(0, comma), number))
+        throw std::invalid_argument(quoted(text) + " is no list of numbers of flags");
       flags.push_back(number);
       text.remove_prefix(std::min(comma + 1, text.size()));
     }
   } else {
     const std::u32string characters = detail::to_characters(text);
     const std::size_t step = form_ == flag_form::pair ? 2 : 1;
-    if (characters.size() % step != 0) throw std::invalid_argument(quoted(text) + " is no list of flags of two characters");
+    if (characters.size() % step != 0)
+      throw std::invalid_argument(quoted(text) + " is no list of flags of two characters");
     for (std::size_t i = 0; i < characters.size(); i += step) {
-      flags.push_back(step == 1 ? flag{characters[i]} : flag{characters[i]} << 32U | characters[i + 1]);
+      flags.push_back(step == 1 ? flag{characters[i]}
+                                : flag{characters[i]} << 32U | characters[i + 1]);
     }
   }
   std::sort(flags.begin(), flags.end());

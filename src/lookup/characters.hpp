@@ -12,20 +12,23 @@ namespace bloomery::detail {
 
 inline constexpr char32_t foreign_byte = 0x110000;
 
+// The character that begins at `text[at]`; moves on to the next.
+[[nodiscard]] inline char32_t next_character(std::string_view text, std::size_t& at) {
+  const std::size_t bytes = code_point_bytes(text, at);
+  const auto byte = [&](std::size_t i) {
+    return static_cast<char32_t>(static_cast<unsigned char>(text[at + i]));
+  };
+  char32_t c = byte(0);
+  if (bytes == 1 && c >= 0x80) c += foreign_byte;
+  if (bytes > 1) c &= 0x7fU >> bytes;
+  for (std::size_t i = 1; i < bytes; ++i) c = (c << 6U) | (byte(i) & 0x3fU);
+  at += bytes;
+  return c;
+}
+
 [[nodiscard]] inline std::u32string to_characters(std::string_view text) {
   std::u32string out;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t bytes = code_point_bytes(text, at);
-    const auto byte = [&](std::size_t i) {
-      return static_cast<char32_t>(static_cast<unsigned char>(text[at + i]));
-    };
-    char32_t c = byte(0);
-    if (bytes == 1 && c >= 0x80) c += foreign_byte;
-    if (bytes > 1) c &= 0x7fU >> bytes;
-    for (std::size_t i = 1; i < bytes; ++i) c = (c << 6U) | (byte(i) & 0x3fU);
-    out.push_back(c);
-    at += bytes;
-  }
+  for (std::size_t at = 0; at < text.size();) out.push_back(next_character(text, at));
   return out;
 }
 

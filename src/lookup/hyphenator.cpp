@@ -36,7 +36,7 @@ std::string simple_hyphens(std::string_view word) {
 }
 
 hyphenator::hyphenator(std::uint64_t exceptions, double fpr, list exact, rule simple)
-    : exceptions_(sizing::make_plan({.keys = exceptions, .fpr = fpr})),
+    : exceptions_({.keys = exceptions, .fpr = fpr}),
       exact_(std::move(exact)),
       simple_(std::move(simple)) {}
 

@@ -14,8 +14,6 @@
 #include <string>
 #include <string_view>
 
-#include "bloomery/core/sizing.hpp"
-#include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/keyed.hpp"
 
 namespace bloomery {
@@ -45,7 +43,7 @@ class hyphenator {
   [[nodiscard]] const hyphenator_counts& counts() const noexcept { return counts_; }
 
  private:
-  keyed<blocked_filter> exceptions_;
+  filter exceptions_;
   list exact_;
   rule simple_;
   hyphenator_counts counts_;
