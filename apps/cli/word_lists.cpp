@@ -55,7 +55,10 @@ void add_lines(dictionary_builder& to, const text_block& block) {
   }
 }
 
+// Only a file is looked into: what a pipe has shown is gone.
 bool is_filter(const std::string& path) {
+  std::error_code none;
+  if (!fs::is_regular_file(path, none)) return false;
   std::array<char, 8> start{};
   std::ifstream(path, std::ios::binary).read(start.data(), start.size());
   return std::string_view(start.data(), start.size()) == "BLOOMERY";

@@ -5,8 +5,8 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/lookup/affix.hpp"
-#include "lookup/affix_lines.hpp"
 #include "lookup/characters.hpp"
+#include "lookup/numbered_lines.hpp"
 
 namespace bloomery {
 

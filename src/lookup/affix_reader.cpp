@@ -4,8 +4,8 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/lookup/affix.hpp"
-#include "lookup/affix_lines.hpp"
 #include "lookup/characters.hpp"
+#include "lookup/numbered_lines.hpp"
 
 namespace bloomery {
 
@@ -37,9 +37,10 @@ class affix_reader {
         lines_.fail(errc::corrupt, e.what());
       }
     }
-    if (entries_left_ > 0)
-      fail("the file ends, but " + std::to_string(entries_left_) +
-           " lines of the last affix are missing");
+    if (entries_left_ > 0) {
+      lines_.fail(errc::corrupt, "the file ends, but " + std::to_string(entries_left_) +
+                                     " lines of the last affix are missing");
+    }
   }
 
  private:

@@ -86,8 +86,10 @@ struct speller::state {
 
   // The parts of a word that are unknown, into `unknown`; nothing when it is known as a whole.
   void check_word(std::string_view written, const char* end_of_text) {
-    if (has_digit(written) || knows_at(written, end_of_text)) return;
+    const bool number = has_digit(written);
+    if (!number && knows_at(written, end_of_text)) return;
     for_each_part(written, [&](std::string_view part) {
+      if (number && has_digit(part)) return;
       if (part.size() == written.size() || !knows_at(part, end_of_text)) unknown.push_back(part);
     });
   }

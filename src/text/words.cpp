@@ -31,16 +31,24 @@ std::size_t piece_of(std::string_view text) {
   return end;
 }
 
-// Where the next sign of an address is: "://", "www." or a @ between two things.
+// Whether a path of files begins at the slash: after a blank or what people put around paths.
+bool begins_path(std::string_view piece, std::size_t slash) {
+  return slash == 0 ||
+         std::string_view(" \t\r\n\v\f('\"`<[=~").find(piece[slash - 1]) != std::string_view::npos;
+}
+
+// Where the next sign of an address is: "://", "www.", a @ between two things, or the start of a path.
 std::size_t next_sign(std::string_view piece, std::size_t from) {
-  for (std::size_t at = piece.find_first_of(":@w", from); at != std::string_view::npos;
-       at = piece.find_first_of(":@w", at + 1)) {
+  const auto blank = [&](std::size_t at) {
+    return blanks.find(piece[at]) != std::string_view::npos;
+  };
+  for (std::size_t at = piece.find_first_of(":@w/", from); at != std::string_view::npos;
+       at = piece.find_first_of(":@w/", at + 1)) {
     const std::string_view rest = piece.substr(at);
     if (rest.starts_with("://") || rest.starts_with("www.")) return at;
-    const bool between = at > 0 && rest.size() > 1 &&
-                         blanks.find(piece[at - 1]) == std::string_view::npos &&
-                         blanks.find(rest[1]) == std::string_view::npos;
-    if (rest[0] == '@' && between) return at;
+    if (rest.size() == 1 || blank(at + 1)) continue;
+    if (rest[0] == '@' && at > 0 && !blank(at - 1)) return at;
+    if (rest[0] == '/' && begins_path(piece, at)) return at;
   }
   return std::string_view::npos;
 }
@@ -148,7 +156,8 @@ void for_each_part(std::string_view word, const std::function<void(std::string_v
   for (std::size_t at = 0; at < word.size(); at = end) {
     end = at + detail::code_point_bytes(word, at);
     const std::string_view character = word.substr(at, end - at);
-    if (character != "_" && character != "." && character != ":") continue;
+    // Some versions of ICU take the last one for a letter.
+    if (std::string_view("_.:@").find(character) == std::string_view::npos) continue;
     end = at;
     finish();
     begin = end = at + 1;

@@ -25,7 +25,7 @@ class word_finder {
   word_finder& operator=(const word_finder&) = delete;
   ~word_finder();
 
-  // Words without addresses of pages and mailboxes. A run of more than a mebibyte without a blank is cut anywhere.
+  // Words without addresses of pages and mailboxes and paths of files. A run of more than a mebibyte without a blank is cut anywhere.
   void find(std::string_view text, const std::function<void(const word_run&)>& each);
 
  private:

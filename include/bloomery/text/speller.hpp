@@ -10,8 +10,8 @@
 // so "paris" is wrong where the list has only "Paris". Words that must keep their case are right only as they are.
 //
 // What a word is: letters with apostrophes inside (don't, l’eau; the typographic one is the same as the other). Parts
-// between hyphens, dots or underscores count for themselves, unless the whole is in the dictionary. Words with digits
-// are skipped, and so is what looks like the address of a page or a mailbox, up to the next blank.
+// between hyphens, dots or underscores count for themselves, unless the whole is in the dictionary. Parts with digits
+// are skipped, and so is what looks like the address of a page or a mailbox or the path of a file, up to the next blank.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// Lines of the files of a dictionary, numbered for messages.
+// Lines of files of words and rules, numbered for messages.
 #pragma once
 
 #include <cstdint>
