@@ -129,7 +129,7 @@ dictionary_filter open_dictionary(const std::string& path, progress& meter) {
 std::string default_dictionary() {
   if (const std::string name = language(); !name.empty()) {
     for (const fs::path& folder : folders()) {
-      if (const std::string found = dictionary_in(folder, name); !found.empty()) return found;
+      if (std::string found = dictionary_in(folder, name); !found.empty()) return found;
     }
   }
   std::error_code none;

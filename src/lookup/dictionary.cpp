@@ -120,9 +120,10 @@ void dictionary_builder::add_capitals(std::string_view folded) {
   add_marked(capitals, folded);
 }
 
-void dictionary_builder::add_letters(std::string_view text) {
-  for (const char32_t c : detail::to_characters(text)) {
-    if (c < end_of_unicode) letters_.insert(c);
+void dictionary_builder::add_letters(std::string_view letters) {
+  for (const char32_t c : detail::to_characters(letters)) {
+    const bool digit = c >= U'0' && c <= U'9';  // there are no words with digits to suggest
+    if (c < end_of_unicode && !digit) letters_.insert(c);
   }
 }
 

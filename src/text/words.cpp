@@ -31,23 +31,25 @@ std::size_t piece_of(std::string_view text) {
   return end;
 }
 
-// Whether a path of files begins at the slash: after a blank or what people put around paths.
+bool is_blank(char c) { return blanks.find(c) != std::string_view::npos; }
+
+// Whether a path of files begins at the slash: first in a run, perhaps in quotes, or as the value of something.
 bool begins_path(std::string_view piece, std::size_t slash) {
-  return slash == 0 ||
-         std::string_view(" \t\r\n\v\f('\"`<[=~").find(piece[slash - 1]) != std::string_view::npos;
+  if (slash > 0 && piece[slash - 1] == '=') return true;
+  const bool opened =
+      slash > 0 && std::string_view("('\"`<[~").find(piece[slash - 1]) != std::string_view::npos;
+  const std::size_t begin = opened ? slash - 1 : slash;
+  return begin == 0 || is_blank(piece[begin - 1]);
 }
 
 // Where the next sign of an address is: "://", "www.", a @ between two things, or the start of a path.
 std::size_t next_sign(std::string_view piece, std::size_t from) {
-  const auto blank = [&](std::size_t at) {
-    return blanks.find(piece[at]) != std::string_view::npos;
-  };
   for (std::size_t at = piece.find_first_of(":@w/", from); at != std::string_view::npos;
        at = piece.find_first_of(":@w/", at + 1)) {
     const std::string_view rest = piece.substr(at);
     if (rest.starts_with("://") || rest.starts_with("www.")) return at;
-    if (rest.size() == 1 || blank(at + 1)) continue;
-    if (rest[0] == '@' && at > 0 && !blank(at - 1)) return at;
+    if (rest.size() == 1 || is_blank(piece[at + 1])) continue;
+    if (rest[0] == '@' && at > 0 && !is_blank(piece[at - 1])) return at;
     if (rest[0] == '/' && begins_path(piece, at)) return at;
   }
   return std::string_view::npos;

@@ -51,8 +51,11 @@ TEST(speller, words_are_those_of_unicode) {
   EXPECT_EQ(unknown(s, "vis-à-vis well-vis cafe\u0301 ca\u00adfé. e.g. a well_known--a"),
             words{"vis"});
   EXPECT_EQ(unknown(s, "12 1st x86 3.14 foo_12_a \u0663\u0664"), words{"foo"});
-  EXPECT_EQ(unknown(s, "http://no.such/pqge me@no.where www.no.such (/no/such/path) a/b no@ @no"),
-            (words{"b", "no", "no"}));
+  EXPECT_EQ(
+      unknown(
+          s,
+          "http://no.such/pqge me@no.where www.no.such (/no/such/path) a/b no@ @no (\"no\"/\"a\")"),
+      (words{"b", "no", "no", "no"}));
 }
 
 TEST(speller, any_bytes_are_a_text) {
