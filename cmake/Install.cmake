@@ -11,6 +11,9 @@ set(libraries bloomery_core)
 if(BLOOMERY_HAVE_CRYPTO)
   list(PREPEND libraries bloomery_crypto) # before core: the order that static linking needs
 endif()
+if(BLOOMERY_HAVE_TEXT)
+  list(PREPEND libraries bloomery_text)
+endif()
 
 install(TARGETS ${libraries} bloomery_all EXPORT bloomeryTargets
   LIBRARY COMPONENT library NAMELINK_COMPONENT dev
@@ -43,6 +46,10 @@ set(pc_requires)
 if(BLOOMERY_HAVE_CRYPTO)
   string(APPEND pc_cflags " -DBLOOMERY_HAS_CRYPTO=1")
   set(pc_requires "libsodium libcrypto")
+endif()
+if(BLOOMERY_HAVE_TEXT)
+  string(APPEND pc_cflags " -DBLOOMERY_HAS_TEXT=1")
+  string(APPEND pc_requires " icu-uc")
 endif()
 list(TRANSFORM libraries PREPEND -l OUTPUT_VARIABLE pc_libs)
 if(BUILD_SHARED_LIBS)
