@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(kinds, compact, testing::Values(filter_kind::blocked, f
 
 TEST_P(compact, finds_every_key_of_a_set_of_any_size) {
   const compact_builder by_rate({.kind = GetParam()});
-  const compact_builder by_bits({.kind = GetParam(), .bits_per_key = 7.5});
+  const compact_builder by_bits({.bits_per_key = 7.5, .kind = GetParam()});
   for (std::size_t keys = 0; keys < 300; ++keys) {
     std::vector<std::uint64_t> set = hashes(1000 * keys, keys);
     ASSERT_TRUE(all_match(by_rate.build(set), set)) << keys;
@@ -64,7 +64,7 @@ TEST_P(compact, finds_every_key_of_a_set_of_any_size) {
 
 TEST_P(compact, keeps_its_rate_and_its_size) {
   for (const double fpr : {0.1, 0.01, 0.001}) {
-    const compact_builder b({.kind = GetParam(), .fpr = fpr});
+    const compact_builder b({.fpr = fpr, .kind = GetParam()});
     for (const std::size_t keys : {1U, 40U, 300U}) {
       constexpr std::size_t filters = 20;
       const std::size_t asked = 10'000;
@@ -134,7 +134,7 @@ TEST(compact_bytes, are_those_of_the_format) {
     set.push_back(hash_key(xxh3_hasher(), key));
   }
   const auto made = [&](filter_kind kind) {
-    return hex(compact_builder({.kind = kind, .bits_per_key = 10}).build(set));
+    return hex(compact_builder({.bits_per_key = 10, .kind = kind}).build(set));
   };
   EXPECT_EQ(made(filter_kind::blocked), "78c182749055f527a603");
   EXPECT_EQ(made(filter_kind::ribbon), "84380463f88001481f77");
@@ -142,7 +142,7 @@ TEST(compact_bytes, are_those_of_the_format) {
   using golden = std::pair<std::size_t, std::uint64_t>;
   const auto sum = [](filter_kind kind) {
     const std::string bytes =
-        compact_builder({.kind = kind, .bits_per_key = 10}).build(hashes(0, 500));
+        compact_builder({.bits_per_key = 10, .kind = kind}).build(hashes(0, 500));
     return golden(bytes.size(), XXH3_64bits(bytes.data(), bytes.size()));
   };
   EXPECT_EQ(sum(filter_kind::blocked), golden(628, 5294848604665235569U));

@@ -25,9 +25,9 @@
 namespace bloomery {
 
 struct compact_options {
-  filter_kind kind = filter_kind::blocked;            // or ribbon
   std::optional<double> fpr = std::nullopt;           // one of the two, or neither for 1 %
   std::optional<double> bits_per_key = std::nullopt;  // without the 3 or 4 bytes at the end
+  filter_kind kind = filter_kind::blocked;            // or ribbon
 };
 
 // Makes such filters; many threads may use one.
