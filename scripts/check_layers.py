@@ -2,7 +2,7 @@
 """Checks that includes point leftwards only:
 
     core <- hash <- bits <- kernel <- filter, sketch <- set <- format
-         <- lookup, exchange, route, measure <- apps, bench
+         <- lookup, exchange, route, measure <- backend <- apps, bench
 
 and that filters do not include each other and intrinsics stay in src/kernel.
 Usage: check_layers.py [ROOT]
