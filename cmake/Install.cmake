@@ -15,7 +15,9 @@ if(BLOOMERY_HAVE_TEXT)
   list(PREPEND libraries bloomery_text)
 endif()
 
-install(TARGETS ${libraries} bloomery_all EXPORT bloomeryTargets
+list(TRANSFORM bloomery_backends PREPEND bloomery_ OUTPUT_VARIABLE backends)
+
+install(TARGETS ${libraries} bloomery_all ${backends} EXPORT bloomeryTargets
   LIBRARY COMPONENT library NAMELINK_COMPONENT dev
   ARCHIVE COMPONENT dev
   FILE_SET HEADERS COMPONENT dev)
