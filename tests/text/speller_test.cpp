@@ -90,7 +90,8 @@ TEST(speller, dictionaries_have_encodings) {
                {"1\n\xb3uk/\xb1\n", "x.dic"});
   speller s(dictionary_filter(b.build()));
   EXPECT_TRUE(s.knows("łuk"));
-  EXPECT_TRUE(s.knows("ŁukóW") || s.knows("Łuków"));
+  EXPECT_TRUE(s.knows("Łuków"));
+  EXPECT_FALSE(s.knows("ŁukóW"));
   EXPECT_EQ(s.suggest("luk"), words{"łuk"});
   EXPECT_EQ(to_utf8("\xc0", "microsoft-cp1251"), "А");
   EXPECT_TRUE(throws(errc::unsupported, "x.aff: the encoding 'KLINGON' is not known", [&] {
