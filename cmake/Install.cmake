@@ -1,6 +1,6 @@
 # Installs what was built, as three components, which `cmake --install --component` and the Debian
 # packages of Package.cmake choose from:
-#   tool     the program and its manual
+#   tool     the program, its manual and completions
 #   library  the shared libraries, nothing where they are static
 #   dev      headers, static libraries, CMake package, pkg-config file, documentation of the library
 # Whatever is installed brings its licence.
@@ -69,6 +69,21 @@ if(BLOOMERY_TOOL)
   install(TARGETS bloomery_tool RUNTIME COMPONENT tool)
   file(GLOB pages CONFIGURE_DEPENDS man/*.1)
   install(FILES ${pages} DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT tool)
+
+  # The tool prints its completions; one for another machine does not run here.
+  if(NOT CMAKE_CROSSCOMPILING)
+    set(completions "${PROJECT_BINARY_DIR}/completions")
+    file(MAKE_DIRECTORY "${completions}")
+    add_custom_command(TARGET bloomery_tool POST_BUILD VERBATIM
+      COMMAND bloomery_tool completion bash > "${completions}/bloomery"
+      COMMAND bloomery_tool completion zsh > "${completions}/_bloomery"
+      COMMAND bloomery_tool completion fish > "${completions}/bloomery.fish")
+    install(FILES "${completions}/bloomery"
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/bash-completion/completions" COMPONENT tool)
+    install(FILES "${completions}/_bloomery" DESTINATION "${CMAKE_INSTALL_DATADIR}/zsh/site-functions" COMPONENT tool)
+    install(FILES "${completions}/bloomery.fish"
+            DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" COMPONENT tool)
+  endif()
 endif()
 foreach(component ${components})
   install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME copyright

@@ -2,9 +2,13 @@
 """The tool from end to end: building a filter of a large file and checking the file against it, beside wc -l.
 
 Usage: bench_tool.py TOOL FOLDER LINES
+       bench_tool.py --dedup TOOL FOLDER LINES
 
 Makes a file of LINES lines of 33 bytes in FOLDER, which leaves it in the page cache, and runs each command five
-times in turn. Prints JSON: seconds (the median) and peak bytes of each command.
+times in turn. Prints JSON: seconds (the median), seconds of processors and peak bytes of each command.
+
+With --dedup the lines are 43 bytes, each is there twice, half a file apart, and dedup runs beside awk, which runs
+once: it takes long.
 """
 
 import json
@@ -24,8 +28,16 @@ def write_lines(path, lines):
                                 for i in range(first, min(first + 10_000, lines))))
 
 
+def write_repeated_lines(path, lines):
+    different = lines // 2
+    with open(path, "wb") as file:
+        for first in range(0, 2 * different, 10_000):
+            file.write(b"".join(b"14/Nov 10.0.7.1 GET /item/%08d 200 512\n" % (i * 7_368_787 % different)
+                                for i in range(first, min(first + 10_000, 2 * different))))
+
+
 def run(command):
-    """Seconds and peak bytes of a command whose output nobody reads."""
+    """Seconds, seconds of processors and peak bytes of a command whose output nobody reads."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
@@ -33,7 +45,30 @@ def run(command):
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode != 0:
         sys.exit(f"bench_tool: status {process.returncode} from {' '.join(command)}")
-    return seconds, usage.ru_maxrss * 1024
+    return seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss * 1024
+
+
+def summary(results):
+    return {"seconds": statistics.median(wall for wall, _, _ in results),
+            "cpu_seconds": statistics.median(cpu for _, cpu, _ in results),
+            "peak_bytes": max(peak for _, _, peak in results)}
+
+
+def dedup(tool, folder, lines):
+    text = os.path.join(folder, "repeated")
+    write_repeated_lines(text, lines)
+    commands = {}
+    for threads in ("1", "2"):
+        end = ["--threads", threads, text]
+        commands[f"dedup, {threads} threads"] = [tool, "dedup", "-q"] + end
+        commands[f"dedup --keys, {threads} threads"] = (
+            [tool, "dedup", "-q", "--keys", str(lines // 2)] + end)
+    taken = {name: [run(command) for _ in range(REPETITIONS)] for name, command in commands.items()}
+    taken["awk"] = [run(["awk", "!seen[$0]++", text])]
+    json.dump({"lines": lines, "bytes": os.path.getsize(text),
+               "commands": {name: summary(results) for name, results in taken.items()}},
+              sys.stdout, indent=2)
+    os.remove(text)
 
 
 def main(tool, folder, lines):
@@ -59,13 +94,12 @@ def main(tool, folder, lines):
         "bytes": os.path.getsize(text),
         "filter_bytes": os.path.getsize(bloom),
         "repetitions": REPETITIONS,
-        "commands": {name: {"seconds": statistics.median(t for t, _ in results),
-                            "peak_bytes": max(peak for _, peak in results)}
-                     for name, results in taken.items()},
+        "commands": {name: summary(results) for name, results in taken.items()},
     }, sys.stdout, indent=2)
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 4:
+    what, arguments = (dedup, sys.argv[2:]) if sys.argv[1:2] == ["--dedup"] else (main, sys.argv[1:])
+    if len(arguments) != 3:
         sys.exit(__doc__)
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]))
+    what(arguments[0], arguments[1], int(arguments[2]))

@@ -1,6 +1,5 @@
 // bloomery bench: how fast this machine is, against what its memory allows.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -12,6 +11,7 @@
 #include "cli/chart.hpp"
 #include "cli/common.hpp"
 #include "cli/measure.hpp"
+#include "cli/progress.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 
@@ -158,10 +158,10 @@ measurement make_measurement(const bench_options& o) {
 
 void run_bench(const bench_options& o) {
   measurement m = make_measurement(o);
-  const bool telling = !o.quiet && isatty(STDERR_FILENO) != 0;
+  const bool telling = !o.quiet && can_erase_lines();
   const auto say = [telling](const std::string& line) {
     if (!telling) return;
-    fmt::print(stderr, "\r\x1b[K{}", line);
+    tell("\r\x1b[K{}", line);
     std::fflush(stderr);
   };
   m.tell = [&say](filter_kind kind, int repetition) {

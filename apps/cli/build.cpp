@@ -134,6 +134,7 @@ class builder {
  private:
   std::uint64_t count_keys();
   void fill_spool(std::uint32_t partitions);
+  void spool(std::span<const std::uint64_t> hashes);
   void plan_for(std::uint64_t keys);
   void plan_by_input();
   void build_in_memory();
@@ -210,7 +211,17 @@ void builder::fill_spool(std::uint32_t partitions) {
   meter_.relabel("hashing");
   spool_.emplace(spool_directory(), partitions, spool_memory);
   hash_in_order(*hasher_, source_, o_.input.threads,
-                [&](std::span<const std::uint64_t> hashes) { spool_->append(hashes); });
+                [&](std::span<const std::uint64_t> hashes) { spool(hashes); });
+}
+
+void builder::spool(std::span<const std::uint64_t> hashes) {
+  try {
+    spool_->append(hashes);
+  } catch (const error& e) {
+    const bool needed = plan_.shape.bits != 0 || !abilities_of(*kind_from_name(o_.kind)).add;
+    throw error(e.code(), fmt::format("{}; it takes 8 bytes for each key{}", e.what(),
+                                      needed ? "" : ", and none with --keys"));
+  }
 }
 
 std::filesystem::path builder::spool_directory() const {
@@ -286,19 +297,21 @@ void builder::report(const any_filter& f) const {
 }
 
 void add_kind_options(command& verb, build_options& o) {
+  verb.group_options("Options of some kinds");
   verb.add_option("--cell-bits", o.cell_bits,
                   "Bits of a counter (counting, count-min, spectral) or of a fingerprint (cuckoo, "
                   "fuse, ribbon)")
       ->type_name("W");
   verb.add_option("--bucket", o.bucket, "Fingerprints in a bucket of a cuckoo filter (default 4)")
       ->type_name("N");
-  verb.add_option("--layout", o.layout,
-                  "Counters of a key: in one 'line' (default down to 0.1%) or 'classic', anywhere")
+  verb.add_option(
+          "--layout", o.layout,
+          "Counters of a key: in one line (default down to 0.1%), or anywhere as classic has it")
       ->one_of({"line", "classic"})
       ->type_name("L");
   verb.add_option("--growth", o.growth,
                   "A scalable filter becomes so many times larger with a layer (default 2)")
-      ->type_name("F");
+      ->type_name("X");
   verb.add_option(
           "--window", o.window,
           "A windowed filter remembers keys for so long: 90s, 15m, 1h, 7d (default: as many "
@@ -308,9 +321,10 @@ void add_kind_options(command& verb, build_options& o) {
                   "Steps in which a windowed filter forgets (default 4)")
       ->type_name("G");
   verb.add_option("--update", o.update,
-                  "How counts are kept: plain or conservative (count-min), selection, increase or "
-                  "recurring (spectral)")
+                  "How counts are kept, the first two by count-min, the others by spectral")
+      ->one_of({"plain", "conservative", "selection", "increase", "recurring"})
       ->type_name("U");
+  verb.group_options("Options");
 }
 
 }  // namespace
@@ -324,7 +338,7 @@ void add_build(command& app, int& status) {
   std::vector<std::string> kinds;
   for (const filter_kind kind : all_kinds()) kinds.emplace_back(kind_name(kind));
   verb->add_option("--kind", o->kind,
-                   "blocked (default), or another: 'bloomery plan' compares them")
+                   "The kind of filter (default blocked); 'bloomery plan' compares them")
       ->one_of(kinds)
       ->type_name("K");
   option* fpr = verb->add_option("--fpr", o->fpr,
@@ -343,8 +357,10 @@ void add_build(command& app, int& status) {
   verb->add_option("--probes", o->probes, "Bits for each key (default: the best)")->type_name("K");
   add_kind_options(*verb, *o);
   verb->add_option("--seed", o->seed, "Chooses the hash function (default 0)")->type_name("S");
-  verb->add_option("--hash", o->hash,
-                   "xxh3 (default), siphash (keyed), sha1 or md5 (foreign formats)")
+  verb->add_option(
+          "--hash", o->hash,
+          "The hash function (default xxh3); siphash has a secret key, sha1 and md5 are those of "
+          "other programs")
       ->one_of({"xxh3", "siphash", "sha1", "md5"})
       ->type_name("H");
   add_key_file(*verb, o->key_file);

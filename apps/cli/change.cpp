@@ -20,12 +20,16 @@ struct change_options {
   bool json = false;
 };
 
-void report(const change_options& o, const any_filter& f, const std::string& what) {
+void report(const change_options& o, const any_filter& f, const std::string& what,
+            const nlohmann::json& more) {
   if (!o.input.quiet) {
-    if (!what.empty()) fmt::print(stderr, "{}\n", what);
+    if (!what.empty()) tell("{}\n", what);
     print_summary(o.path, f);
   }
-  if (o.json) print_json(info_json(f, std::filesystem::file_size(o.path)));
+  if (!o.json) return;
+  nlohmann::json object = info_json(f, std::filesystem::file_size(o.path));
+  object.update(more);
+  print_json(object);
 }
 
 void run_add(const change_options& o) {
@@ -38,7 +42,7 @@ void run_add(const change_options& o) {
         meter.clear();
         return changed.keys() != before;
       });
-  report(o, f, "");
+  report(o, f, "", nlohmann::json::object());
 }
 
 int run_remove(const change_options& o) {
@@ -48,6 +52,8 @@ int run_remove(const change_options& o) {
   std::uint64_t removed = 0;
   const any_filter f =
       change_file(o.path, o.key_file, o.input.records.form(), [&](any_filter& changed) {
+        // Also when there is no key to remove: the mistake is the same.
+        require(changed.can().remove, changed, o.path, "cannot have keys removed");
         for_each_chunk(source, 1, [&](const chunk& c) {
           asked += c.keys.size();
           removed += changed.remove(c.keys);
@@ -58,7 +64,8 @@ int run_remove(const change_options& o) {
   report(o, f,
          removed == asked ? fmt::format("removed {} keys", with_commas(removed))
                           : fmt::format("removed {} keys; {} were not there", with_commas(removed),
-                                        with_commas(asked - removed)));
+                                        with_commas(asked - removed)),
+         {{"asked", asked}, {"removed", removed}});
   return removed != 0 ? exit_success : exit_no_match;
 }
 

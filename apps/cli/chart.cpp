@@ -18,11 +18,6 @@ namespace {
 constexpr std::size_t usual_columns = 80;
 constexpr std::size_t narrowest_bar = 10;
 
-bool has_blocks() {
-  std::setlocale(LC_CTYPE, "");
-  return std::string_view(nl_langinfo(CODESET)) == "UTF-8";
-}
-
 std::string draw(double columns, bool blocks) {
   std::string text;
   if (!blocks) return text.append(static_cast<std::size_t>(std::lround(columns)), '#');
@@ -33,6 +28,11 @@ std::string draw(double columns, bool blocks) {
 }
 
 }  // namespace
+
+bool has_blocks() {
+  std::setlocale(LC_CTYPE, "");
+  return std::string_view(nl_langinfo(CODESET)) == "UTF-8";
+}
 
 std::size_t output_columns() {
   winsize size{};

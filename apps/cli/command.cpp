@@ -20,6 +20,11 @@ option* option::excludes(option* other) {
   return this;
 }
 
+option* option::needs(option* other) {
+  wrapped_->needs(other->wrapped_);
+  return this;
+}
+
 option* option::expected(int number) {
   wrapped_->expected(number);
   return this;
@@ -89,6 +94,11 @@ option* command::add_option(const std::string& names, std::optional<double>& val
 
 option* command::add_flag(const std::string& names, bool& value, const std::string& help) {
   return keep(*wrapped_->add_flag(names, value, help));
+}
+
+command* command::group_options(const std::string& heading) {
+  wrapped_->option_defaults()->group(heading);
+  return this;
 }
 
 command* command::footer(const std::string& text) {

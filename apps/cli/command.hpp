@@ -23,6 +23,7 @@ class option {
   option* required();
   option* type_name(const std::string& name);  // what the help text calls the value
   option* excludes(option* other);
+  option* needs(option* other);
   option* expected(int number);  // -2: two or more
   option* one_a_time();          // of a list: --name A --name B
   option* one_of(const std::vector<std::string>& values);
@@ -53,6 +54,9 @@ class command {
   option* add_option(const std::string& names, std::optional<double>& value,
                      const std::string& help);
   option* add_flag(const std::string& names, bool& value, const std::string& help);
+
+  // The heading of the options that are added from now on.
+  command* group_options(const std::string& heading);
 
   command* footer(const std::string& text);
   // Runs when the words on the command line name this verb and fit its options.

@@ -31,8 +31,8 @@ void add_threads(command& verb, unsigned& threads) {
 
 void add_input_options(command& verb, input_options& o) {
   add_input_files(verb, o);
-  add_record_options(verb, o.records);
   add_threads(verb, o.threads);
+  add_record_options(verb, o.records);
 }
 
 void add_input_files(command& verb, input_options& o) {
@@ -46,6 +46,7 @@ void add_input_files(command& verb, input_options& o) {
 }
 
 void add_record_options(command& verb, record_options& o) {
+  verb.group_options("Input");
   verb.add_flag("--keep-empty", o.keep_empty, "An empty line is a key too");
   verb.add_flag("--crlf", o.crlf, "Lines end with CR LF; the CR is no part of the key");
   verb.add_flag("-0,--null", o.null,
@@ -63,12 +64,15 @@ void add_record_options(command& verb, record_options& o) {
   verb.add_option("--record-bytes", o.record_bytes, "Keys are binary records of N bytes")
       ->between(std::uint64_t{1}, std::uint64_t{1} << 20U)
       ->type_name("N");
-  verb.add_flag("--hex", o.hex, "Keys are bytes written in hexadecimal, such as digests");
+  verb.add_flag(
+      "--hex", o.hex,
+      "Keys are bytes written in hexadecimal, such as digests; also in a column or field");
   verb.add_flag("--integers", o.integers,
-                "Keys are 64-bit integers, hashed as the library hashes integers");
+                "Keys are 64-bit integers, hashed as the library hashes integers; likewise");
   verb.add_option("--kmer", o.kmer, "Keys are the canonical k-mers of FASTA or FASTQ")
       ->between(1U, 1024U)
       ->type_name("K");
+  verb.group_options("Options");
 }
 
 void add_key_file(command& verb, std::string& path) {
@@ -192,14 +196,14 @@ void print_summary(const std::string& path, const image_header& header, std::opt
                         static_cast<double>(p.shape.bits) / static_cast<double>(header.keys));
     if (fpr) text += fmt::format(", fpr {}", as_rate(*fpr));
   }
-  fmt::print(stderr, "{}\n", text);
+  tell("{}\n", text);
   const bool grows = abilities_of(p.shape.kind).grow || abilities_of(p.shape.kind).forget;
   if (grows || !fpr || p.keys == 0 || header.keys <= p.keys) return;
-  fmt::print(stderr,
-             "bloomery: warning: {} holds {} keys but was planned for {}; its fpr is about {} now, "
-             "not {}\n",
-             path, with_commas(header.keys), with_commas(p.keys), as_rate(*fpr),
-             as_rate(p.fpr_target > 0 ? p.fpr_target : sizing::fpr(p.shape, p.keys)));
+  tell(
+      "bloomery: warning: {} holds {} keys but was planned for {}; its fpr is about {} now, "
+      "not {}\n",
+      path, with_commas(header.keys), with_commas(p.keys), as_rate(*fpr),
+      as_rate(p.fpr_target > 0 ? p.fpr_target : sizing::fpr(p.shape, p.keys)));
 }
 
 }  // namespace

@@ -39,7 +39,9 @@ int run_count(const count_options& o) {
         for (std::size_t i = 0; i < c.keys.size(); ++i) {
           sum += counts[i];
           present += counts[i] != 0 ? 1U : 0U;
-          if (!o.json) text.append(c.keys[i]).append(fmt::format("\t{}\n", counts[i]));
+          if (o.json) continue;
+          append_readable(text, c.keys[i], o.input.records);
+          text.append(fmt::format("\t{}", counts[i])).append(o.input.records.line_end());
         }
         turns.in_turn(c.sequence, [&] {
           keys += c.keys.size();

@@ -42,12 +42,8 @@ class csv_format final : public record_format {
   }
 
   void begin(chunk& c, bool first_of_file) override {
-    if (first_of_file) {
-      lines_before_ = 0;
-      column_ = number_ == 0 ? 0 : number_ - 1;
-    }
-    c.first_line = lines_before_ + 1;
-    lines_before_ += count_records(c.text, '\n').all;
+    number_lines(c, first_of_file);
+    if (first_of_file) column_ = number_ == 0 ? 0 : number_ - 1;
     if (first_of_file && (header_ || number_ == 0)) read_header(c);
     c.column = column_;
   }
@@ -63,14 +59,15 @@ class csv_format final : public record_format {
       field f;
       do {
         f = field_at(c.text, at);
-        if (!f.closed) throw_bad_record(c, line_of(c, start), "a quote that is never closed");
+        if (!f.closed)
+          throw_bad_record(c, line_of(c, c.text.data() + start), "a quote that is never closed");
         if (columns++ == c.column) key = f;
         at = f.next;
       } while (!f.last);
       const std::string_view record = c.text.substr(start, f.stop - start);
       if (record.empty() || record == "\r") continue;  // an empty line is no row
       if (columns <= c.column) {
-        throw_bad_record(c, line_of(c, start),
+        throw_bad_record(c, line_of(c, c.text.data() + start),
                          fmt::format("the row has {} columns, not {}", columns, c.column + 1));
       }
       const std::string_view text = unquoted(c.text, key, next);
@@ -146,10 +143,6 @@ class csv_format final : public record_format {
     return {start, static_cast<std::size_t>(next - start)};
   }
 
-  static std::uint64_t line_of(const chunk& c, std::size_t position) {
-    return c.first_line + count_records(c.text.substr(0, position), '\n').all;
-  }
-
   // The first record of a file names the columns.
   void read_header(chunk& c) {
     bool found = number_ != 0;
@@ -158,6 +151,7 @@ class csv_format final : public record_format {
     std::string names;
     for (std::size_t i = 0; !f.last; ++i) {
       f = field_at(c.text, at);
+      if (!f.closed) throw_bad_record(c, 1, "a quote that is never closed");
       char* room = c.make_room(c.text.size());
       const std::string_view name = unquoted(c.text, f, room);
       if (!found && name == name_) {
@@ -180,7 +174,6 @@ class csv_format final : public record_format {
   std::size_t number_ = 0;  // counted from 1; 0: by name
   std::string name_;
   std::size_t column_ = 0;
-  std::uint64_t lines_before_ = 0;
 };
 
 }  // namespace

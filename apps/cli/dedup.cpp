@@ -143,17 +143,17 @@ class dedup {
       write_output(fmt::format("{}\n", printed_));
     }
     if (o_.input.quiet) return;
-    fmt::print(stderr,
-               "bloomery: {} lines, {} printed, {} dropped; expect {:.2g} of the dropped to be no "
-               "repetition; {} filter of {}\n",
-               with_commas(lines_), with_commas(printed_), with_commas(lines_ - printed_), lost_,
-               kind_name(filter_.shape().kind), as_bytes(static_cast<double>(bytes())));
+    tell(
+        "bloomery: {} lines, {} printed, {} dropped; expect {:.2g} of the dropped to be no "
+        "repetition; {} filter of {}\n",
+        with_commas(lines_), with_commas(printed_), with_commas(lines_ - printed_), lost_,
+        kind_name(filter_.shape().kind), as_bytes(static_cast<double>(bytes())));
     const plan& p = filter_.planned();
     if (is_of_bits(p.shape.kind) && filter_.keys() > p.keys && p.keys != 0) {
-      fmt::print(stderr,
-                 "bloomery: warning: {} different lines, but --keys was {}; leave it out and the "
-                 "filter grows\n",
-                 with_commas(filter_.keys()), with_commas(p.keys));
+      tell(
+          "bloomery: warning: {} different lines, but --keys was {}; leave it out and the "
+          "filter grows\n",
+          with_commas(filter_.keys()), with_commas(p.keys));
     }
   }
 

@@ -1,4 +1,6 @@
 // bloomery explain: what a filter looks at when it is asked for a key, and why it answers as it does.
+#include "cli/explain.hpp"
+
 #include <fmt/format.h>
 
 #include <cmath>
@@ -7,7 +9,6 @@
 #include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/classic.hpp"
 #include "bloomery/filter/counting.hpp"
-#include "bloomery/filter/fuse.hpp"
 #include "bloomery/filter/partitioned.hpp"
 #include "cli/common.hpp"
 #include "cli/keys.hpp"
@@ -23,20 +24,8 @@ struct explain_options {
   std::string key;
   std::string key_file;
   bool integer = false;
+  bool quiet = false;  // there is nothing to silence; scripts give it to every verb
   bool json = false;
-};
-
-// A place that belongs to the key, and what is there.
-struct place {
-  std::string where;
-  std::uint64_t position = 0;  // of a bit, a counter or a cell
-  std::uint64_t value = 0;
-};
-
-struct explanation {
-  std::string unit;  // what the places are
-  std::vector<place> places{};
-  std::string picture{};
 };
 
 // The 512 bits of a block, a line for each lane of 32. What the key asks for stands out.
@@ -89,6 +78,7 @@ explanation explain_counting(const any_filter& f, std::uint64_t hash) {
 }
 
 explanation explain_places(const any_filter& f, std::uint64_t hash) {
+  if (std::optional<explanation> e = explain_mechanism(f, hash)) return *std::move(e);
   switch (f.shape().kind) {
     case filter_kind::blocked:
       return explain_bits<blocked_view>(f, hash);
@@ -104,6 +94,7 @@ explanation explain_places(const any_filter& f, std::uint64_t hash) {
 }
 
 std::string verdict(const any_filter& f, const explanation& e, bool contained, double fpr) {
+  if (!contained && !e.why.empty()) return "surely not in the set: " + e.why;
   const auto zero = static_cast<std::size_t>(
       std::count_if(e.places.begin(), e.places.end(), [](const place& p) { return p.value == 0; }));
   if (!contained && !e.places.empty()) {
@@ -113,8 +104,12 @@ std::string verdict(const any_filter& f, const explanation& e, bool contained, d
         zero, e.places.size(), e.unit);
   }
   if (!contained) return "surely not in the set";
-  std::string why =
-      e.places.empty() ? "" : fmt::format(": all {} {}s are set", e.places.size(), e.unit);
+  std::string why;
+  if (!e.why.empty()) {
+    why = ": " + e.why;
+  } else if (!e.places.empty()) {
+    why = fmt::format(": all {} {}s are set", e.places.size(), e.unit);
+  }
   if (f.keys() == 0) return "probably in the set" + why;
   return fmt::format("probably in the set{}; of keys that are not in it, {} look so too", why,
                      as_rate(fpr));
@@ -125,14 +120,17 @@ nlohmann::json explain_json(const explain_options& o, const any_filter& f,
                             double fpr) {
   nlohmann::json places = nlohmann::json::array();
   for (const place& p : e.places) places.push_back({{"position", p.position}, {"value", p.value}});
-  return {{"kind", kind_name(f.shape().kind)},
-          {"key", o.key},
-          {"hash_function", hash_name(f.hash().id)},
-          {"hash", hash ? nlohmann::json(fmt::format("{:016x}", *hash)) : nlohmann::json()},
-          {"unit", e.unit},
-          {"places", places},
-          {"contained", contained},
-          {"fpr_now", fpr}};
+  nlohmann::json object = {
+      {"kind", kind_name(f.shape().kind)},
+      {"key", o.key},
+      {"hash_function", hash_name(f.hash().id)},
+      {"hash", hash ? nlohmann::json(fmt::format("{:016x}", *hash)) : nlohmann::json()},
+      {"unit", e.unit},
+      {"places", places},
+      {"contained", contained},
+      {"fpr_now", fpr}};
+  object.update(e.details);
+  return object;
 }
 
 int run_explain(const explain_options& o) {
@@ -162,6 +160,7 @@ int run_explain(const explain_options& o) {
   if (f.hash().seed != 0) text += fmt::format(", seed {}", f.hash().seed);
   text += hash ? fmt::format(": {:016x}\n", *hash) : "\n";
   for (const place& p : e.places) text += fmt::format("         {} is {}\n", p.where, p.value);
+  for (const std::string& note : e.notes) text += fmt::format("         {}\n", note);
   text += e.picture;
   text += fmt::format("verdict  {}\n", verdict(f, e, contained, fpr));
   write_output(text);
@@ -178,6 +177,7 @@ void add_explain(command& app, int& status) {
   verb->add_flag("--integers", o->integer, "The key is a 64-bit integer");
   add_key_file(*verb, o->key_file);
   verb->add_flag("--json", o->json, "Print it as JSON");
+  add_quiet(*verb, o->quiet);
   verb->footer(
       "Exit status: 0 when the key is probably in the set, 1 when it surely is not, 2 after an "
       "error.\n\nExample:\n  bloomery explain words.bloom mango");

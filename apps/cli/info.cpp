@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include "cli/common.hpp"
+#include "cli/fill_figure.hpp"
 #include "cli/keys.hpp"
+#include "cli/plot.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 
@@ -12,7 +14,9 @@ namespace {
 
 struct info_options {
   std::string path;
+  std::string plot;
   unsigned threads = 0;
+  bool quiet = false;  // there is nothing to silence; scripts give it to every verb
   bool json = false;
 };
 
@@ -58,15 +62,18 @@ void print_text(const std::string& path, const nlohmann::json& info) {
 }
 
 void run_info(const info_options& o) {
+  check_plot(o.plot, o.json);
   any_filter f = any_filter::open(o.path);
   f.verify(o.threads);
   f.advance(clock_now());
   const nlohmann::json info = info_json(f, std::filesystem::file_size(o.path));
+  const std::string picture = o.plot.empty() ? "" : plot(fill_figure(f, o.path), o.plot);
   if (o.json) {
     print_json(info);
   } else {
     print_text(o.path, info);
   }
+  write_output(picture);
 }
 
 }  // namespace
@@ -76,9 +83,12 @@ void add_info(command& app, int& status) {
   command* verb = app.add_subcommand("info", "Say what a filter file is");
   verb->add_option("F", o->path, "The filter file")->required()->type_name("");
   verb->add_flag("--json", o->json, "Print it as JSON");
+  add_plot(*verb, o->plot);
+  add_quiet(*verb, o->quiet);
   add_threads(*verb, o->threads);
   verb->footer(
-      "Example:\n  bloomery info words.bloom\n  bloomery info --json words.bloom | jq .fpr_now");
+      "Example:\n  bloomery info words.bloom\n  bloomery info --json words.bloom | jq .fpr_now\n"
+      "  bloomery info --plot - words.bloom");
   verb->callback([o, &status] {
     run_info(*o);
     status = exit_success;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "bloomery/core/error.hpp"
 #include "cli/line_format.hpp"
@@ -10,10 +11,10 @@ namespace bloomery::cli {
 
 namespace {
 
-class json_format final : public converting_format {
+class json_format final : public line_format {
  public:
   // `path` is the names on the way to the field, with dots in between.
-  explicit json_format(std::string_view path) : converting_format(false) {
+  explicit json_format(std::string_view path) : line_format('\n', false, false) {
     for (std::size_t from = 0; from <= path.size();) {
       const std::size_t end = std::min(path.find('.', from), path.size());
       if (end == from) {
@@ -25,11 +26,36 @@ class json_format final : public converting_format {
     }
   }
 
+  void begin(chunk& c, bool first_of_file) override { number_lines(c, first_of_file); }
+  void count(chunk& c) const override { split_to_count(c); }
+
+  void split(chunk& c) const override {
+    line_format::split(c);
+    char* next = c.make_room(c.text.size() + c.number * slack);
+    c.key_list.resize(c.number);
+    std::size_t kept = 0;
+    for (const std::string_view record : c.records) {
+      const std::optional<std::string> key = key_of(c, record);
+      if (!key) continue;
+      c.record_list[kept] = record;
+      c.key_list[kept++] = {next, key->size()};
+      next += key->copy(next, key->size());
+    }
+    c.records = c.records.first(kept);
+    c.keys = {c.key_list.data(), kept};
+    c.number = kept;
+  }
+
  private:
-  std::optional<std::size_t> convert(const chunk& c, std::string_view record, char* to,
-                                     line_function line) const override {
+  // Numbers are written as JSON writes them, which can be longer: 1e2 is written 100.0.
+  static constexpr std::size_t slack = 8;
+
+  [[nodiscard]] std::optional<std::string> key_of(const chunk& c, std::string_view record) const {
+    const auto refuse = [&](const char* why) {
+      throw_bad_record(c, line_of(c, record.data()), why);
+    };
     const nlohmann::json whole = nlohmann::json::parse(record, nullptr, false);
-    if (whole.is_discarded()) throw_bad_record(c, line(), "not JSON");
+    if (whole.is_discarded()) refuse("not JSON");
     const nlohmann::json* at = &whole;
     for (const std::string& name : names_) {
       if (!at->is_object()) return std::nullopt;
@@ -38,20 +64,12 @@ class json_format final : public converting_format {
       at = &*found;
     }
     if (at->is_null()) return std::nullopt;
-    if (at->is_structured()) {
-      throw_bad_record(c, line(), "the field is an object or an array, not a key");
+    if (at->is_structured()) refuse("the field is an object or an array, not a key");
+    std::string key = at->is_string() ? at->get<std::string>() : at->dump();
+    if (key.size() > record.size() + slack) {
+      refuse("the number is too long to be a key; write it as a string");
     }
-    // Numbers as JSON writes them; never longer than the line: 1e2 is written 100.0.
-    const std::string key = at->is_string() ? at->get<std::string>() : at->dump();
-    if (key.size() > record.size() + 8) {
-      throw_bad_record(c, line(), "the number is too long to be a key; write it as a string");
-    }
-    key.copy(to, key.size());
-    return key.size();
-  }
-
-  [[nodiscard]] std::size_t room_for(const chunk& c) const override {
-    return c.text.size() + 8 * c.number;
+    return key;
   }
 
   std::vector<std::string> names_;

@@ -38,9 +38,10 @@ class kmer_format final : public record_format {
  public:
   explicit kmer_format(std::uint32_t k) : k_(k) {}
 
-  // Whole lines; of FASTQ whole records of four. A line of bases never begins with @.
+  // Whole lines; of FASTQ whole records of four. That a file is FASTQ is known from its first chunk on, and four
+  // lines of FASTA are whole lines, too.
   [[nodiscard]] std::size_t whole(std::string_view text, std::size_t searched) const override {
-    if (!text.starts_with('@')) {
+    if (!fastq_ && !text.starts_with('@')) {
       const std::size_t last = text.substr(searched).rfind('\n');
       return last == std::string_view::npos ? 0 : searched + last + 1;
     }
@@ -54,26 +55,26 @@ class kmer_format final : public record_format {
   }
 
   void begin(chunk& c, bool first_of_file) override {
+    number_lines(c, first_of_file);
     if (first_of_file) {
-      lines_before_ = 0;
       carried_.clear();
-      if (!c.text.starts_with('>') && !c.text.starts_with('@')) {
+      fastq_ = c.text.starts_with('@');
+      if (!fastq_ && !c.text.starts_with('>')) {
         throw error(
             errc::corrupt,
             fmt::format("{}: neither FASTA nor FASTQ: it begins with neither > nor @", c.file));
       }
     }
-    c.first_line = lines_before_ + 1;
-    lines_before_ += count_records(c.text, '\n').all;
+    c.fastq = fastq_;
     c.before = carried_;
-    if (!c.text.starts_with('@')) carry(c.text);
+    if (!fastq_) carry(c.text);
   }
 
   void split(chunk& c) const override {
     c.key_list.clear();
     // The sequences one after the other, and the same again for their reverse complements.
     char* room = c.make_room(2 * (c.before.size() + c.text.size()));
-    c.text.starts_with('@') ? split_fastq(c, room) : split_fasta(c, room);
+    c.fastq ? split_fastq(c, room) : split_fasta(c, room);
     c.keys = c.key_list;
     c.records = c.keys;
     c.number = c.keys.size();
@@ -101,7 +102,9 @@ class kmer_format final : public record_format {
     }
     std::string bases;
     for (std::size_t i = text.size(); i-- > 0 && bases.size() + 1 < k_;) {
-      if (text[i] != '\n' && text[i] != '\r') bases.push_back(text[i]);
+      const bool line_end =
+          text[i] == '\n' || (text[i] == '\r' && (i + 1 == text.size() || text[i + 1] == '\n'));
+      if (!line_end) bases.push_back(text[i]);
     }
     std::ranges::reverse(bases);
     carried_ += bases;
@@ -176,8 +179,8 @@ class kmer_format final : public record_format {
   }
 
   std::size_t k_;
+  bool fastq_ = false;
   std::string carried_;
-  std::uint64_t lines_before_ = 0;
 };
 
 }  // namespace

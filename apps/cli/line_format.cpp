@@ -50,34 +50,4 @@ void line_format::count(chunk& c) const {
   c.records = {};
 }
 
-void converting_format::begin(chunk& c, bool first_of_file) {
-  if (first_of_file) lines_before_ = 0;
-  c.first_line = lines_before_ + 1;
-  lines_before_ += count_records(c.text, '\n').all;
-}
-
-void converting_format::split(chunk& c) const {
-  line_format::split(c);
-  // Empty lines are no records, so lines are counted where their number is needed: in a message.
-  const char* at = nullptr;
-  const std::function<std::uint64_t()> line = [&] {
-    const auto before = static_cast<std::size_t>(at - c.text.data());
-    return c.first_line + count_records(c.text.substr(0, before), '\n').all;
-  };
-  char* next = c.make_room(room_for(c));
-  if (c.key_list.size() != c.number) c.key_list.assign(c.keys.begin(), c.keys.end());
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < c.number; ++i) {
-    at = c.record_list[i].data();
-    const std::optional<std::size_t> size = convert(c, c.keys[i], next, line);
-    if (!size) continue;
-    c.record_list[kept] = c.record_list[i];
-    c.key_list[kept++] = {next, *size};
-    next += *size;
-  }
-  c.records = c.records.first(kept);
-  c.keys = {c.key_list.data(), kept};
-  c.number = kept;
-}
-
 }  // namespace bloomery::cli

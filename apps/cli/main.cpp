@@ -1,14 +1,25 @@
 // The command-line tool: argument parsing, wiring and printing. What it does is in the library.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
+#include <array>
+#include <csignal>
 #include <exception>
+#include <memory>
 #include <new>
+#include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/version.hpp"
+#include "cli/command.hpp"
+#include "cli/common.hpp"
+#include "cli/help.hpp"
+#include "cli/text.hpp"
 #include "cli/verbs.hpp"
 
 namespace {
@@ -20,49 +31,109 @@ int complain(std::string what) {
   for (char& c : what) {
     if (c == '\n') c = ' ';
   }
-  fmt::print(stderr, "bloomery: {}\n", what);
+  bloomery::cli::tell("bloomery: {}\n", what);
   return exit_error;
+}
+
+struct section {
+  const char* title;
+  std::vector<void (*)(bloomery::cli::command&, int&)> verbs;
+};
+
+// The verbs as the help lists them, by what somebody wants to do.
+void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
+  using namespace bloomery::cli;
+  const std::array<section, 8> sections = {{
+      {"Make and change filters", {add_build, add_change, add_compact, add_map}},
+      {"Ask", {add_check, add_count}},
+      {"Work on streams", {add_dedup, add_top}},
+      {"Look inside", {add_info, add_verify, add_explain}},
+      {"Use ready-made lists", {add_passwd, add_block}},
+      {"Combine", {add_sets}},
+      {"Send", {add_wire}},
+      {"Plan and measure", {add_plan, add_bench}},
+  }};
+  const auto add = [&](const section& s) {
+    const std::size_t before = app.get_subcommands({}).size();
+    for (const auto verb : s.verbs) verb(tool, status);
+    const auto verbs = app.get_subcommands({});
+    for (std::size_t i = before; i < verbs.size(); ++i) verbs[i]->group(s.title);
+  };
+  for (const section& s : sections) add(s);
+  add_help(app, status);
+  add_completion(app, status);
+}
+
+// What CLI11 found wrong, where to read more, and what may have been meant.
+std::string in_words(const CLI::App& app, const CLI::ParseError& e) {
+  std::string path = app.get_name();
+  const CLI::App* verb = &app;
+  while (!verb->get_subcommands().empty()) {
+    verb = verb->get_subcommands().front();
+    path += " " + verb->get_name();
+  }
+  // CLI11 speaks of options that are missing before those that do not exist.
+  for (const std::string& word : verb->remaining()) {
+    if (word.compare(0, 2, "--") != 0) continue;
+    std::vector<std::string> names;
+    for (const CLI::Option* o : verb->get_options()) {
+      for (const std::string& name : o->get_lnames()) names.push_back("--" + name);
+    }
+    const std::string given = word.substr(0, word.find('='));
+    const std::string meant = bloomery::cli::suggestion(given, names);
+    return fmt::format("there is no option {}{} see '{} --help'", given,
+                       meant.empty() ? ";" : meant, path);
+  }
+  return fmt::format("{}; see '{} --help'", e.what(), path);
+}
+
+// A file opened while 0, 1 or 2 is free would get that number, and what is printed would land in it. What takes
+// the place of a closed one refuses, as the closed one would; messages may be lost.
+void hold_standard_streams() {
+  for (const auto& [fd, mode] :
+       {std::pair{STDIN_FILENO, O_WRONLY}, std::pair{STDOUT_FILENO, O_RDONLY},
+        std::pair{STDERR_FILENO, O_WRONLY}}) {
+    // The lowest free number is given out, so this one gets `fd`.
+    if (::fcntl(fd, F_GETFD) < 0) static_cast<void>(::open("/dev/null", mode));
+  }
+}
+
+// Help and version, which CLI11 would print without looking whether it worked.
+int print_help(const CLI::App& app, const CLI::ParseError& e) {
+  std::ostringstream text;
+  app.exit(e, text, text);
+  bloomery::cli::write_output(text.str());
+  return bloomery::cli::exit_success;
 }
 
 int run(int argc, char** argv) {
   CLI::App app("Approximate sets: build, ask and plan Bloom filters of keys, one a line.",
                "bloomery");
-  app.set_version_flag("--version", fmt::format("bloomery {}.{}.{}", BLOOMERY_VERSION_MAJOR,
-                                                BLOOMERY_VERSION_MINOR, BLOOMERY_VERSION_PATCH));
+  app.formatter(std::make_shared<bloomery::cli::help_formatter>());
+  app.set_help_flag("-h,--help", "Show this help");
+  app.set_version_flag("--version",
+                       fmt::format("bloomery {}.{}.{}", BLOOMERY_VERSION_MAJOR,
+                                   BLOOMERY_VERSION_MINOR, BLOOMERY_VERSION_PATCH),
+                       "Show the version");
   app.require_subcommand(1);
-  app.footer("'bloomery VERB --help' shows a verb's options and an example.");
-  bloomery::cli::command tool(app);
   int status = exit_error;
-  bloomery::cli::add_build(tool, status);
-  bloomery::cli::add_change(tool, status);
-  bloomery::cli::add_check(tool, status);
-  bloomery::cli::add_dedup(tool, status);
-  bloomery::cli::add_count(tool, status);
-  bloomery::cli::add_map(tool, status);
-  bloomery::cli::add_top(tool, status);
-  bloomery::cli::add_explain(tool, status);
-  bloomery::cli::add_info(tool, status);
-  bloomery::cli::add_verify(tool, status);
-  bloomery::cli::add_sets(tool, status);
-  bloomery::cli::add_compact(tool, status);
-  bloomery::cli::add_wire(tool, status);
-  bloomery::cli::add_passwd(tool, status);
-  bloomery::cli::add_block(tool, status);
-  bloomery::cli::add_plan(tool, status);
-  bloomery::cli::add_bench(tool, status);
-  // CLI11 would only say that a verb is missing.
-  const auto verbs = app.get_subcommands({});
-  const auto named = [&](const CLI::App* verb) { return verb->get_name() == argv[1]; };
-  if (argc > 1 && argv[1][0] != '-' && std::none_of(verbs.begin(), verbs.end(), named)) {
-    return complain(fmt::format("there is no verb '{}'; see 'bloomery --help'", argv[1]));
+  bloomery::cli::command tool(app);
+  add_verbs(app, tool, status);
+  app.footer(
+      "'bloomery help VERB' shows a verb's options and an example; 'man bloomery-VERB'\n"
+      "says more.");
+  // Without a verb nothing was done, so this is no success.
+  if (argc < 2) {
+    fmt::print(stderr, "{}", app.help());
+    return exit_error;
   }
+  // CLI11 would only say that a verb is missing.
+  bloomery::cli::find_verb(app, {argv + 1, argv + argc});
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);
-    const auto parsed = app.get_subcommands();
-    const std::string verb = parsed.empty() ? "" : " " + parsed.front()->get_name();
-    return complain(fmt::format("{}; see 'bloomery{} --help'", e.what(), verb));
+    if (e.get_exit_code() == 0) return print_help(app, e);
+    return complain(in_words(app, e));
   }
   return status;
 }
@@ -70,10 +141,12 @@ int run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  hold_standard_streams();
+  std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is an error to tell, not a reason to die
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
-    return complain("out of memory; use --memory to build in slices on disk");
+    return complain("out of memory; 'bloomery build --memory' builds in slices on disk");
   } catch (const std::exception& e) {
     return complain(e.what());
   }

@@ -4,6 +4,7 @@
 #include <bit>
 #include <charconv>
 #include <limits>
+#include <optional>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
@@ -37,25 +38,47 @@ struct key_and_value {
 };
 
 // A line is KEY, a tab and a whole number; the key may have tabs itself.
-key_and_value split_pair(std::string_view line) {
+std::optional<key_and_value> split_pair(std::string_view line) {
   const std::size_t tab = line.rfind('\t');
   std::uint64_t value = 0;
   if (tab != std::string_view::npos) {
     const std::string_view text = line.substr(tab + 1);
     const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (code == std::errc{} && end == text.data() + text.size() && !text.empty()) {
-      return {line.substr(0, tab), value};
+      return key_and_value{line.substr(0, tab), value};
     }
   }
+  return std::nullopt;
+}
+
+// Counts the lines before each chunk, for messages. Chunks come one after the other.
+class line_counter {
+ public:
+  std::uint64_t first_line(const chunk& c) {
+    if (c.file != file_) lines_ = 0;
+    file_ = c.file;
+    const std::uint64_t first = lines_ + 1;
+    lines_ += count_records(c.text, '\n').all;
+    return first;
+  }
+
+ private:
+  std::string file_;
+  std::uint64_t lines_ = 0;
+};
+
+[[noreturn]] void throw_no_pair(const chunk& c, std::uint64_t first_line, std::string_view line) {
   constexpr std::size_t shown = 60;
-  throw error(errc::bad_argument,
-              fmt::format("'{}{}' is no key, tab and whole number from 0 to 2^64 - 1",
-                          line.substr(0, shown), line.size() > shown ? "..." : ""));
+  const auto before = static_cast<std::size_t>(line.data() - c.text.data());
+  throw_bad_record(c, first_line + count_records(c.text.substr(0, before), '\n').all,
+                   fmt::format("'{}{}' is no key, tab and whole number from 0 to 2^64 - 1",
+                               line.substr(0, shown), line.size() > shown ? "..." : ""));
 }
 
 // Hashes in parallel, kept in the order of the input.
 pairs read_pairs(const any_hasher& hash, key_source& source, unsigned threads) {
   pairs all;
+  line_counter lines;
   turnstile turns;
   for_each_chunk(
       source, threads,
@@ -64,20 +87,39 @@ pairs read_pairs(const any_hasher& hash, key_source& source, unsigned threads) {
         std::vector<std::uint64_t> values;
         keys.reserve(c.keys.size());
         values.reserve(c.keys.size());
+        std::optional<std::string_view> bad;
         for (const std::string_view line : c.keys) {
-          const key_and_value pair = split_pair(line);
-          keys.push_back(pair.key);
-          values.push_back(pair.value);
+          const std::optional<key_and_value> pair = split_pair(line);
+          if (!pair) {
+            bad = line;
+            break;
+          }
+          keys.push_back(pair->key);
+          values.push_back(pair->value);
         }
         std::vector<std::uint64_t> hashes(keys.size());
         hash.hash(keys, hashes);
         turns.in_turn(c.sequence, [&] {
+          const std::uint64_t first_line = lines.first_line(c);
+          if (bad) throw_no_pair(c, first_line, *bad);
           all.hashes.insert(all.hashes.end(), hashes.begin(), hashes.end());
           all.values.insert(all.values.end(), values.begin(), values.end());
         });
       },
       [&] { turns.cancel(); });
   return all;
+}
+
+// What is wrong with the values as a whole has no line, but a file.
+any_filter build_map(const map_options& o, const plan& planned,
+                     const std::shared_ptr<const any_hasher>& hasher, const pairs& all) {
+  try {
+    return any_filter::build(planned, hasher, all.hashes, all.values, o.input.threads);
+  } catch (const error& e) {
+    const std::string files = fmt::format("{}", fmt::join(o.input.paths, ", "));
+    throw error(e.code(),
+                fmt::format("{}: {}", files.empty() ? "standard input" : files, e.what()));
+  }
 }
 
 void run_build(const map_options& o) {
@@ -92,8 +134,7 @@ void run_build(const map_options& o) {
                     .keys = std::max<std::uint64_t>(1, all.hashes.size()),
                     .fpr = parse_rate(o.fpr)};
   r.variant = o.value_bits.value_or(static_cast<std::uint32_t>(std::bit_width(largest)));
-  const any_filter f =
-      any_filter::build(sizing::make_plan(r), hasher, all.hashes, all.values, o.input.threads);
+  const any_filter f = build_map(o, sizing::make_plan(r), hasher, all);
   f.save(o.path);
   if (!o.input.quiet) print_summary(o.path, f);
   if (o.json) print_json(info_json(f, std::filesystem::file_size(o.path)));
@@ -118,7 +159,9 @@ int run_get(const map_options& o) {
         for (std::size_t i = 0; i < c.keys.size(); ++i) {
           if (((bitmap[i / 64] >> (i % 64)) & 1U) == 0) continue;
           ++present;
-          if (!o.json) text.append(c.keys[i]).append(fmt::format("\t{}\n", values[i]));
+          if (o.json) continue;
+          append_readable(text, c.keys[i], o.input.records);
+          text.append(fmt::format("\t{}", values[i])).append(o.input.records.line_end());
         }
         turns.in_turn(c.sequence, [&] {
           keys += c.keys.size();
@@ -144,9 +187,10 @@ int run_set(const map_options& o) {
     return done != 0;
   });
   if (!o.input.quiet) {
-    fmt::print(stderr, "{} values set; {} keys are not in the map\n", with_commas(done),
-               with_commas(asked - done));
+    tell("{} values set; {} keys are not in the map\n", with_commas(done),
+         with_commas(asked - done));
   }
+  if (o.json) print_json({{"keys", asked}, {"found", done}});
   return done > 0 ? exit_success : exit_no_match;
 }
 
@@ -162,6 +206,7 @@ void add_map_build(command& map, int& status) {
   verb->add_option("--seed", o->seed, "Chooses the hash function (default 0)")->type_name("S");
   verb->add_flag("--json", o->json, "Print what was built as JSON");
   add_input_options(*verb, o->input);
+  verb->footer("Example:\n  bloomery map build -o sizes.bloom sizes.tsv");
   verb->callback([o, &status] {
     run_build(*o);
     status = exit_success;
@@ -180,16 +225,23 @@ void add_map(command& app, int& status) {
   get->add_option("F", asked->path, "The map")->required()->type_name("");
   get->add_flag("--json", asked->json, "Print how many keys and how many had a value as JSON");
   add_input_options(*get, asked->input);
+  get->footer(
+      "Exit status: 0 when a key has a value, 1 when none has, 2 after an error.\n\n"
+      "Example:\n  echo readme.txt | bloomery map get sizes.bloom");
   get->callback([asked, &status] { status = run_get(*asked); });
   auto changed = std::make_shared<map_options>();
   command* set = map->add_subcommand("set", "Give keys of a map other values, atomically");
   set->add_option("F", changed->path, "The map")->required()->type_name("");
+  set->add_flag("--json", changed->json, "Print how many keys and how many were found as JSON");
   add_input_options(*set, changed->input);
+  set->footer(
+      "Exit status: 0 when a key was found, 1 when none was, 2 after an error.\n\n"
+      "Example:\n  printf 'readme.txt\\t120\\n' | bloomery map set sizes.bloom");
   set->callback([changed, &status] { status = run_set(*changed); });
   map->footer(
       "A map takes about 1.13 times the bits of a value and a few more for each key. It does not "
-      "hold the keys:\n"
-      "an absent key has a value by chance with the probability of --fpr.\n\n"
+      "hold the keys, so that an absent key has a value by chance with the probability of "
+      "--fpr.\n\n"
       "Exit status of get and set: 0 when a key was found, 1 when none was, 2 after an error.\n\n"
       "Example:\n  bloomery map build -o sizes.bloom sizes.tsv\n"
       "  echo readme.txt | bloomery map get sizes.bloom");

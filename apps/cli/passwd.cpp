@@ -196,6 +196,9 @@ void add_passwd_build(command& passwd, int& status) {
   verb->add_flag("--crlf", o->input.records.crlf,
                  "Lines end with CR LF; the CR is no part of the password");
   add_input_files(*verb, o->input);
+  verb->footer(
+      "Example:\n  bloomery passwd build -o forbidden.bloom --distance 1 words.txt\n"
+      "  bloomery passwd build -o breached.bloom --format sha1 pwned-passwords.txt");
   verb->callback([o, &status] {
     run_build(*o);
     status = exit_success;
@@ -216,17 +219,21 @@ void add_passwd(command& app, int& status) {
   check->add_flag("--crlf", asked->input.records.crlf,
                   "Lines end with CR LF; the CR is no part of the password");
   add_input_files(*check, asked->input);
+  check->footer(
+      "Exit status: 0 when one is on the list, 1 when none is, 2 after an error.\n\n"
+      "Example:\n  bloomery passwd check forbidden.bloom");
   check->callback([asked, &status] { status = run_check(*asked); });
   auto pam = std::make_shared<passwd_options>();
   command* helper = passwd->add_subcommand("pam", "Refuse a password on the list: for pam_exec");
   helper->add_option("F", pam->path, "The filter file to ask")->required()->type_name("");
+  helper->footer(
+      "Exit status: 0 when the password is not on the list, 1 when it is, 2 after an error.\n\n"
+      "Example:\n  bloomery passwd pam /etc/security/forbidden.bloom < secret");
   helper->callback([pam, &status] { status = run_pam(*pam); });
   passwd->footer(
       "Passwords are read from a terminal without echo, or one a line from standard input or "
-      "files;\nnever from arguments. Exit status of check: 0 when one is on the list, 1 when none "
-      "is, 2 after an error.\n'pam' exits with 1 for a password on the list.\n\n"
+      "files; never from arguments.\n\n"
       "Example:\n  bloomery passwd build -o forbidden.bloom --distance 1 words.txt\n"
-      "  bloomery passwd build -o breached.bloom --format sha1 pwned-passwords.txt\n"
       "  bloomery passwd check forbidden.bloom");
 }
 

@@ -6,6 +6,8 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "cli/common.hpp"
+#include "cli/plan_figure.hpp"
+#include "cli/plot.hpp"
 #include "cli/text.hpp"
 #include "cli/verbs.hpp"
 
@@ -17,6 +19,9 @@ struct plan_options {
   std::string keys;
   std::string fpr;
   std::string bytes;
+  std::string plot;
+  std::string panel;
+  bool quiet = false;  // there is nothing to silence; scripts give it to every verb
   bool json = false;
 };
 
@@ -167,12 +172,15 @@ void run_plan(const plan_options& o) {
   } else {
     r.fpr = o.fpr.empty() ? 0.01 : parse_rate(o.fpr);
   }
+  check_plot(o.plot, o.json);
   const nlohmann::json plan = make_json(r);
+  const std::string picture = o.plot.empty() ? "" : plot(plan_figure(r, o.panel), o.plot);
   if (o.json) {
     print_json(plan);
   } else {
     print_text(plan, o);
   }
+  write_output(picture);
 }
 
 }  // namespace
@@ -190,8 +198,15 @@ void add_plan(command& app, int& status) {
       ->excludes(fpr)
       ->type_name("M");
   verb->add_flag("--json", o->json, "Print it as JSON");
+  option* drawn = add_plot(*verb, o->plot);
+  verb->add_option("--panel", o->panel, "Draw one panel only: probes, kinds or packed")
+      ->one_of({"probes", "kinds", "packed"})
+      ->needs(drawn)
+      ->type_name("P");
+  add_quiet(*verb, o->quiet);
   verb->footer(
-      "Example:\n  bloomery plan --keys 1e9 --fpr 0.1%\n  bloomery plan --keys 7M --bytes 8M");
+      "Example:\n  bloomery plan --keys 1e9 --fpr 0.1%\n  bloomery plan --keys 7M --bytes 8M\n"
+      "  bloomery plan --keys 7M --plot plan.svg");
   verb->callback([o, &status] {
     run_plan(*o);
     status = exit_success;

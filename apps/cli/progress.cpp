@@ -5,6 +5,8 @@
 
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <string_view>
 #include <utility>
 
 #include "cli/text.hpp"
@@ -44,8 +46,14 @@ std::string as_clock(double seconds) {
 
 }  // namespace
 
+bool can_erase_lines() {
+  const char* terminal = std::getenv("TERM");
+  return isatty(STDERR_FILENO) != 0 &&
+         (terminal == nullptr || std::string_view(terminal) != "dumb");
+}
+
 progress::progress(std::string label, const progress_options& o)
-    : label_(std::move(label)), terminal_(isatty(STDERR_FILENO) != 0), stats_(o.stats) {
+    : label_(std::move(label)), terminal_(can_erase_lines()), stats_(o.stats) {
   visible_ = o.forced || (!o.quiet && terminal_);
   const sigset_t blocked = state_signal();
   pthread_sigmask(SIG_BLOCK, &blocked, nullptr);  // threads started from now on inherit it
@@ -53,7 +61,7 @@ progress::progress(std::string label, const progress_options& o)
 
 progress::~progress() {
   clear();
-  if (stats_) fmt::print(stderr, "{}\n", state(clock::now()));
+  if (stats_) tell("{}\n", state(clock::now()));
 }
 
 void progress::relabel(std::string label) {
@@ -84,7 +92,7 @@ void progress::answer_signal() {
   const std::lock_guard lock(mutex_);  // two threads must not both take one signal
   if (!state_wanted()) return;
   erase();
-  fmt::print(stderr, "{}\n", state(clock::now()));
+  tell("{}\n", state(clock::now()));
 }
 
 std::string progress::state(clock::time_point now) const {
@@ -104,10 +112,10 @@ std::string progress::state(clock::time_point now) const {
 
 void progress::draw(clock::time_point now) {
   if (terminal_) {
-    fmt::print(stderr, "\r\x1b[K{}", state(now));
+    tell("\r\x1b[K{}", state(now));
     drawn_ = true;
   } else {
-    fmt::print(stderr, "{}\n", state(now));
+    tell("{}\n", state(now));
   }
   std::fflush(stderr);
 }
@@ -119,7 +127,7 @@ void progress::clear() {
 
 void progress::erase() {
   if (!drawn_) return;
-  fmt::print(stderr, "\r\x1b[K");
+  tell("\r\x1b[K");
   std::fflush(stderr);
   drawn_ = false;
 }

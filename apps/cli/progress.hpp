@@ -10,6 +10,10 @@
 
 namespace bloomery::cli {
 
+// Whether standard error is a terminal whose lines can be erased; TERM=dumb says that it cannot. There are no colours
+// anywhere, so NO_COLOR has nothing to forbid.
+[[nodiscard]] bool can_erase_lines();
+
 struct progress_options {
   bool quiet = false;
   bool forced =

@@ -18,16 +18,17 @@ struct set_options {
   std::string output;
   std::vector<std::string> paths;
   std::uint64_t divisor = 2;
+  unsigned threads = 1;
   bool quiet = false;
   bool json = false;
 };
 
 // Every one verified, and all of them alike; otherwise the error names the two that differ.
-std::vector<any_filter> open_alike(const std::vector<std::string>& paths) {
+std::vector<any_filter> open_alike(const std::vector<std::string>& paths, unsigned threads) {
   std::vector<any_filter> filters;
   for (const std::string& path : paths) {
     filters.push_back(any_filter::open(path));
-    filters.back().verify();
+    filters.back().verify(threads);
     require(abilities_of(filters.back().shape().kind).merge, filters.back(), path,
             "cannot be combined with others");
     try {
@@ -48,8 +49,8 @@ void report(const set_options& o) {
     const double target = f.planned().fpr_target;
     const double now = f.fpr();
     if (target > 0 && now > target) {
-      fmt::print(stderr, "bloomery: warning: the fpr of {} is {} now, above the {} asked for\n",
-                 o.output, as_rate(now), as_rate(target));
+      tell("bloomery: warning: the fpr of {} is {} now, above the {} asked for\n", o.output,
+           as_rate(now), as_rate(target));
     }
   }
   if (o.json) print_json(info_json(f, std::filesystem::file_size(o.output)));
@@ -64,7 +65,7 @@ void run_merge(const set_options& o, const std::vector<any_filter>& filters) {
 }
 
 void run_combine(const set_options& o, set_operation operation) {
-  const std::vector<any_filter> filters = open_alike(o.paths);
+  const std::vector<any_filter> filters = open_alike(o.paths, o.threads);
   if (operation == set_operation::merge && !is_of_bits(filters.front().shape().kind)) {
     return run_merge(o, filters);
   }
@@ -79,7 +80,7 @@ void run_combine(const set_options& o, set_operation operation) {
 
 void run_fold(const set_options& o) {
   const any_filter f = any_filter::open(o.paths.front());
-  f.verify();
+  f.verify(o.threads);
   const unpacked_filter folded = fold(f.version(), o.divisor);
   atomic_file file(o.output);
   write_image(file, folded.header, folded.words.words());
@@ -93,7 +94,7 @@ nlohmann::json number(double value) {
 }
 
 void run_compare(const set_options& o) {
-  const std::vector<any_filter> filters = open_alike(o.paths);
+  const std::vector<any_filter> filters = open_alike(o.paths, o.threads);
   const any_filter& a = filters[0];
   const any_filter& b = filters[1];
   require(is_of_bits(a.shape().kind), a, o.paths[0], "has no bits to compare");
@@ -136,6 +137,7 @@ command* add_verb(command& app, const char* name, const char* purpose,
       ->expected(filters)
       ->type_name("");
   verb->add_flag("--json", o->json, "Print what was made as JSON");
+  add_threads(*verb, o->threads);
   add_quiet(*verb, o->quiet);
   return verb;
 }
@@ -179,6 +181,8 @@ void add_sets(command& app, int& status) {
       ->expected(2)
       ->type_name("");
   compare->add_flag("--json", compared->json, "Print it as JSON");
+  add_threads(*compare, compared->threads);
+  add_quiet(*compare, compared->quiet);
   compare->footer("Example:\n  bloomery compare ours.bloom theirs.bloom");
   compare->callback([compared, &status] {
     run_compare(*compared);

@@ -32,6 +32,16 @@ bool key_source::next(chunk& out, want wanted) {
   return true;
 }
 
+void key_source::throw_too_long() const {
+  std::string where = bytes_.name();
+  if (const auto lines = format_->lines_before()) {
+    where += fmt::format(":{}", first_of_file_ ? 1 : *lines + 1);
+  }
+  throw error(
+      errc::corrupt,
+      fmt::format("{}: a record is longer than 1 GiB; is this the right form of input?", where));
+}
+
 void key_source::grow(chunk& c, std::size_t used, std::size_t capacity) {
   if (c.capacity >= capacity) return;
   auto larger = std::make_unique_for_overwrite<char[]>(capacity);
@@ -69,9 +79,7 @@ bool key_source::fill(chunk& c) {
       return true;
     }
     if (size >= longest_record) {
-      throw error(errc::io, fmt::format("{}: a record is longer than 1 GiB; is this the right form "
-                                        "of input?",
-                                        bytes_.name()));
+      throw_too_long();
     }
     searched = size;
   }

@@ -47,6 +47,7 @@ class key_source {
   static constexpr std::size_t longest_record = std::size_t{1} << 30U;
 
   bool fill(chunk& c);
+  [[noreturn]] void throw_too_long() const;
   static void grow(chunk& c, std::size_t used, std::size_t capacity);
 
   byte_source bytes_;
@@ -83,27 +84,32 @@ class turnstile {
   bool cancelled_ = false;
 };
 
-// Runs work(chunk) in `threads` threads until the source is empty. The first exception ends all and is
-// thrown again here; `cancel` is called before, to wake threads that wait for their turn.
+// Runs work(chunk) in `threads` threads until the source is empty. An exception ends all and is thrown again here,
+// of several the one of the earliest chunk, so that messages do not depend on the threads; `cancel` is called before, to wake threads that wait for their turn.
 template <class Work, class Cancel>
 void for_each_chunk(key_source& source, unsigned threads, Work work, Cancel cancel,
                     want wanted = want::keys) {
   std::mutex mutex;
   std::exception_ptr failure;
+  std::uint64_t failed = UINT64_MAX;  // the number of its chunk
   const auto run = [&] {
+    chunk c;
     try {
-      chunk c;
       for (;;) {
         {
           const std::lock_guard lock(mutex);
           if (failure) return;
         }
+        c.sequence = UINT64_MAX;  // what fails before there is a chunk comes after all of them
         if (!source.next(c, wanted)) return;
         work(c);
       }
     } catch (...) {
       const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
+      if (!failure || c.sequence < failed) {
+        failure = std::current_exception();
+        failed = c.sequence;
+      }
       cancel();
     }
   };

@@ -5,6 +5,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 
 #include "bloomery/core/error.hpp"
 
@@ -104,6 +105,11 @@ std::string as_bytes(double bytes) {
   }
   if (unit == 0) return fmt::format("{:.0f} bytes", bytes);
   return fmt::format("{:.{}f} {}", bytes, bytes < 10 ? 2 : bytes < 100 ? 1 : 0, units[unit]);
+}
+
+void write_message(std::string_view text) noexcept {
+  // In one call, so that lines of several programs do not mix.
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
 }
 
 std::string as_rate(double fpr) {

@@ -1,9 +1,12 @@
-// Numbers as people write and read them.
+// Numbers as people write and read them, and messages to them.
 #pragma once
+
+#include <fmt/format.h>
 
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace bloomery::cli {
 
@@ -18,6 +21,13 @@ std::uint64_t parse_span(std::string_view text);
 
 std::string with_commas(std::uint64_t value);  // 1,234,567
 std::string as_bytes(double bytes);            // 8.70 MB
-std::string as_rate(double fpr);               // 1.00 %, or 1.00e-06 when that would be all zeros
+std::string as_rate(double fpr);
+
+// Writes to standard error. What cannot be told there is no reason to fail.
+void write_message(std::string_view text) noexcept;
+template <class... Args>
+void tell(fmt::format_string<Args...> format, Args&&... args) {
+  write_message(fmt::format(format, std::forward<Args>(args)...));
+}  // 1.00 %, or 1.00e-06 when that would be all zeros
 
 }  // namespace bloomery::cli

@@ -37,12 +37,17 @@ int print(const top_options& o, const top_k& sketch) {
   if (o.json) {
     nlohmann::json rows = nlohmann::json::array();
     for (const top_k_entry& e : entries) {
-      rows.push_back({{"key", nlohmann::json(std::string(e.key))}, {"count", e.count}});
+      std::string key;
+      append_readable(key, e.key, o.input.records);
+      rows.push_back({{"key", key}, {"count", e.count}});
     }
     print_json({{"keys", sketch.total()}, {"top", rows}});
   } else {
     std::string text;
-    for (const top_k_entry& e : entries) text.append(e.key).append(fmt::format("\t{}\n", e.count));
+    for (const top_k_entry& e : entries) {
+      append_readable(text, e.key, o.input.records);
+      text.append(fmt::format("\t{}{}", e.count, o.input.records.line_end()));
+    }
     write_output(text);
   }
   return entries.empty() ? exit_no_match : exit_success;

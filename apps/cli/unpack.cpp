@@ -103,7 +103,9 @@ class xz_unpacker final : public unpacker {
     } else if (status == LZMA_MEMLIMIT_ERROR) {
       throw_corrupt("xz", "it needs more than 512 MiB of memory to unpack");
     } else if (status != LZMA_OK && status != LZMA_BUF_ERROR) {
-      throw_corrupt("xz", "lzma failed");
+      throw_corrupt("xz", status == LZMA_FORMAT_ERROR    ? "something else follows it"
+                          : status == LZMA_OPTIONS_ERROR ? "it is of a kind that is not known"
+                                                         : "it was changed");
     }
     return {.taken = in.size() - stream_.avail_in, .made = room - stream_.avail_out};
   }

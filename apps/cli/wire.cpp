@@ -18,17 +18,19 @@ struct wire_options {
   std::string first;
   std::string second;
   std::string limit = "8G";
+  unsigned threads = 1;
   bool quiet = false;
+  bool json = false;
 };
 
-any_filter open_verified(const std::string& path) {
+any_filter open_verified(const std::string& path, unsigned threads) {
   any_filter f = any_filter::open(path);
-  f.verify();
+  f.verify(threads);
   return f;
 }
 
 void say(const wire_options& o, const std::string& text) {
-  if (!o.quiet) fmt::print(stderr, "{}: {}\n", o.output, text);
+  if (!o.quiet) tell("{}: {}\n", o.output, text);
 }
 
 double percent(std::uint64_t part, std::uint64_t whole) {
@@ -51,7 +53,7 @@ auto naming(const std::string& path, Work work) {
 }
 
 void run_pack(const wire_options& o) {
-  const any_filter f = open_verified(o.first);
+  const any_filter f = open_verified(o.first, o.threads);
   atomic_file file(o.output);
   std::uint64_t bytes = 0;
   pack(f.header(), f.words(), [&](std::span<const std::byte> piece) {
@@ -61,26 +63,39 @@ void run_pack(const wire_options& o) {
   file.commit();
   say(o, fmt::format("packed to {} bytes, {:.1f} % of the {} bytes of the bits", with_commas(bytes),
                      percent(bytes, f.words().size_bytes()), with_commas(f.words().size_bytes())));
+  if (o.json) {
+    print_json({{"kind", kind_name(f.shape().kind)},
+                {"keys", f.keys()},
+                {"bytes", bytes},
+                {"bytes_unpacked", f.words().size_bytes()}});
+  }
+}
+
+// What was written is a filter: says so as build does.
+void report(const wire_options& o, const image_header& header) {
+  if (!o.quiet) print_summary(o.output, header);
+  if (o.json) {
+    print_json(info_json(any_filter::open(o.output), std::filesystem::file_size(o.output)));
+  }
 }
 
 void run_unpack(const wire_options& o) {
   const mapped_file packed(o.first);
-  const image_header unpacked = naming(o.first, [&] {
-    unpacker in(packed.bytes(), most_bits(o));
-    atomic_file file(o.output);
-    image_stream out(file, in.header());
-    for (auto words = in.next(); !words.empty(); words = in.next()) out.append(words);
-    in.finish();
-    out.finish();
-    file.commit();
-    return in.header();
-  });
-  if (!o.quiet) print_summary(o.output, unpacked);
+  auto in =
+      naming(o.first, [&] { return std::make_unique<unpacker>(packed.bytes(), most_bits(o)); });
+  atomic_file file(o.output);
+  image_stream out(file, in->header());
+  const auto next = [&] { return naming(o.first, [&] { return in->next(); }); };
+  for (auto words = next(); !words.empty(); words = next()) out.append(words);
+  naming(o.first, [&] { in->finish(); });
+  out.finish();
+  file.commit();
+  report(o, in->header());
 }
 
 void run_diff(const wire_options& o) {
-  const any_filter from = open_verified(o.first);
-  const any_filter to = open_verified(o.second);
+  const any_filter from = open_verified(o.first, o.threads);
+  const any_filter to = open_verified(o.second, o.threads);
   const std::vector<std::byte> delta = diff(from.version(), to.version());
   atomic_file file(o.output);
   file.append(delta);
@@ -88,17 +103,24 @@ void run_diff(const wire_options& o) {
   say(o, fmt::format("{} bytes, {:.2f} % of the {} bytes of the bits", with_commas(delta.size()),
                      percent(delta.size(), to.words().size_bytes()),
                      with_commas(to.words().size_bytes())));
+  if (o.json) {
+    print_json({{"kind", kind_name(to.shape().kind)},
+                {"keys_old", from.keys()},
+                {"keys_new", to.keys()},
+                {"bytes", delta.size()},
+                {"bytes_unpacked", to.words().size_bytes()}});
+  }
 }
 
 void run_patch(const wire_options& o) {
-  const any_filter from = open_verified(o.first);
+  const any_filter from = open_verified(o.first, o.threads);
   const mapped_file delta(o.second);
   const unpacked_filter to =
       naming(o.second, [&] { return patch(from.version(), delta.bytes(), most_bits(o)); });
   atomic_file file(o.output);
   write_image(file, to.header, to.words.words());
   file.commit();
-  if (!o.quiet) print_summary(o.output, to.header);
+  report(o, to.header);
 }
 
 void add_limit(command& verb, const std::shared_ptr<wire_options>& o) {
@@ -112,6 +134,7 @@ command* add_verb(command& app, const char* name, const char* purpose, const cha
                   const std::shared_ptr<wire_options>& o) {
   command* verb = app.add_subcommand(name, purpose);
   verb->add_option("-o,--output", o->output, written)->required()->type_name("F");
+  verb->add_flag("--json", o->json, "Print what was written as JSON");
   add_quiet(*verb, o->quiet);
   return verb;
 }
@@ -123,6 +146,7 @@ void add_wire(command& app, int& status) {
   command* pack = add_verb(app, "pack", "Compress a filter for sending, close to its entropy",
                            "The packed file to write", p);
   pack->add_option("A", p->first, "The filter file")->required()->type_name("");
+  add_threads(*pack, p->threads);
   pack->footer(
       "info, check, verify, merge and diff read packed files as they are.\n\n"
       "Example:\n  bloomery pack -o words.packed words.bloom");
@@ -148,6 +172,7 @@ void add_wire(command& app, int& status) {
                            "The delta to write", d);
   diff->add_option("OLD", d->first, "The version that the receiver has")->required()->type_name("");
   diff->add_option("NEW", d->second, "The version that he wants")->required()->type_name("");
+  add_threads(*diff, d->threads);
   diff->footer("Example:\n  bloomery diff -o today.delta monday.bloom tuesday.bloom");
   diff->callback([d, &status] {
     run_diff(*d);
@@ -160,6 +185,7 @@ void add_wire(command& app, int& status) {
   patch->add_option("OLD", t->first, "The old version")->required()->type_name("");
   patch->add_option("D", t->second, "The delta")->required()->type_name("");
   add_limit(*patch, t);
+  add_threads(*patch, t->threads);
   patch->footer("Example:\n  bloomery patch -o tuesday.bloom monday.bloom today.delta");
   patch->callback([t, &status] {
     run_patch(*t);

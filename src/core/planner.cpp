@@ -276,6 +276,16 @@ std::uint32_t lines_of_lookup(const shape& s) {
   }
 }
 
+namespace {
+
+// The logarithm of the chance that one key leaves a given bit of so many alone: its probes are anywhere,
+// or in different places.
+double log_stays_zero(double bits, double probes, bool anywhere) {
+  return anywhere ? probes * std::log1p(-1.0 / bits) : std::log1p(-probes / bits);
+}
+
+}  // namespace
+
 double estimate_keys(const shape& s, std::uint64_t bits_set) {
   check_shape(s);
   if (bits_set > s.bits) {
@@ -284,11 +294,22 @@ double estimate_keys(const shape& s, std::uint64_t bits_set) {
   if (bits_set == 0) return 0.0;
   if (bits_set == s.bits) return std::numeric_limits<double>::infinity();
   const auto bits = static_cast<double>(s.bits);
-  const double k = s.probes;
   const double log_zero = std::log1p(-static_cast<double>(bits_set) / bits);
-  const double log_stays =
-      s.kind == filter_kind::classic ? k * std::log1p(-1.0 / bits) : std::log1p(-k / bits);
-  return log_zero / log_stays;
+  return log_zero / log_stays_zero(bits, s.probes, s.kind == filter_kind::classic);
+}
+
+double expected_fill(const shape& s, std::uint64_t keys) {
+  check_shape(s);
+  const bool counters = s.kind == filter_kind::counting;
+  if (!is_of_bits(s.kind) && !counters) {
+    throw error(errc::bad_argument, "the kind is " + std::string(kind_name(s.kind)) +
+                                        ", but only one array of bits or counters has an expected "
+                                        "fill");
+  }
+  if (keys == 0) return 0.0;
+  const auto cells = static_cast<double>(counters ? s.bits / s.cell_bits : s.bits);
+  const bool anywhere = s.kind == filter_kind::classic || (counters && s.block_bits == 0);
+  return -std::expm1(static_cast<double>(keys) * log_stays_zero(cells, s.probes, anywhere));
 }
 
 std::uint32_t best_probes(filter_kind kind, double bits_per_key) {

@@ -105,7 +105,7 @@ std::uint64_t windowed_view::keys() const noexcept {
 }
 
 double windowed_view::fill() const noexcept {
-  const auto all = words().subspan(head_words());
+  const auto all = lines();
   return static_cast<double>(count_bits(all)) / static_cast<double>(all.size() * 64);
 }
 

@@ -13,6 +13,8 @@
 #include <system_error>
 #include <vector>
 
+#include "bloomery/format/log_file.hpp"
+
 namespace bloomery {
 
 namespace {
@@ -207,22 +209,64 @@ scratch_file::~scratch_file() {
 }
 
 void scratch_file::append(std::span<const std::byte> bytes) {
-  append_all(fd_, bytes, directory_ / "(temporary file)");
+  append_all(fd_, bytes, "a temporary file in " + directory_.string());
   size_ += bytes.size();
 }
 
 void scratch_file::read_at(std::uint64_t offset, std::span<std::byte> bytes) const {
-  transfer_all(bytes.size(), directory_ / "(temporary file)", "reading",
+  transfer_all(bytes.size(), "a temporary file in " + directory_.string(), "reading",
                [&](std::size_t done, std::size_t piece) {
                  return ::pread(fd_, bytes.data() + done, piece, static_cast<off_t>(offset + done));
                });
+}
+
+// ---- log_file --------------------------------------------------------------------------------------
+
+log_file::log_file(const fs::path& path)
+    : path_(path), fd_(open_or_throw(path, O_RDWR | O_CREAT | O_APPEND, 0666)) {
+  const off_t end = ::lseek(fd_, 0, SEEK_END);
+  if (end >= 0) {
+    size_ = static_cast<std::uint64_t>(end);
+    return;
+  }
+  const int reason = errno;
+  ::close(fd_);
+  throw_io("opening", path, reason);
+}
+
+log_file::~log_file() { ::close(fd_); }
+
+void log_file::append(std::span<const std::byte> bytes) {
+  try {
+    append_all(fd_, bytes, path_);
+  } catch (const error&) {
+    // A part may be there. Should this fail too, the reader finds an unfinished record.
+    [[maybe_unused]] const int cut = ::ftruncate(fd_, static_cast<off_t>(size_));
+    throw;
+  }
+  size_ += bytes.size();
+}
+
+void log_file::read_at(std::uint64_t offset, std::span<std::byte> bytes) const {
+  transfer_all(bytes.size(), path_, "reading", [&](std::size_t done, std::size_t piece) {
+    return ::pread(fd_, bytes.data() + done, piece, static_cast<off_t>(offset + done));
+  });
+}
+
+void log_file::sync() {
+  if (::fsync(fd_) != 0) throw_io("writing", path_, errno);
+}
+
+void log_file::cut(std::uint64_t size) {
+  if (::ftruncate(fd_, static_cast<off_t>(size)) != 0) throw_io("writing", path_, errno);
+  size_ = size;
 }
 
 // ---- file_lock -------------------------------------------------------------------------------------
 
 file_lock::file_lock(const fs::path& path) {
   for (;;) {
-    fd_ = open_or_throw(path, O_RDONLY);
+    fd_ = open_or_throw(path, O_RDONLY | O_NONBLOCK);  // as mapped_file does
     while (::flock(fd_, LOCK_EX) != 0) {
       if (errno == EINTR) continue;
       const int reason = errno;

@@ -10,8 +10,6 @@ expect_error missing bloomery add missing $words
 expect_error missing bloomery info missing
 expect_error missing bloomery verify missing
 expect_error "'bloomery build --help'" bloomery build $words
-expect_error "'bloomery --help'" bloomery
-expect_error nonsense bloomery nonsense
 expect_error "1.5" bloomery build -o x.bloom --fpr 1.5 $words
 expect_error "0" bloomery build -o x.bloom --fpr 0 $words
 expect_error "nan" bloomery build -o x.bloom --fpr nan $words

@@ -25,3 +25,51 @@ expect_status 0 bloomery explain --integers i.bloom 42
 expect_error "not a whole number" bloomery explain --integers i.bloom 4x2
 bloomery build -q --kind classic --hash md5 -o m.bloom $words
 expect_status 0 bloomery explain m.bloom mango
+
+# Each kind says how it comes to its answer, and the numbers agree with the other verbs.
+shuf -n 3000 --random-source=$words $words >some
+(cat some; head -1000 some; head -10 some) >stream
+printf '%s\n' "$(head -1 some)" "$(sed -n 2500p some)" 'absent one' 'absent two' >asked
+while read -r key; do
+  # explain_json KIND: asks f.bloom for the key; the answer is that of check.
+  explain_json() {
+    local status=0
+    bloomery explain --json f.bloom "$key" >out || status=$?
+    expect_equal "$(json out 'd["contained"]')" "$([[ $status == 0 ]] && echo True || echo False)"
+    expect_equal "$(printf '%s\n' "$key" | bloomery check -c f.bloom)" $((1 - status))
+  }
+  bloomery build -q --kind scalable --keys 500 -o f.bloom some
+  explain_json
+  expect_equal "$(json out 'any(l["contains"] for l in d["layers"]) == d["contained"]')" True
+  expect_equal "$(json out 'len(d["layers"])')" "$(bloomery info --json f.bloom | json /dev/stdin 'd["layers"]')"
+  bloomery build -q --kind windowed --keys 2000 -o f.bloom some
+  explain_json
+  expect_equal "$(json out 'any(g["contains"] for g in d["generations"]) == d["contained"]')" True
+  expect_equal "$(json out 'sum(g["keys"] for g in d["generations"])')" "$(bloomery info --json f.bloom | json /dev/stdin 'd["keys"]')"
+  bloomery build -q --kind cuckoo -o f.bloom stream
+  explain_json
+  expect_equal "$(json out 'sum(b["cells"].count(d["fingerprint"]) for l in d["layers"] for b in l["buckets"]) == d["count"]')" True
+  expect_equal "$(json out 'd["count"]')" "$(printf '%s\n' "$key" | bloomery count f.bloom | cut -f2)"
+  for kind in fuse ribbon; do
+    bloomery build -q --kind $kind -o f.bloom some
+    explain_json
+    expect_equal "$(json out '(d["found"] == d["fingerprint"]) == d["contained"]')" True
+  done
+  bloomery build -q --kind fuse -o f.bloom some
+  bloomery explain --json f.bloom "$key" >out || true
+  expect_equal "$(json out '__import__("functools").reduce(lambda a, p: a ^ p["value"], d["places"], 0) == d["found"]')" True
+  awk '{ print $0 "\t" NR }' some >pairs
+  bloomery map build -q -o f.bloom pairs
+  explain_json
+  expect_equal "$(json out 'd.get("value", "")')" "$(printf '%s\n' "$key" | bloomery map get f.bloom | cut -f2)"
+  for kind in count-min spectral; do
+    bloomery build -q --kind $kind -o f.bloom stream
+    explain_json
+    expect_equal "$(json out 'min(p["value"] for p in d["places"]) == d["least"] == d["count"]')" True
+    expect_equal "$(json out 'd["count"]')" "$(printf '%s\n' "$key" | bloomery count f.bloom | cut -f2)"
+  done
+  bloomery build -q --kind top-k --keys 50 -o f.bloom stream
+  explain_json
+  expect_equal "$(json out 'd["count"]')" "$(printf '%s\n' "$key" | bloomery count f.bloom | cut -f2)"
+  expect_equal "$(json out '("rank" in d) == d["contained"]')" True
+done <asked

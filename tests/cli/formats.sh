@@ -18,6 +18,16 @@ for i,w in enumerate(sys.stdin): print(json.dumps({"n": i, "a": {"b": w.rstrip("
 bloomery build -q -o f.bloom --json-key a.b w.json; same f.bloom
 /usr/bin/python3 -c 'import sys
 for w in sys.stdin.buffer: print(w.rstrip(b"\n").hex())' <w.txt | bloomery build -q -o f.bloom --hex; same f.bloom
+
+# A column or a field may spell the key, too: a list of digests and counts, with the CR of another system.
+/usr/bin/python3 -c 'import sys
+for w in sys.stdin.buffer: print(w.rstrip(b"\n").hex().upper() + ":7\r")' <w.txt >w.counts
+bloomery build -q -o f.bloom --hex --column 1 --delimiter : w.counts; same f.bloom
+/usr/bin/python3 -c 'import json,sys
+for w in sys.stdin.buffer: print(json.dumps({"k": w.rstrip(b"\n").hex()}) + "\n{}")' <w.txt >w.hex.json
+bloomery build -q -o f.bloom --hex --json-key k w.hex.json; same f.bloom
+expect_equal "$(bloomery check --hex --column 1 --delimiter : w.bloom w.counts | cksum)" "$(cksum <w.counts)"
+
 for tool in gzip zstd xz; do
   $tool -c w.txt >w.packed
   bloomery build -q -o f.bloom w.packed; same f.bloom
@@ -28,6 +38,8 @@ done
 seq 1 1000 | bloomery build -q -o i.bloom --integers
 expect_equal "$(printf '0x10\n500\n1000\n' | bloomery check -c --integers i.bloom)" 3
 expect_equal "$(printf '5000\n-1\n77777\n' | bloomery check -c --integers i.bloom || true)" 0
+expect_equal "$(printf 'id,n\nx,7\n\ny,-7\n' | bloomery check --integers --column n i.bloom)" x,7
+expect_equal "$(printf '{"n":7}\n{}\n{"n":"0x7D0"}\n' | bloomery check --integers --json-key n i.bloom)" '{"n":7}'
 seq -f '%08.0f' 1 100 | tr -d '\n' | bloomery build -q -o r.bloom --record-bytes 8
 expect_equal "$(printf '00000042x0000043' | bloomery check --record-bytes 8 r.bloom)" 00000042
 
@@ -73,6 +85,8 @@ printf '{"a":[1]}\n' >bad.json
 expect_error "bad.json:1: the field is an object or an array" bloomery build -o x --json-key a bad.json
 printf 'abcd\n\nxyz1\n' >bad.hex
 expect_error "bad.hex:3: not a hexadecimal number" bloomery build -o x --hex bad.hex
+printf 'k;n\n00;1\n\n"0";2\n' >bad.csv
+expect_error "bad.csv:4: an odd number of hexadecimal digits" bloomery build -o x --hex --column k --delimiter ';' bad.csv
 printf '1\n99999999999999999999\n' >bad.int
 expect_error "bad.int:2: the number does not fit into 64 bits" bloomery build -o x --integers bad.int
 printf '1\n2x\n' >bad.int
@@ -92,6 +106,9 @@ for tool in gzip zstd xz; do
   expect_error "bad.packed: the" bloomery build -o x bad.packed
 done
 expect_error "--null and --hex are two forms of input" bloomery build -o x -0 --hex w.txt
+expect_error "--hex and --integers are two forms of input" bloomery build -o x --hex --integers w.txt
+expect_error "--column and --json-key are two forms of input" bloomery build -o x --column 1 --json-key a w.txt
+expect_error "--kmer and --integers are two forms of input" bloomery build -o x --kmer 5 --integers w.txt
 expect_error "--delimiter and --header are for --column" bloomery build -o x --delimiter ';' w.txt
 expect_error "--delimiter is 'ab'" bloomery build -o x --column 1 --delimiter ab w.txt
 expect_error "--column counts from 1" bloomery build -o x --column 0 w.txt

@@ -48,3 +48,57 @@ bloomery info w.bloom >text
 grep -q "$(printf "%'d" "$n" 2>/dev/null || echo "$n")\|104,334" text || fail "$(cat text)"
 bloomery plan --keys 1e9 --fpr 0.1% >text
 grep -q '1.95 GB' text || fail "$(cat text)"
+
+# Verbs that write a filter print what info would.
+seq 1000 >a
+seq 500 2000 >b
+bloomery build -q --keys 2000 -o a.bloom a
+bloomery build -q --keys 2000 -o b.bloom b
+as_info() { # FILE COMMAND...
+  local file=$1
+  shift
+  bloomery "$@" --json -q >got
+  bloomery info --json "$file" | cmp - got || fail "$* --json differs from info --json"
+}
+as_info m.bloom merge -o m.bloom a.bloom b.bloom
+as_info i.bloom intersect -o i.bloom a.bloom b.bloom
+bloomery build -q --kind classic --bytes 4096 -o c.bloom a
+as_info f.bloom fold -o f.bloom c.bloom
+as_info a.bloom add a.bloom b
+bloomery build -q --kind scalable --keys 100 -o s.bloom a
+as_info o.bloom compact -o o.bloom s.bloom a
+seq 100 | awk '{ print $1 "\t" $1 }' >pairs
+as_info v.bloom map build -o v.bloom pairs
+bloomery pack -q --json -o a.packed b.bloom >got
+expect_equal "$(json got 'sorted(d)')" "['bytes', 'bytes_unpacked', 'keys', 'kind']"
+expect_equal "$(json got 'd["bytes"]')" "$(stat -c %s a.packed)"
+as_info u.bloom unpack -o u.bloom a.packed
+cp b.bloom new.bloom
+echo more | bloomery add -q new.bloom
+bloomery diff -q --json -o d b.bloom new.bloom >got
+expect_equal "$(json got '(d["keys_old"], d["keys_new"], d["bytes"])')" "(1501, 1502, $(stat -c %s d))"
+as_info p.bloom patch -o p.bloom b.bloom d
+
+# Verbs that ask print how many.
+expect_status 1 bloomery check --json i.bloom /dev/null
+expect_equal "$(json out '(d["keys"], d["matched"])')" "(0, 0)"
+bloomery build -q --kind counting -o n.bloom a
+seq 990 1010 | bloomery remove -q --json n.bloom >got
+expect_equal "$(json got '(d["asked"], 11 <= d["removed"] <= 12, d["keys"] == 1000 - d["removed"])')" "(21, True, True)"
+expect_status 0 bloomery count --json n.bloom b
+expect_equal "$(json out 'sorted(d)')" "['found', 'keys', 'sum']"
+expect_status 0 bloomery map get --json v.bloom a
+expect_equal "$(json out '(d["keys"], d["found"] >= 100)')" "(1000, True)"
+expect_status 0 bloomery map set -q --json v.bloom pairs
+expect_equal "$(json out '(d["keys"], d["found"])')" "(100, 100)"
+cat a b | bloomery dedup -q --json >got
+expect_equal "$(json got '(d["lines"], d["printed"])')" "(2501, 2000)"
+bloomery top -k 3 --json a >got
+expect_equal "$(json got '(d["keys"], len(d["top"]))')" "(1000, 3)"
+bloomery compare --json a.bloom b.bloom >got
+expect_equal "$(json got '{"keys_a","keys_b","keys_union","keys_intersection","jaccard","shared_bits"} <= set(d)')" True
+bloomery explain --json a.bloom 7 >got
+expect_equal "$(json got '(d["contained"], d["key"])')" "(True, '7')"
+# JSON has no bytes that are no UTF-8.
+printf '\xff\n' | bloomery top --json >got
+expect_equal "$(json got 'ascii(d["top"][0]["key"])')" "'\\ufffd'"

@@ -70,6 +70,7 @@ bloomery remove -q counting.bloom other >out 2>err || status=$?
 ((status == 0 || status == 1)) || fail "removing others exits with $status"
 expect_error "have keys removed" bloomery remove blocked.bloom half
 expect_error "have keys removed" bloomery remove fuse.bloom half
+expect_error "fuse.bloom: a fuse filter cannot have keys removed" bloomery remove fuse.bloom /dev/null
 
 # Merging counters: three times, twice plus once.
 printf 'a\na\nb\n' | bloomery build -q --kind counting --keys 100 -o x.bloom

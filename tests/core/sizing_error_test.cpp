@@ -85,6 +85,12 @@ const bad_call bad_calls[] = {
     {"too_many_bits_set",
      [] { return estimate_keys({.kind = filter_kind::classic, .probes = 1, .bits = 64}, 65); },
      "65", "at most"},
+    {"fill_of_another_kind",
+     [] {
+       return expected_fill(
+           make_plan({.kind = filter_kind::ribbon, .keys = 1000, .fpr = 0.01}).shape, 1000);
+     },
+     "ribbon", "one array"},
     {"fpr_of_no_shape", [] { return fpr(shape{}, 1); }, "bits is 0", "2^48"},
 };
 

@@ -363,10 +363,26 @@ TEST(EstimateKeys, InvertsTheExpectedNumberOfSetBits) {
       const double stays_zero =
           kind == filter_kind::classic ? std::pow(1 - 1 / m, k * keys) : std::pow(1 - k / m, keys);
       const auto set = static_cast<std::uint64_t>(std::llround(m * (1 - stays_zero)));
+      EXPECT_NEAR(
+          expected_fill(shape_of(kind, 512 * 7 * 2800, 7), static_cast<std::uint64_t>(keys)),
+          1 - stays_zero, 1e-9)
+          << kind_name(kind) << ' ' << keys;
       EXPECT_NEAR(estimate_keys(shape_of(kind, 512 * 7 * 2800, 7), set) / keys, 1.0, 1e-3)
           << kind_name(kind) << ' ' << keys;
     }
   }
+}
+
+TEST(ExpectedFill, OfCountersIsThatOfAsManyBits) {
+  const shape anywhere{
+      .kind = filter_kind::counting, .probes = 7, .cell_bits = 4, .bits = 4 * 512 * 100};
+  EXPECT_EQ(expected_fill(anywhere, 5000),
+            expected_fill(shape_of(filter_kind::classic, 512 * 100, 7), 5000));
+  shape in_lines = anywhere;
+  in_lines.block_bits = bits_per_block;
+  EXPECT_EQ(expected_fill(in_lines, 5000),
+            expected_fill(shape_of(filter_kind::blocked, 512 * 100, 7), 5000));
+  EXPECT_EQ(expected_fill(anywhere, 0), 0.0);
 }
 
 TEST(EstimateKeys, OfEmptyAndFullFilters) {

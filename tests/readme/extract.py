@@ -6,13 +6,25 @@ The rule: every ```cpp and ```sh block is run, unless the line before it is <!--
   cpp  becomes OUT/cpp_N.cpp. A block without `int main` is put into one, below its #include lines.
   sh   All blocks become OUT/shell.sh and run in order, in one shell that stops at the first error
        and one empty folder, like a reader who types them. The built tool is first on PATH.
+
+Two comments, which no reader of the page sees, say more about the shell:
+
+  <!-- test: NAME -->  The blocks from here on become OUT/NAME.sh instead, with a folder of its own.
+  <!-- check           The lines up to --> run in their place, like a block. They compare what the
+  ...                  blocks made with the truth, computed in another way.
+  -->
 """
 
 import re
 import sys
 from pathlib import Path
 
-BLOCK = re.compile(r"^```(cpp|sh)[ \t]*\n(.*?)^```[ \t]*$", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(
+    r"^```(?P<language>cpp|sh)[ \t]*\n(?P<code>.*?)^```[ \t]*$"
+    r"|^<!-- test: (?P<test>\w+) -->[ \t]*$"
+    r"|^<!-- check[ \t]*\n(?P<check>.*?)^-->[ \t]*$",
+    re.MULTILINE | re.DOTALL,
+)
 NOT_RUN = re.compile(r"^<!-- not run -->[ \t]*\n\Z", re.MULTILINE)
 
 SHELL_START = """\
@@ -41,19 +53,23 @@ def extract(source):
     """The files to write: name -> text."""
     text = Path(source).read_text()
     files = {}
-    shell = ""
+    shells = {}
+    test = "shell"
     for match in BLOCK.finditer(text):
+        if match["test"]:
+            test = match["test"]
+            if test in shells:
+                raise SystemExit(f"{source}: two tests are called {test}")
+            continue
         if NOT_RUN.search(text, 0, match.start()):
             continue
-        language, code = match.groups()
-        line = text.count("\n", 0, match.start(2)) + 1
-        if language == "cpp":
+        code = match["code"] or match["check"]
+        line = text.count("\n", 0, match.start()) + 2
+        if match["language"] == "cpp":
             files[f"cpp_{len(files) + 1}.cpp"] = program(code, line, source)
         else:
-            shell += f"echo '--- {source}:{line}'\n{code}"
-    if shell:
-        files["shell.sh"] = SHELL_START + shell
-    return files
+            shells[test] = shells.get(test, SHELL_START) + f"echo '--- {source}:{line}'\n{code}"
+    return files | {f"{name}.sh": script for name, script in shells.items()}
 
 
 def main(source, out):

@@ -59,6 +59,10 @@ inline constexpr double blocked_fpr_limit = 1e-9;
 // (1 - k/m)^n in the others.
 [[nodiscard]] double estimate_keys(const shape& s, std::uint64_t bits_set);
 
+// The other way round: the share of the bits, or of the counters of a counting filter, that this many
+// different keys are expected to set. For the kinds of one such array.
+[[nodiscard]] double expected_fill(const shape& s, std::uint64_t keys);
+
 // Cache lines that a lookup reads when nothing ends it early; in a filter of layers those of one layer.
 [[nodiscard]] std::uint32_t lines_of_lookup(const shape& s);
 

@@ -68,6 +68,10 @@ class windowed_view : public detail::batch_answers<windowed_view> {
   [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
     return {words_, static_cast<std::size_t>(shape().bits / 64)};
   }
+  // What follows the clock: the lines of all generations.
+  [[nodiscard]] std::span<const std::uint64_t> lines() const noexcept {
+    return words().subspan(head_words());
+  }
   // The share of set bits, and the chance that a random hash is in a generation, of those that are alive.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
