@@ -11,8 +11,13 @@ set(libraries bloomery_core)
 if(BLOOMERY_HAVE_CRYPTO)
   list(PREPEND libraries bloomery_crypto) # before core: the order that static linking needs
 endif()
+if(BLOOMERY_HAVE_TEXT)
+  list(PREPEND libraries bloomery_text)
+endif()
 
-install(TARGETS ${libraries} bloomery_all EXPORT bloomeryTargets
+list(TRANSFORM bloomery_backends PREPEND bloomery_ OUTPUT_VARIABLE backends)
+
+install(TARGETS ${libraries} bloomery_all ${backends} EXPORT bloomeryTargets
   LIBRARY COMPONENT library NAMELINK_COMPONENT dev
   ARCHIVE COMPONENT dev
   FILE_SET HEADERS COMPONENT dev)
@@ -43,6 +48,10 @@ set(pc_requires)
 if(BLOOMERY_HAVE_CRYPTO)
   string(APPEND pc_cflags " -DBLOOMERY_HAS_CRYPTO=1")
   set(pc_requires "libsodium libcrypto")
+endif()
+if(BLOOMERY_HAVE_TEXT)
+  string(APPEND pc_cflags " -DBLOOMERY_HAS_TEXT=1")
+  string(APPEND pc_requires " icu-uc")
 endif()
 list(TRANSFORM libraries PREPEND -l OUTPUT_VARIABLE pc_libs)
 if(BUILD_SHARED_LIBS)

@@ -1,6 +1,6 @@
 # Debian packages, by `cpack -G DEB` in a build folder of the shared preset; scripts/package does it all.
 # A package for each component of Install.cmake; PackageStage.cmake makes what Debian alone wants.
-# Both libraries are in one package: they have one version, and change their soname together.
+# All libraries are in one package: they have one version, and change their soname together.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "The Bloomery authors <bloomery@localhost>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -53,6 +53,9 @@ set(CPACK_DEBIAN_DEV_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEV_PACKAGE_DEPENDS libxxhash-dev)
 if(BLOOMERY_HAVE_CRYPTO)
   string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libsodium-dev, libssl-dev")
+endif()
+if(BLOOMERY_HAVE_TEXT)
+  string(APPEND CPACK_DEBIAN_DEV_PACKAGE_DEPENDS ", libicu-dev")
 endif()
 set(CPACK_DEBIAN_DEV_DESCRIPTION "Bloom filters and their family, headers for C++20
 ${about}

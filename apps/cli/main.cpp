@@ -48,7 +48,14 @@ void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
       {"Ask", {add_check, add_count}},
       {"Work on streams", {add_dedup, add_top}},
       {"Look inside", {add_info, add_verify, add_explain}},
-      {"Use ready-made lists", {add_passwd, add_block}},
+      {"Use ready-made lists",
+       {
+           add_passwd,
+           add_block,
+#ifdef BLOOMERY_HAS_TEXT
+           add_spell,
+#endif
+       }},
       {"Combine", {add_sets}},
       {"Send", {add_wire}},
       {"Plan and measure", {add_plan, add_bench}},

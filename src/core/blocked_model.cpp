@@ -150,4 +150,16 @@ double blocked_fpr_simple(std::uint64_t keys, std::uint64_t blocks, std::uint32_
       });
 }
 
+double small_blocks_fpr(std::uint64_t keys, std::uint64_t blocks, std::uint64_t block_bits,
+                        std::uint32_t probes) {
+  check_keys(keys);
+  if (blocks == 0) detail::throw_bad_argument("the number of blocks", blocks, "at least 1");
+  return mean_over_loads(
+      static_cast<double>(keys), static_cast<double>(blocks), [&](long double load) {
+        return load < 1 ? 0.0L
+                        : static_cast<long double>(classic_fpr_expected(
+                              static_cast<std::uint64_t>(load), block_bits, probes));
+      });
+}
+
 }  // namespace bloomery::sizing

@@ -52,7 +52,7 @@ class ribbon_band {
     return bumped;
   }
 
-  // Inserts all, or returns false.
+  // Inserts all, or returns false. Any number of slots will do here.
   bool insert_all(std::span<const std::uint64_t> mixed, std::uint64_t slots, std::uint32_t bits) {
     begin(slots, bits);
     return insert(mixed);
@@ -103,8 +103,7 @@ class ribbon_band {
 
   // An equation that follows from others is no failure when its fingerprint follows too.
   bool insert(std::uint64_t mixed) {
-    const ribbon_equation e(mixed);
-    uint128 coefficients = static_cast<uint128>(e.high) << 64U | e.low;
+    uint128 coefficients = ribbon_equation(mixed).within(rows_.size());
     auto print = static_cast<std::uint32_t>(ribbon_print(mixed, bits_));
     std::uint64_t slot = multiply_high(mixed, sizing::ribbon_starts(rows_.size()));
     while (true) {

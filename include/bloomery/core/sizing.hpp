@@ -45,6 +45,10 @@ namespace bloomery::sizing {
 [[nodiscard]] double blocked_fpr_simple(std::uint64_t keys, std::uint64_t blocks,
                                         std::uint32_t probes);
 
+// The same for blocks that are small classic filters of `block_bits` bits each (format/compact.hpp).
+[[nodiscard]] double small_blocks_fpr(std::uint64_t keys, std::uint64_t blocks,
+                                      std::uint64_t block_bits, std::uint32_t probes);
+
 // A key leaves 32 bits of its hash inside a block, so two keys of one block are the same to it once
 // in 2^32. Below this target a blocked filter would pay with absurd sizes; the planner refuses.
 inline constexpr double blocked_fpr_limit = 1e-9;

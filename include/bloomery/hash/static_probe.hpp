@@ -76,6 +76,12 @@ struct ribbon_equation {
   explicit constexpr ribbon_equation(std::uint64_t mixed) noexcept
       : low(multiply_fold(mixed, ribbon_low_multiplier) | 1U),
         high(multiply_fold(mixed, ribbon_high_multiplier)) {}
+
+  // Without those beyond the last slot of a short band.
+  [[nodiscard]] constexpr uint128 within(std::uint64_t slots) const noexcept {
+    const uint128 all = static_cast<uint128>(high) << 64U | low;
+    return slots >= sizing::ribbon_width ? all : all & ((static_cast<uint128>(1) << slots) - 1);
+  }
 };
 
 [[nodiscard]] constexpr std::uint64_t ribbon_print(std::uint64_t mixed,
