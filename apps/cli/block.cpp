@@ -323,6 +323,10 @@ void add_block_build(command& block, int& status) {
   verb->add_flag("--strict", o->strict, "A line that is no entry is an error, not a warning");
   verb->add_flag("--json", o->json, "Print what was built as JSON");
   add_input_files(*verb, o->input);
+  verb->footer(
+      "Lists hold addresses, ranges, domains and URLs, one a line; hosts files and rules of ad "
+      "blockers are understood too.\n\n"
+      "Example:\n  bloomery block build -o blocked.bloom drop.txt hosts.txt");
   verb->callback([o, &status] {
     run_build(*o);
     status = exit_success;
@@ -349,6 +353,11 @@ void add_block_check(command& block, int& status) {
   verb->add_flag("--json", o->json, "Print how much was asked for and blocked as JSON");
   add_input_files(*verb, o->input);
   add_threads(*verb, o->input.threads);
+  verb->footer(
+      "Prints what is blocked, a tab, the entry that blocks it, a tab, and the line.\n"
+      "Exit status: 0 when a line was selected, 1 when none was, 2 after an error.\n\n"
+      "Example:\n  bloomery block check blocked.bloom access.log | cut -f1 | sort | uniq -c\n"
+      "  bloomery block check --confirm drop.txt --top 10 blocked.bloom access.log");
   verb->callback([o, &status] { status = run_check(*o); });
 }
 
@@ -360,14 +369,8 @@ void add_block(command& app, int& status) {
   add_block_build(*block, status);
   add_block_check(*block, status);
   block->footer(
-      "Lists hold addresses, ranges, domains and URLs, one a line; hosts files and rules of ad "
-      "blockers\nare understood too. 'check' prints what is blocked, a tab, the entry that blocks "
-      "it, a tab, and the line.\nExit status of check: 0 when a line was printed, 1 when none was, "
-      "2 after an error.\n\n"
       "Example:\n  bloomery block build -o blocked.bloom drop.txt hosts.txt\n"
-      "  bloomery block check blocked.bloom access.log | cut -f1 | sort | uniq -c\n"
-      "  bloomery block check --confirm drop.txt --confirm hosts.txt --top 10 blocked.bloom "
-      "access.log");
+      "  bloomery block check blocked.bloom access.log");
 }
 
 }  // namespace bloomery::cli

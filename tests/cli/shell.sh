@@ -71,7 +71,7 @@ printf 'a\nb\t1\0' | cmp - <(bloomery count --null z.bloom null)
 printf 'a\nb\t1\0' | cmp - <(bloomery top --null null)
 
 # Every verb takes --quiet, and says nothing on standard error then.
-verbs=$(bloomery help | sed -n '/^This tool/q; s/^  \([a-z]\+\) .*/\1/p' | grep -vx 'map\|passwd')
+verbs=$(bloomery help | sed -n '/^This tool/q; s/^  \([a-z]\+\) .*/\1/p' | grep -vx 'map\|passwd\|block')
 while read -r verb; do
   bloomery help $verb | grep -q -- '-q, --quiet' || fail "$verb has no --quiet"
   bloomery help $verb | grep -q -- '^  --json ' || fail "$verb has no --json"
@@ -80,7 +80,9 @@ map build
 map get
 map set
 passwd build
-passwd check"
+passwd check
+block build
+block check"
 bloomery build --keys 10 -q -o full.bloom $words 2>err
 [[ ! -s err ]] || fail "not quiet: $(cat err)"
 
