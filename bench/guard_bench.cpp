@@ -28,7 +28,7 @@ namespace {
 
 using namespace bloomery;
 
-constexpr std::uint64_t keys = 300'000;
+constexpr std::uint64_t keys = 200'000;
 constexpr std::uint64_t asked = 50'000;
 constexpr std::size_t repetitions = 5;
 constexpr std::size_t value_bytes = 100;

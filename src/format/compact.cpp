@@ -23,6 +23,8 @@ constexpr std::size_t most_block_bytes = 128;
 constexpr std::size_t check_bytes = 2;
 constexpr std::uint32_t most_cell_bits = 31;
 constexpr double most_bits_per_key = 64;
+constexpr double aim =
+    0.98;  // of the target, as the planner does: a filter is one draw from the model
 constexpr std::uint32_t seeds = 256;
 constexpr std::uint32_t seeds_before_more_slots = 16;
 
@@ -214,7 +216,7 @@ compact_builder::blocked_size compact_builder::searched_size(std::uint64_t keys)
       least = fpr;
       best.probes = probes;
     }
-    if (!options_.fpr || least <= *options_.fpr) return best;
+    if (!options_.fpr || least <= aim * *options_.fpr) return best;
   }
 }
 

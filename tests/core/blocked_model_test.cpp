@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bloomery/core/block_geometry.hpp"
+#include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
 
 namespace bloomery::sizing {
@@ -265,6 +266,15 @@ TEST(BlockedModel, IsAProbability) {
 TEST(BlockedModel, OverfullFiltersAreQuickToJudge) {
   EXPECT_NEAR(blocked_fpr(~0ULL, 2, 16), 1.0, 1e-9);
   EXPECT_NEAR(blocked_fpr_simple(~0ULL, 2, 6), 1.0, 1e-9);
+}
+
+TEST(small_blocks, one_is_a_classic_filter_and_more_fill_unevenly) {
+  EXPECT_DOUBLE_EQ(sizing::small_blocks_fpr(40, 1, 400, 7),
+                   sizing::classic_fpr_expected(40, 400, 7));
+  // The mean over two blocks: 80 coins decide which.
+  EXPECT_GT(sizing::small_blocks_fpr(80, 2, 400, 7), sizing::small_blocks_fpr(40, 1, 400, 7));
+  EXPECT_NEAR(sizing::small_blocks_fpr(1, 4, 80, 1), 0.25 / 80, 1e-12);
+  EXPECT_THROW((void)sizing::small_blocks_fpr(1, 0, 80, 1), error);
 }
 
 }  // namespace

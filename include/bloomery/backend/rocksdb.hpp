@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/filter/keyed.hpp"
@@ -40,10 +41,10 @@ inline void check_rocksdb(const rocksdb::Status& status) {
 class rocksdb_lookup {
  public:
   explicit rocksdb_lookup(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family = nullptr,
-                          const rocksdb::ReadOptions& options = {})
+                          rocksdb::ReadOptions options = {})
       : db_(&db),
         family_(family != nullptr ? family : db.DefaultColumnFamily()),
-        options_(options) {}
+        options_(std::move(options)) {}
 
   std::optional<std::string> operator()(std::string_view key) const {
     std::string value;

@@ -4,7 +4,7 @@
 //     blocked    | blocks of equal length, at most 128 bytes each |                      tag | check |
 //     ribbon     | slots, column after column, bit after bit      | seed (1 byte)        tag | check |
 //
-// Either says what it is, so that filters of both kinds may stand in one store. At 40 keys and 1 % blocked takes 11 bits a key and
+// Either says what it is, so that filters of both kinds may stand in one store. At 35 keys and 1 % blocked takes 10.5 bits a key and
 // ribbon 8.2. In a block the bits of a key lie anywhere, since a block this small is a classic filter; with one block the number of
 // its keys is known, and none is fuller than another. A ribbon's equations reach over all slots when there are at most 128 of
 // them: then one slot more than keys is enough.

@@ -11,18 +11,13 @@
 // For add the filter's kind must be classic, partitioned or blocked: those that can be asked and changed at once.
 #pragma once
 
-#include <algorithm>
-#include <array>
-#include <atomic>
 #include <chrono>
 #include <concepts>
-#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -30,6 +25,7 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/hash/hash.hpp"
+#include "bloomery/lookup/guard_counters.hpp"
 #include "bloomery/lookup/guard_report.hpp"
 #include "bloomery/lookup/replaceable.hpp"
 
@@ -49,7 +45,7 @@ class guard {
   using hash_type = typename Filter::hash_type;
 
   guard(Filter f, Lookup lookup, guard_options o = {})
-      : options_(o), lookup_(std::move(lookup)), filter_(std::make_unique<Filter>(std::move(f))) {}
+      : filter_(std::make_unique<Filter>(std::move(f))), options_(o), lookup_(std::move(lookup)) {}
   guard(const guard&) = delete;
   guard& operator=(const guard&) = delete;
   // Waits for a rebuild that is under way.
@@ -60,13 +56,13 @@ class guard {
     requires std::default_initializable<std::decay_t<std::invoke_result_t<Lookup&, const Key&>>>
   auto find(const Key& key) {
     using answer = std::decay_t<std::invoke_result_t<Lookup&, const Key&>>;
-    stripe& mine = stripes_[detail::thread_stripe()];
+    stripe& mine = counters_.mine();
     if (!asked(key, mine)) {
-      increment(mine.avoided);
+      detail::count_one(mine.avoided);
       return answer{};
     }
     answer found = looked_up(key, mine);
-    increment(static_cast<bool>(found) ? mine.hit : mine.wasted);
+    detail::count_one(static_cast<bool>(found) ? mine.hit : mine.wasted);
     return found;
   }
   template <class Key>
@@ -136,62 +132,12 @@ class guard {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
 
-  [[nodiscard]] guard_report report() const {
-    guard_report sum;
-    times filter_times;
-    times lookup_times;
-    for (const stripe& s : stripes_) {
-      sum.avoided += value(s.avoided);
-      sum.hit += value(s.hit);
-      sum.wasted += value(s.wasted);
-      s.filter.add_to(filter_times);
-      s.lookup.add_to(lookup_times);
-    }
-    sum.filter_ns = filter_times.mean();
-    sum.lookup_ns = lookup_times.mean();
-    return sum;
-  }
+  [[nodiscard]] guard_report report() const { return counters_.report(); }
 
  private:
-  using counter = std::atomic<std::uint64_t>;
   using clock = std::chrono::steady_clock;
+  using stripe = detail::guard_counters::stripe;
 
-  struct times {
-    std::int64_t ns = 0;
-    std::uint64_t samples = 0;
-
-    // A filter that is as fast as the clock may seem to have taken less than no time.
-    [[nodiscard]] std::optional<double> mean() const noexcept {
-      if (samples == 0) return std::nullopt;
-      return std::max(0.0, static_cast<double>(ns) / static_cast<double>(samples));
-    }
-  };
-  struct shared_times {
-    std::atomic<std::int64_t> ns{0};
-    counter samples{0};
-
-    void take(std::chrono::nanoseconds time) noexcept {
-      ns.fetch_add(time.count(), std::memory_order_relaxed);
-      increment(samples);
-    }
-    void add_to(times& sum) const noexcept {
-      sum.ns += ns.load(std::memory_order_relaxed);
-      sum.samples += value(samples);
-    }
-  };
-  // Each call counts in one place when it is done, so that the sums of a report fit together.
-  struct alignas(64) stripe {
-    counter avoided{0};
-    counter hit{0};
-    counter wasted{0};
-    shared_times filter;
-    shared_times lookup;
-  };
-
-  static void increment(counter& c) noexcept { c.fetch_add(1, std::memory_order_relaxed); }
-  [[nodiscard]] static std::uint64_t value(const counter& c) noexcept {
-    return c.load(std::memory_order_relaxed);
-  }
   // The last of every n, so that the first call, which no cache knows, is none of them.
   [[nodiscard]] bool sampled(std::uint64_t calls) const noexcept {
     return options_.sample_every != 0 && calls % options_.sample_every == options_.sample_every - 1;
@@ -208,21 +154,21 @@ class guard {
         }
       });
     };
-    if (!sampled(value(mine.avoided) + value(mine.hit) + value(mine.wasted))) return ask();
+    if (!sampled(mine.asked())) return ask();
     // Reading the clock takes longer than asking; what it takes is measured and left out.
     const auto before = clock::now();
     const auto start = clock::now();
     const bool answer = ask();
-    mine.filter.take(clock::now() - start - (start - before));
+    mine.filter_times.take(clock::now() - start - (start - before));
     return answer;
   }
 
   template <class Key>
   auto looked_up(const Key& key, stripe& mine) {
-    if (!sampled(value(mine.hit) + value(mine.wasted))) return std::invoke(lookup_, key);
+    if (!sampled(mine.passed())) return std::invoke(lookup_, key);
     const auto start = clock::now();
     auto found = std::invoke(lookup_, key);
-    mine.lookup.take(clock::now() - start);
+    mine.lookup_times.take(clock::now() - start);
     return found;
   }
 
@@ -266,10 +212,10 @@ class guard {
     return filter_.exchange(std::move(fresh));
   }
 
+  detail::guard_counters counters_;
+  detail::replaceable<Filter> filter_;
   guard_options options_;
   Lookup lookup_;
-  detail::replaceable<Filter> filter_;
-  std::array<stripe, detail::thread_stripes> stripes_{};
 
   mutable std::mutex changes_;  // of the filter and of what follows; find does not take it
   bool rebuilding_ = false;
