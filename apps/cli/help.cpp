@@ -72,8 +72,8 @@ std::string text_of(const CLI::Option& o) {
 
 std::string usage(const CLI::App& app, const std::string& name) {
   std::string text = "Usage: " + name;
-  const auto verbs = app.get_subcommands({});
-  if (!verbs.empty()) text += " VERB";
+  const bool verb_needed = app.get_require_subcommand_min() > 0;
+  if (verb_needed) text += " VERB";
   for (const CLI::Option* o : app.get_options()) {
     if (!o->nonpositional() || !o->get_required()) continue;
     text += fmt::format(
@@ -86,7 +86,7 @@ std::string usage(const CLI::App& app, const std::string& name) {
     if (o->nonpositional()) continue;
     text += o->get_required() ? " " + name_of(*o) : " [" + name_of(*o) + "]";
   }
-  return text + (verbs.empty() ? "\n" : " ...\n");
+  return text + (verb_needed ? " ...\n" : "\n");
 }
 
 std::string verbs_text(const CLI::App& app) {

@@ -20,6 +20,7 @@ struct spell_options {
   std::string dictionary;
   bool number = false;
   bool count = false;
+  bool quiet = false;  // there is nothing to silence; scripts give it to every verb
   bool json = false;
   bool suggest = false;
 };
@@ -158,6 +159,7 @@ void add_spell(command& app, int& status) {
   spell->add_flag("-c,--count", o->count, "Print only how many");
   spell->add_flag("--suggest", o->suggest, "A tab, and words one edit away, after each word");
   spell->add_flag("--json", o->json, "Print the words, their places and numbers as JSON");
+  add_quiet(*spell, o->quiet);
   add_spell_build(*spell, *built, status);
   spell->footer(
       "Exit status: 0 when there are unknown words, 1 when there are none, 2 after an error.\n"
