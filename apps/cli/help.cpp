@@ -207,6 +207,7 @@ const CLI::App& find_verb(const CLI::App& root, const std::vector<std::string>& 
     if (verbs.empty() || word.empty() || word[0] == '-') break;
     const auto verb = std::find_if(verbs.begin(), verbs.end(),
                                    [&](const CLI::App* v) { return v->get_name() == word; });
+    if (verb == verbs.end() && found->get_require_subcommand_min() == 0) break;  // an argument
     if (verb == verbs.end()) {
       const std::string meant = suggestion(word, names_of(verbs));
       throw error(errc::bad_argument, fmt::format("there is no verb '{}'{} see 'bloomery help{}'",
