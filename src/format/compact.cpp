@@ -18,7 +18,8 @@ namespace bloomery {
 
 namespace {
 
-// Two cache lines: bytes that are not aligned lie across two of them anyway, and blocks of 64 bytes take 3 % more.
+// Two cache lines: bytes that are not aligned lie across two of them anyway, and by the model blocks of
+// 64 bytes take 2.4 % more at 1 % and 3.4 % more at 0.1 %.
 constexpr std::size_t most_block_bytes = 128;
 constexpr std::size_t check_bytes = 2;
 constexpr std::uint32_t most_cell_bits = 31;
