@@ -1,4 +1,4 @@
-// All of the library that needs nothing but xxHash.
+// All kinds of filters and sketches, sets and files. What is built from them (lookup/) is included by name.
 #pragma once
 
 #include "bloomery/bits/bit_array.hpp"
