@@ -30,7 +30,6 @@
 #include "bloomery/hash/hash.hpp"
 #include "bloomery/hash/pairwise.hpp"
 #include "bloomery/hash/probe.hpp"
-#include "bloomery/lookup/guard.hpp"
 #include "bloomery/set/algebra.hpp"
 #include "bloomery/set/counting.hpp"
 #include "bloomery/set/estimate.hpp"

@@ -41,23 +41,29 @@ expect_equal "$(in_fish 'bloomery check files/')" files/words.bloom
 expect_equal "$(in_fish 'bloomery map get --jso')" "--json --json-key"
 expect_equal "$(in_fish 'bloomery help un')" unpack
 
-# zsh completes a line in a terminal of its own. ^X^D prints what the line has become and empties it.
+# zsh completes a line in a terminal of its own. ^X^P prints what the line has become and empties it: keys that mean nothing
+# to a terminal, since they may come before zsh has taken it over.
 cat >ask.zsh <<'END'
 zmodload zsh/zpty
 zpty z zsh -f -i
 zpty -w z 'autoload -Uz compinit; compinit -u -D; source ./script.zsh; PROMPT=; unsetopt beep'
-zpty -w z 'dump() { print -r -- "<$BUFFER>"; BUFFER= }; zle -N dump; bindkey "^X^D" dump; print rea"dy"'
+zpty -w z 'dump() { print -r -- "<$BUFFER>"; BUFFER= }; zle -N dump; bindkey "^X^P" dump; print rea"dy"'
 zpty -r -m z text '*ready*' || exit 1
 for line in "$@"; do
-  zpty -w -n z "$line"$'\t\C-x\C-d'
+  zpty -w -n z "$line"$'\t\C-x\C-p'
   zpty -r -m z text '*<*>*' || exit 1
   print -r -- ${${text##*\<}%%\>*}
 done
 zpty -d z
 END
 zsh -n script.zsh
-timeout 60 zsh -f ask.zsh 'bloomery bu' 'bloomery map g' 'bloomery build --kind sp' 'bloomery build --kind=sp' 'bloomery check --inv' \
-  'bloomery build -o files/w' 'bloomery check files/w' 'bloomery map get --prog' 'bloomery help unp' 'bloomery completion f' >got
+ask_zsh() {
+  timeout 20 zsh -f ask.zsh 'bloomery bu' 'bloomery map g' 'bloomery build --kind sp' 'bloomery build --kind=sp' \
+    'bloomery check --inv' 'bloomery build -o files/w' 'bloomery check files/w' 'bloomery map get --prog' \
+    'bloomery help unp' 'bloomery completion f' >got
+}
+# On a busy machine a key can be lost between two owners of the terminal.
+ask_zsh || ask_zsh || ask_zsh || fail "zsh does not answer: $(cat got)"
 diff got - <<'END' || fail "zsh completes otherwise"
 bloomery build 
 bloomery map get 
