@@ -46,10 +46,11 @@ struct counting_allocator {
 };
 
 using text = std::basic_string<char, std::char_traits<char>, counting_allocator<char>>;
+// Asking with a view makes no copy of the key.
 struct text_hash {
-  std::size_t operator()(const text& t) const {
-    return std::hash<std::string_view>()({t.data(), t.size()});
-  }
+  using is_transparent = void;
+  std::size_t operator()(std::string_view t) const { return std::hash<std::string_view>()(t); }
+  std::size_t operator()(const text& t) const { return (*this)(std::string_view(t)); }
 };
 using text_set = std::unordered_set<text, text_hash, std::equal_to<>, counting_allocator<text>>;
 
@@ -102,7 +103,7 @@ int main(int argc, char** argv) {
     report("std::unordered_set of strings", per_key(8 * static_cast<double>(allocated)), 0, asked,
            [&](std::span<const std::string_view> piece) {
              std::size_t found = 0;
-             for (const std::string_view k : piece) found += set.count(text(k.data(), k.size()));
+             for (const std::string_view k : piece) found += set.find(k) != set.end() ? 1 : 0;
              return found;
            });
   }
