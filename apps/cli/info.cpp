@@ -23,7 +23,9 @@ struct info_options {
 void print_text(const std::string& path, const nlohmann::json& info) {
   const auto keys = info["keys"].get<std::uint64_t>();
   const auto planned = info["keys_planned"].get<std::uint64_t>();
-  std::string text = fmt::format("{}: {} filter\n", path, info["kind"].get<std::string>());
+  std::string text =
+      fmt::format("{}: {} filter{}\n", path, info["kind"].get<std::string>(),
+                  info.contains("keys_are") ? " of " + info["keys_are"].get<std::string>() : "");
   const auto row = [&](std::string_view name, const std::string& value) {
     text += fmt::format("  {:<9} {}\n", name, value);
   };

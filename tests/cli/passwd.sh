@@ -55,7 +55,10 @@ grep -q "Choose another" out || fail "no reason given"
 expect_status 0 bloomery passwd pam plain.bloom < <(printf 'hunter3\0')
 expect_status 2 bloomery passwd pam missing.bloom < <(printf 'hunter3\0')
 
-# The two kinds of filter are not taken for each other.
+# The two kinds of filter are not taken for each other, and say what they are.
+bloomery info near.bloom | grep -q "^near.bloom: blocked filter of passwords within one edit$" || fail "info does not say what it is"
+bloomery info --json near.bloom >json
+expect_equal "$(json json 'd["keys_are"]')" "passwords within one edit"
 bloomery build -q -o words.bloom list
 expect_error "plain keys, not of passwords" bloomery passwd check words.bloom list
 expect_error "ask it with 'bloomery passwd check'" bloomery check plain.bloom list
