@@ -101,7 +101,7 @@ void record_table::read_index(std::string_view all) {
   const auto footer = [&](std::size_t i) {
     return get_integer<std::uint64_t>(all, footer_at + 8 * i);
   };
-  if (checksum_of(all.substr(footer_at, 4 * 8)) != footer(4)) throw_damaged();
+  if (checksum_of(all.substr(footer_at, std::size_t{4} * 8)) != footer(4)) throw_damaged();
   const std::uint64_t groups = footer(0);
   const std::uint64_t index_at = footer(2);
   records_ = footer(1);
