@@ -25,6 +25,14 @@ END
 expect_equal "$(bloomery passwd check -c near.bloom edits)" "$(wc -l <edits)"
 expect_status 1 bloomery passwd check near.bloom <<<$'scret1\nhunt2\npasswort'
 
+# A real list: none of its words is missed, nor what one edit made of them; others hardly ever alarm it.
+real=/usr/share/dict/cracklib-small
+bloomery passwd build -q -o real.bloom --distance 1 $real
+expect_equal "$(bloomery passwd check -c real.bloom $real)" "$(grep -c . $real)"
+expect_equal "$(sed 's/./!/2' $real | bloomery passwd check -c real.bloom)" "$(grep -c . $real)"
+alarms=$(sed 's/.*/&-7-&/' $real | bloomery passwd check -c real.bloom || true)
+((alarms < 100)) || fail "$alarms false alarms of $(grep -c . $real), at a rate of 0.1 %"
+
 # Published lists: digest, colon, count; in either case, with CR LF or not.
 printf 'secret' | sha1sum | cut -c1-40 | tr a-f A-F | sed 's/$/:12\r/' >sha1
 printf 'hunter2' | sha1sum | cut -c1-40 >>sha1
