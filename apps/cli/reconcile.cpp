@@ -212,8 +212,7 @@ channel meet(const reconcile_verb& o) {
   if (!o.connect.empty()) return connect(o.connect, patience_of(o));
   listener door(o.listen);
   if (!o.quiet) tell("bloomery: listening on port {}\n", door.port());
-  const patience limits = patience_of(o);
-  return door.accept(limits, o.timeout ? limits.idle : std::chrono::milliseconds(0));
+  return door.accept(patience_of(o));
 }
 
 void run_remote(const reconcile_verb& o) {
