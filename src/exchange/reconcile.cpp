@@ -10,10 +10,8 @@
 #include <utility>
 
 #include "bloomery/core/error.hpp"
-#include "bloomery/core/sizing.hpp"
-#include "bloomery/filter/ribbon.hpp"
-#include "bloomery/format/codec.hpp"
 #include "bloomery/hash/hash.hpp"
+#include "item_filter.hpp"
 #include "key_table.hpp"
 #include "reconcile_plan.hpp"
 #include "reconcile_wire.hpp"
@@ -250,7 +248,7 @@ class session {
   double exchange_filters(double difference) {
     const std::uint32_t ours = encoder_ ? plan_.encoder_bits : plan_.decoder_bits;
     const std::uint32_t other = encoder_ ? plan_.decoder_bits : plan_.encoder_bits;
-    if (ours != 0) send_filter(ours);
+    if (ours != 0) send(type::filter, pack_items(table_.sorted_items(), ours));
     std::uint64_t sent = 0;
     if (other != 0) {
       const std::vector<std::uint32_t> lacking = lacking_there(other);
@@ -273,40 +271,14 @@ class session {
     return left;
   }
 
-  void send_filter(std::uint32_t bits) {
-    const std::vector<std::uint64_t> items = table_.sorted_items();
-    const plan p = sizing::make_plan({.kind = filter_kind::ribbon,
-                                      .keys = items.size(),
-                                      .fpr = std::exp2(-static_cast<double>(bits))});
-    const ribbon_filter f(p, items);
-    send(
-        type::filter,
-        pack({.planned = f.planned(), .hash = {.id = hash_id::none}, .keys = f.keys()}, f.words()));
-  }
-
-  // Our keys that are surely not among the peer's.
+  // Our keys that are surely not among the peer's, by its filter.
   std::vector<std::uint32_t> lacking_there(std::uint32_t bits) {
-    // A ribbon takes 1.005 bits a key, and small ones more.
-    const double most = 1.1 * bits * static_cast<double>(theirs_.size.keys) + 65536;
-    const auto limit = static_cast<std::uint64_t>(std::min(most, 8.0 * 4e9));
-    const message m = receive(type::filter, static_cast<std::size_t>(limit / 8 + 1024));
-    // The cells of a ribbon are as good as random. What unpacks to much more than it was is a trap.
-    const std::uint64_t most_bits = std::min<std::uint64_t>(limit, 10 * m.payload.size() + 65536);
-    budget(m.payload.size() + most_bits / 8);
+    const message m = receive(type::filter, item_filter::message_limit(bits, theirs_.size.keys));
+    budget(m.payload.size() + item_filter::memory_limit(m.payload.size()));
+    const item_filter theirs(m.payload, bits);
     std::vector<std::uint32_t> lacking;
-    try {
-      const unpacked_filter theirs = unpack(m.payload, most_bits);
-      const plan& p = theirs.header.planned;
-      if (p.shape.kind != filter_kind::ribbon || p.shape.cell_bits != bits) {
-        throw error(errc::corrupt, "it is not of the kind that was agreed");
-      }
-      const ribbon_view view(p, theirs.words.words(), theirs.header.keys);
-      for (std::uint32_t i = 0; i < table_.own(); ++i) {
-        if (!view.contains(table_.item(i))) lacking.push_back(i);
-      }
-    } catch (const error& e) {
-      if (e.code() == errc::no_memory) throw;
-      throw error(errc::corrupt, std::string("the peer sent a filter that is none: ") + e.what());
+    for (std::uint32_t i = 0; i < table_.own(); ++i) {
+      if (!theirs.contains(table_.item(i))) lacking.push_back(i);
     }
     return lacking;
   }
@@ -350,6 +322,8 @@ class session {
     const auto symbols =
         coder.symbols(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
     for (std::size_t i = 0; i < symbols.size(); i += wire::run_symbols) {
+      // The peer only listens now. One that asks and does not listen shall not fill our memory.
+      if (!peer_.has_room()) peer_.flush();
       const auto part = symbols.subspan(i, std::min(wire::run_symbols, symbols.size() - i));
       send(type::symbols, wire::write(wire::symbol_run{.last = i + part.size() == symbols.size(),
                                                        .items = coder.items(),
