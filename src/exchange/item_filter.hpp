@@ -26,6 +26,9 @@ class item_filter {
 
   // Throws errc::corrupt for what is no filter of items with so many bits a key.
   item_filter(std::span<const std::byte> packed, std::uint32_t bits);
+  item_filter(const item_filter&) = delete;
+  item_filter& operator=(const item_filter&) = delete;
+  ~item_filter() = default;
 
   [[nodiscard]] bool contains(std::uint64_t item) const noexcept { return view_.contains(item); }
 

@@ -34,12 +34,9 @@ items sorted(std::span<const std::uint64_t> of) {
   return copy;
 }
 
-// Symbols one by one until all is known.
-std::size_t symbols_needed(riblt_encoder& there, riblt_decoder& here) {
-  while (!here.complete()) {
-    const riblt_symbol next = there.symbol(here.symbols());
-    here.add({&next, 1});
-  }
+// Symbols one by one, or a few at a time, until all is known.
+std::size_t symbols_needed(riblt_encoder& there, riblt_decoder& here, std::size_t step = 1) {
+  while (!here.complete()) here.add(there.symbols(here.symbols(), step));
   return here.symbols();
 }
 
@@ -117,7 +114,9 @@ TEST(Riblt, NeedsAtMostOneAndAHalfSymbolsForEachDifference) {
     for (int trial = 0; trial < r.trials; ++trial) {
       riblt_encoder there(draw(100 + static_cast<std::uint64_t>(trial), 0, r.difference));
       riblt_decoder here(items{});
-      sum += static_cast<double>(symbols_needed(there, here));
+      // At most half a percent too many, and a hundred times as fast.
+      const std::size_t step = std::max<std::size_t>(1, r.difference / 200);
+      sum += static_cast<double>(symbols_needed(there, here, step));
     }
     const double each = sum / r.trials / static_cast<double>(r.difference);
     EXPECT_LE(each, r.most) << r.difference;
