@@ -57,7 +57,7 @@ void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
 #endif
        }},
       {"Combine", {add_sets}},
-      {"Send", {add_wire}},
+      {"Send", {add_wire, add_reconcile}},
       {"Plan and measure", {add_plan, add_bench}},
   }};
   const auto add = [&](const section& s) {

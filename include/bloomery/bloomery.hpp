@@ -34,5 +34,6 @@
 #include "bloomery/set/counting.hpp"
 #include "bloomery/set/estimate.hpp"
 #include "bloomery/sketch/count_min.hpp"
+#include "bloomery/sketch/riblt.hpp"
 #include "bloomery/sketch/spectral.hpp"
 #include "bloomery/sketch/top_k.hpp"
