@@ -1,0 +1,180 @@
+// Bytes and messages between two parties: over TCP between hosts, or over a pair of sockets in one process.
+//
+//     auto [here, there] = bloomery::pipe_pair();              // two threads of one process
+//
+//     bloomery::listener door("0.0.0.0:4711");                 // one host: port 0 takes a free one
+//     bloomery::message_channel peer(door.accept());
+//     bloomery::message_channel peer(bloomery::connect("there.example:4711"));    // the other
+//
+//     peer.send(type, payload);
+//     bloomery::message answer = peer.receive(most_bytes);
+//
+// Both sides may send at the same time, and more than the sockets' buffers hold. With plain writes this would be a
+// deadlock: each waits until the other reads. Here send() never waits. What the socket does not take stays in an outbox,
+// and whoever waits, in receive(), flush() or finish(), moves bytes in both directions. So a side is bounded by its own
+// messages, never by what its peer sends: of those there is one at a time, no longer than the receiver allows, and its
+// memory grows with the bytes that have come, not with the length that was claimed. No thread is needed.
+//
+// The peer is not trusted. It may be silent (patience::idle), endlessly slow (patience::total), gone (errc::io), or send
+// what is no message (errc::corrupt). The checksum finds accidents, not attackers: nothing here encrypts or authenticates.
+//
+// A channel belongs to one thread at a time.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace bloomery {
+
+// How long to wait for the peer; then errc::io. Zero is for ever.
+struct patience {
+  std::chrono::milliseconds idle{60'000};      // without a byte in either direction
+  std::chrono::milliseconds total{3'600'000};  // from the first byte of the channel to its last
+};
+
+// A connection, as bytes. Move-only; closed by its destructor.
+class channel {
+ public:
+  // Takes over a connected stream socket.
+  explicit channel(int socket, patience limits = {});
+  channel(channel&& other) noexcept;
+  channel& operator=(channel&& other) noexcept;
+  channel(const channel&) = delete;
+  channel& operator=(const channel&) = delete;
+  ~channel();
+
+  // All of the bytes, or errc::io. A write may wait until the peer reads, so two parties that both write much before they
+  // read run out of patience; message_channel is for that.
+  void write(std::span<const std::byte> bytes);
+  void read(std::span<std::byte> bytes);
+
+  // Waits until it can send or receive some of what is asked for, and does that: bytes taken from `out` and put into `in`.
+  // At the end of what the peer sends `ended` is true. Empty spans ask for nothing.
+  struct moved {
+    std::size_t sent = 0;
+    std::size_t received = 0;
+    bool ended = false;
+  };
+  moved move(std::span<const std::byte> out, std::span<std::byte> in);
+  // The same for sending, without waiting.
+  std::size_t write_some(std::span<const std::byte> out);
+
+  // Tells the peer that nothing follows; reading goes on.
+  void end_writing();
+
+  // The clock of `total` starts anew.
+  void set_patience(patience limits);
+
+  [[nodiscard]] std::uint64_t bytes_sent() const noexcept { return sent_; }
+  [[nodiscard]] std::uint64_t bytes_received() const noexcept { return received_; }
+
+ private:
+  using clock = std::chrono::steady_clock;
+
+  void wait(short events);
+  std::size_t read_some(std::span<std::byte> in, bool& ended);
+
+  int socket_ = -1;
+  patience limits_;
+  clock::time_point started_;
+  std::uint64_t sent_ = 0;
+  std::uint64_t received_ = 0;
+};
+
+// Two ends of a connection inside this process.
+std::pair<channel, channel> pipe_pair(patience limits = {});
+
+// An address is HOST:PORT or [IPV6]:PORT. Throws errc::bad_argument on other text, errc::io when the name is unknown,
+// nobody listens there, or the patience for the first answer (idle) ends.
+channel connect(const std::string& address, patience limits = {});
+
+// Accepts connections at an address; "*:PORT" is every address of this host, port 0 a free port.
+class listener {
+ public:
+  explicit listener(const std::string& address);
+  listener(listener&& other) noexcept;
+  listener& operator=(listener&& other) noexcept;
+  listener(const listener&) = delete;
+  listener& operator=(const listener&) = delete;
+  ~listener();
+
+  [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+
+  // Waits for a peer, for at most `wait` (zero: for ever), then errc::io.
+  channel accept(patience limits = {}, std::chrono::milliseconds wait = {});
+
+ private:
+  std::string address_;
+  int socket_ = -1;
+  std::uint16_t port_ = 0;
+};
+
+struct message {
+  std::uint8_t type = 0;
+  std::vector<std::byte> payload;
+};
+
+// Messages over a channel:
+//
+//     type (1 byte) | length of the payload (4) | payload | checksum (4)
+//
+// Numbers are little-endian. The checksum is the low half of the XXH3 of the payload, with type + 256 * length as seed.
+class message_channel {
+ public:
+  static constexpr std::size_t header_bytes = 5;
+  static constexpr std::size_t checksum_bytes = 4;
+  static constexpr std::size_t overhead_bytes = header_bytes + checksum_bytes;
+  // While more than this waits to be sent, has_room() is false.
+  static constexpr std::size_t outbox_bytes = std::size_t{1} << 20U;
+
+  explicit message_channel(channel bytes) : bytes_(std::move(bytes)) {}
+
+  // Never waits, and a peer that has gone is told of by the next receive(), flush() or finish(). The payload has less than
+  // 2^32 bytes, else errc::bad_argument.
+  void send(std::uint8_t type, std::span<const std::byte> payload);
+
+  // The next message, which may have at most `limit` bytes of payload. Sends meanwhile what waits to be sent.
+  message receive(std::size_t limit);
+  // For long streams in both directions: returns when there is a message, or, with nothing, when there is room in the outbox.
+  std::optional<message> receive_or_room(std::size_t limit);
+  [[nodiscard]] bool has_room() const noexcept { return outbox_.size() - taken_ < outbox_bytes; }
+
+  // Until all is handed to the system. Reads nothing: not for two that both have much to send.
+  void flush();
+  // Sends all, says that nothing follows, and waits until the peer has said the same. To be called at the end by both
+  // sides: who closes while bytes are on their way to him destroys also those that he sent. errc::corrupt if more comes.
+  void finish();
+
+  [[nodiscard]] const channel& bytes() const noexcept { return bytes_; }
+  void set_patience(patience limits) { bytes_.set_patience(limits); }
+  // Bytes of messages so far, also of those that still wait in the outbox.
+  [[nodiscard]] std::uint64_t bytes_sent() const noexcept {
+    return bytes_.bytes_sent() + (outbox_.size() - taken_);
+  }
+  [[nodiscard]] std::uint64_t bytes_received() const noexcept { return bytes_.bytes_received(); }
+  [[nodiscard]] std::uint64_t messages_sent() const noexcept { return messages_sent_; }
+  [[nodiscard]] std::uint64_t messages_received() const noexcept { return messages_received_; }
+
+ private:
+  void drop_sent(std::size_t bytes);
+  void step(std::size_t limit);
+  [[nodiscard]] bool complete() const noexcept;
+  message take();
+
+  channel bytes_;
+  std::vector<std::byte> outbox_;  // sent up to taken_
+  std::size_t taken_ = 0;
+  std::vector<std::byte> inbox_;  // of one message, got_ bytes of it
+  std::size_t got_ = 0;
+  std::size_t wanted_ = 0;  // its length as a whole; 0 until the header is there
+  std::uint64_t messages_sent_ = 0;
+  std::uint64_t messages_received_ = 0;
+};
+
+}  // namespace bloomery
