@@ -53,7 +53,7 @@ sent_choice choose_sent_filter(double keys, double strangers, double stranger_by
 
 sent_filter::sent_filter(std::vector<std::uint64_t> hashes, std::uint32_t fpr_bits) {
   if (fpr_bits < 1 || fpr_bits > most_fpr_bits) {
-    detail::throw_bad_argument("the bits of a sent filter", std::uint64_t{fpr_bits}, "1 to 30");
+    detail::throw_bad_argument("the bits of a sent filter", std::uint64_t{fpr_bits}, "1 to 29");
   }
   std::sort(hashes.begin(), hashes.end());
   hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());

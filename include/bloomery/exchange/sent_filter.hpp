@@ -20,7 +20,7 @@
 
 namespace bloomery {
 
-inline constexpr std::uint32_t most_fpr_bits = 30;
+inline constexpr std::uint32_t most_fpr_bits = 29;  // 1.9e-9
 
 struct sent_choice {
   std::uint32_t fpr_bits = 0;  // the filter's fpr is 2^-fpr_bits; 0: send none
