@@ -117,8 +117,10 @@ void ages(const network& n) {
   for (const std::uint64_t period : {1U, 4U, 12U, 24U, 72U}) {
     peer_directory all(spec);
     constexpr std::uint64_t now = 1000;
+    double ages = 0;
     for (std::uint64_t peer = 0; peer < n.peers; ++peer) {
       const std::uint64_t age = peer % period;
+      ages += static_cast<double>(age);
       blocked_filter f(p);
       f.add_batch(n.objects_of(peer, now - age));
       all.update(peer, f, spec, now - age);
@@ -135,7 +137,7 @@ void ages(const network& n) {
             .size());
     const double hours = static_cast<double>(period);
     std::printf("| %.0f h | %.2f %% | %.2f %% | %.3f | %.2f | %.2f |\n", hours, 100 * o.missed,
-                100 * (hours - 1) / 2 / static_cast<double>(n.lifetime), o.extraneous,
+                100 * ages / static_cast<double>(n.peers * n.lifetime), o.extraneous,
                 packed / hours / 1e3, delta / hours / 1e3);
   }
 }

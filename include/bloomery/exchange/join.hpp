@@ -59,21 +59,22 @@ struct join_plan {
 
 // ---- estimates -----------------------------------------------------------------------------------------
 
-// What A found out with a filter of B's keys.
-struct passed_counts {
-  double rows = 0;
-  double keys = 0;
-  double squares = 0;  // as in table_counts
+// Keys of one table that occur about as often, in a filter, and what of the other table passed it.
+struct passed_class {
+  table_counts counts;  // of the class: keys, rows and squares
+  double fpr = 0;       // of its filter
+  double rows = 0;      // of the other table, that passed,
+  double squares = 0;   // and the sum of squares of the numbers of rows of their keys
 };
 
-// The number of rows of the join, before any row has travelled: from what passes a filter of B's keys with this fpr, less
-// the strangers among it, times the mean number of rows of a key of B. The standard error is that of the filter, over hash
-// functions, and that of the mean: over which of B's keys are the ones that A has too. So it takes for granted that keys
-// which both tables have occur in B as often as others. Where B's keys are unique there is nothing to assume.
-[[nodiscard]] estimate estimate_join(const passed_counts& passed, double fpr, const table_counts& a,
-                                     const table_counts& b);
+// The number of rows of the join, before any row has travelled: for each class what passed, less the strangers among it, times
+// the mean number of rows of a key of the class. `asking` is the other table as a whole. The standard error is that of the filters, over hash
+// functions, and that of the means: over which keys of a class are those that the other table has too. A class whose keys
+// occur equally often, such as unique ones, has only the first.
+[[nodiscard]] estimate estimate_join(std::span<const passed_class> classes,
+                                     const table_counts& asking);
 
-// The same for somebody who has a filter of bits of either table and compared them (set/estimate.hpp); here both tables'
+// For somebody who has nothing but a filter of bits of either table and compared them (set/estimate.hpp); here both tables'
 // numbers of rows are taken to be independent of each other and of which keys are shared.
 [[nodiscard]] estimate estimate_join(const estimate& shared_keys, const table_counts& a,
                                      const table_counts& b);
@@ -134,7 +135,8 @@ using join_each =
 join_report receive_join(message_channel& peer, const join_side& b, const join_begin& begin,
                          const join_each& each, const join_limits& limits = {});
 
-// The estimate alone: a filter travels, and four numbers come back.
+// The estimate alone: filters of the table with fewer keys travel, one for each class of keys that occur once, twice, three times, four
+// times, five to eight times and so on; and two numbers for each come back.
 struct join_size {
   estimate rows;
   join_report report;
