@@ -32,7 +32,7 @@ struct chunk {
   // For messages, where the format has any to give.
   std::string_view file;
   std::uint64_t first_line = 1;
-  // What the format found out in `begin`: which column, what came before.
+  // What the format found out in `begin`: which column, what came before (of CSV, the record that names the columns).
   std::size_t column = 0;
   bool fastq = false;
   std::string before;
@@ -89,6 +89,7 @@ struct record_options {
   bool crlf = false;
   bool null = false;
   std::string column;
+  bool column_by_name = false;  // also when it is written like a number
   std::string delimiter;
   bool header = false;
   std::string json_key;

@@ -29,6 +29,7 @@ void add_block(command& app, int& status);
 void add_spell(command& app, int& status);  // needs bloomery::text
 void add_bench(command& app, int& status);
 void add_reconcile(command& app, int& status);
+void add_join(command& app, int& status);
 void add_wire(command& app, int& status);  // pack, unpack, diff, patch
 
 }  // namespace bloomery::cli

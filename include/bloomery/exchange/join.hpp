@@ -1,0 +1,153 @@
+// The Bloom join of two tables on two hosts (Bratbergsen 1984, Mackert and Lohman 1986; Broder and Mitzenmacher 2004, 3.2):
+// the rows of A travel to B, and a filter of B's keys says which of them are worth it.
+//
+//     B  hello: how many different keys                  ->  A
+//     B  <-  offer: numbers, and perhaps a filter of A's keys
+//     B  filter of B's keys, of those that A's let pass  ->  A
+//     B  <-  the rows of A whose key passes
+//     B  joins: what passed by mistake finds no partner, so the result is exact
+//
+// Which filters are sent, and how large, is chosen by the bytes that all of it is expected to take (plan_join): none when the
+// table of A is small, B's alone when B has fewer keys, and first A's when A has fewer.
+//
+// Memory: a table is read row by row, several times. What is held is 8 bytes for each row, the filters, and at B the rows
+// of both tables that match. Nothing comes out before everything has arrived, so a broken connection never looks like a result.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bloomery/exchange/transport.hpp"
+#include "bloomery/set/estimate.hpp"
+
+namespace bloomery {
+
+// A table: calls the function with the key and the rest of each row, in order. May be called more than once, and must
+// give the same rows each time.
+using row_visit = std::function<void(std::string_view key, std::string_view rest)>;
+using row_scan = std::function<void(const row_visit&)>;
+
+// How often the keys of a table occur.
+struct table_counts {
+  std::uint64_t rows = 0;
+  std::uint64_t keys = 0;   // different ones
+  std::uint64_t bytes = 0;  // of all rows, as they travel
+  double squares = 0;       // the sum over the keys of the square of their number of rows
+};
+
+// ---- the plan ----------------------------------------------------------------------------------------
+
+struct join_plan {
+  std::uint32_t offered_bits = 0;  // of A's filter; 0: A sends none
+  std::uint32_t asked_bits = 0;    // of B's filter; 0: A sends all of its rows
+  double filter_bytes = 0;
+  double row_bytes = 0;  // of rows that pass, with a partner or without
+
+  [[nodiscard]] double bytes() const noexcept { return filter_bytes + row_bytes; }
+};
+
+// The plan with the fewest bytes. `shared` is how many keys both tables are thought to have; half of the smaller when
+// nobody knows. The result of the join does not depend on it.
+[[nodiscard]] join_plan plan_join(const table_counts& a, std::uint64_t keys_b,
+                                  std::optional<double> shared = std::nullopt);
+
+// ---- estimates -----------------------------------------------------------------------------------------
+
+// Keys of one table that occur about as often, in a filter, and what of the other table passed it.
+struct passed_class {
+  table_counts counts;  // of the class: keys, rows and squares
+  double fpr = 0;       // of its filter
+  double rows = 0;      // of the other table, that passed,
+  double squares = 0;   // and the sum of squares of the numbers of rows of their keys
+};
+
+// The number of rows of the join, before any row has travelled: for each class what passed, less the strangers among it, times
+// the mean number of rows of a key of the class. `asking` is the other table as a whole. The standard error is that of the filters, over hash
+// functions, and that of the means: over which keys of a class are those that the other table has too. A class whose keys
+// occur equally often, such as unique ones, has only the first.
+[[nodiscard]] estimate estimate_join(std::span<const passed_class> classes,
+                                     const table_counts& asking);
+
+// For somebody who has nothing but a filter of bits of either table and compared them (set/estimate.hpp); here both tables'
+// numbers of rows are taken to be independent of each other and of which keys are shared.
+[[nodiscard]] estimate estimate_join(const estimate& shared_keys, const table_counts& a,
+                                     const table_counts& b);
+
+// ---- the two sides -------------------------------------------------------------------------------------
+
+// Reads a table once and keeps the hashes of its keys.
+class join_side {
+ public:
+  explicit join_side(row_scan rows);
+
+  [[nodiscard]] const table_counts& counts() const noexcept { return counts_; }
+  void scan(const row_visit& visit) const { rows_(visit); }
+  // Of all rows, sorted.
+  [[nodiscard]] std::span<const std::uint64_t> hashes() const noexcept { return hashes_; }
+
+ private:
+  row_scan rows_;
+  std::vector<std::uint64_t> hashes_;
+  table_counts counts_;
+};
+
+struct join_limits {
+  std::size_t message_bytes = std::size_t{1}
+                              << 30U;  // of one message, so of one row and one filter
+  std::uint64_t held_bytes = std::uint64_t{1} << 33U;  // of A's rows in B's memory
+};
+
+// What was sent, in payloads of messages; B knows all of it, A all but what was joined.
+struct join_report {
+  join_plan plan;
+  table_counts a;
+  std::uint64_t keys_b = 0;
+  std::uint64_t rows_b = 0;
+  std::uint64_t filter_bytes = 0;
+  std::uint64_t row_bytes = 0;
+  std::uint64_t other_bytes = 0;   // numbers, names, and the frames of the messages
+  std::uint64_t plain_bytes = 0;   // of all of A's rows
+  std::uint64_t rows_sent = 0;     // of A,
+  std::uint64_t rows_matched = 0;  // and those of them that B has a partner for
+  std::uint64_t pairs = 0;         // rows of the join
+
+  [[nodiscard]] std::uint64_t bytes() const noexcept {
+    return filter_bytes + row_bytes + other_bytes;
+  }
+};
+
+// A's side. `about` is handed to B as it is: what B must know of the table, such as its columns. Answers one B, which may ask
+// for the join or for the estimate.
+join_report send_join(message_channel& peer, const join_side& a, std::string_view about,
+                      const join_limits& limits = {});
+
+// B's side. `begin` is called with what A said about its table, before the first row; `each` for each pair of rows with the same
+// key, in the order of A's rows, and for one row of A in that of B's. Throws errc::corrupt when A breaks the protocol.
+using join_begin = std::function<void(std::string_view about)>;
+using join_each =
+    std::function<void(std::string_view key, std::string_view rest_a, std::string_view rest_b)>;
+join_report receive_join(message_channel& peer, const join_side& b, const join_begin& begin,
+                         const join_each& each, const join_limits& limits = {});
+
+// The estimate alone: filters of the table with fewer keys travel, one for each class of keys that occur once, twice, three times, four
+// times, five to eight times and so on; and two numbers for each come back.
+struct join_size {
+  estimate rows;
+  join_report report;
+};
+join_size receive_estimate(message_channel& peer, const join_side& b,
+                           const join_limits& limits = {});
+
+// ---- rows as lists of fields ------------------------------------------------------------------------------
+
+// Appends a field to a list, and reads the fields of one. Throws errc::corrupt for what was not made so.
+void append_field(std::string& list, std::string_view field);
+void split_fields(std::string_view list, std::vector<std::string_view>& out);
+
+}  // namespace bloomery

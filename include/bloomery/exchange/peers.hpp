@@ -1,0 +1,121 @@
+// Who may have this object? A filter for each of some hundred peers, asked all at once (PlanetP, Cuenca-Acuna et al. 2003; Broder
+// and Mitzenmacher 2004, 5.1): for networks where everybody can know a little of everybody, and a search is no search but a
+// lookup. A false positive costs an extraneous request, at the rate of the filters.
+//
+// A key is hashed once. Filters of equal shape are kept in slices, as a matrix with a row for each bit of the filter and a
+// column for each peer, so that a question is the AND of `probes` rows, 64 peers in a word, instead of a cache miss for
+// each peer (the bit-sliced signature files of Roberts 1979):
+//
+//     bit 0    | 0 1 0 0 1 ... |  of peers 0, 1, 2, ...
+//     bit 1    | 1 0 0 1 0 ... |
+//       ...         AND the rows of the object's positions: the peers that may have it
+//
+// Shapes that only few peers have are asked filter by filter.
+//
+// Summaries grow old. Each has a time, in any unit, which the caller also gives with each question: older ones are left out
+// of the answers, or marked, since what an old summary says may still be true.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "bloomery/filter/blocked.hpp"
+#include "bloomery/filter/classic.hpp"
+#include "bloomery/filter/partitioned.hpp"
+#include "bloomery/hash/hash.hpp"
+
+namespace bloomery {
+
+// A peer that may have an object.
+struct candidate {
+  std::size_t object = 0;  // the index of its hash in the question
+  std::uint64_t peer = 0;
+  bool stale = false;  // its summary is older than the limit
+
+  friend bool operator==(const candidate&, const candidate&) = default;
+};
+
+struct peers_options {
+  std::uint64_t longest_age = UINT64_MAX;  // of a summary
+  bool keep_stale = false;                 // answer from older ones too, marked
+};
+
+// Summaries of peers, which have numbers that the caller gives out. One thread at a time changes it; any number may ask
+// while nobody does.
+class peer_directory {
+ public:
+  // The hash function of all summaries: one hash must do for all.
+  explicit peer_directory(const hash_spec& hash, const peers_options& o = {});
+  peer_directory(peer_directory&&) noexcept;
+  peer_directory& operator=(peer_directory&&) noexcept;
+  ~peer_directory();
+
+  // The summary of a peer at this time, which replaces an older one; one that is older than what is there is dropped
+  // (messages overtake each other), and false returned. Throws errc::mismatch for another hash function, and
+  // errc::no_memory.
+  bool update(std::uint64_t peer, const blocked_view& summary, const hash_spec& hash,
+              std::uint64_t time);
+  bool update(std::uint64_t peer, const classic_view& summary, const hash_spec& hash,
+              std::uint64_t time);
+  bool update(std::uint64_t peer, const partitioned_view& summary, const hash_spec& hash,
+              std::uint64_t time);
+  // Whether it was there.
+  bool remove(std::uint64_t peer);
+  // Forgets all that are older than the limit; returns how many.
+  std::size_t expire(std::uint64_t now);
+
+  // The peers that may have each of the objects, by object, then by peer.
+  [[nodiscard]] std::vector<candidate> ask(std::span<const std::uint64_t> hashes,
+                                           std::uint64_t now) const;
+
+  // The union of all filters, to the bit that of set/algebra.hpp. Throws errc::mismatch unless they are blocked filters of
+  // one shape.
+  [[nodiscard]] blocked_filter merged() const;
+
+  [[nodiscard]] std::size_t peers() const noexcept;
+  [[nodiscard]] std::optional<std::uint64_t> time_of(std::uint64_t peer) const;
+  // Of the matrices and filters, in memory.
+  [[nodiscard]] std::uint64_t bytes() const noexcept;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+// Peers in groups, each with a leader that holds the union of its members' filters (set/algebra.hpp). A question goes to
+// the leaders first, and only into the groups of those that may have the object. So a host outside of a group needs one filter
+// of it, not one for each member. Members of a group have filters of the same shape, large enough for the keys of all of
+// them: sparse ones, which travel packed (format/codec.hpp).
+class peer_groups {
+ public:
+  explicit peer_groups(const hash_spec& hash, const peers_options& o = {});
+
+  // As peer_directory::update; the leader's filter follows at once. Throws errc::mismatch also when the shape is not that of
+  // the others in the group.
+  bool update(std::uint64_t group, std::uint64_t peer, const blocked_view& summary,
+              std::uint64_t time);
+
+  struct answer {
+    std::vector<candidate> leaders;     // .peer is the group
+    std::vector<candidate> candidates;  // by object and group, then by peer
+  };
+  [[nodiscard]] answer ask(std::span<const std::uint64_t> hashes, std::uint64_t now) const;
+
+  [[nodiscard]] const peer_directory& leaders() const noexcept { return leaders_; }
+  // Null when there is no such group.
+  [[nodiscard]] const peer_directory* members(std::uint64_t group) const noexcept;
+
+ private:
+  hash_spec hash_;
+  peers_options options_;
+  peer_directory leaders_;
+  std::map<std::uint64_t, peer_directory> groups_;
+  std::map<std::uint64_t, shape> shapes_;
+};
+
+}  // namespace bloomery

@@ -1,0 +1,61 @@
+// A set of keys as a filter in a message: the size that costs least, its bytes, and the questions that the receiver asks.
+//
+// What a filter is sent for is to be spared something: whoever has it sends only what passes. So its best size follows
+// from what is sent afterwards. With n keys in the filter and s strangers of w bytes each on the other side the cost is
+//
+//     bytes of the filter at rate f  +  f s w
+//
+// and one bit more for each key halves the second part (Mullin 1990 has the semi-join in this form). With no filter at
+// all f is 1. Fewer than about 12 bits of strangers' rows for each key are not worth a filter.
+//
+// The keys are all known, so this is a static filter: ribbons of a thousand keys each (format/compact.hpp), 1.02 times the
+// lower bound for any number of keys, and a few bytes for few. A Bloom filter would take 1.44 times the bound. A message
+// that was damaged or forged lets strangers pass, or keys out; it reads nothing outside of itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace bloomery {
+
+inline constexpr std::uint32_t most_fpr_bits = 29;  // 1.9e-9
+
+struct sent_choice {
+  std::uint32_t fpr_bits = 0;  // the filter's fpr is 2^-fpr_bits; 0: send none
+  double filter_bytes = 0;
+  double stranger_bytes = 0;  // of the strangers that are expected to pass
+
+  [[nodiscard]] double bytes() const noexcept { return filter_bytes + stranger_bytes; }
+};
+
+// The size of a message with so many different keys; 0 for 0 bits.
+[[nodiscard]] double sent_filter_bytes(double keys, std::uint32_t fpr_bits);
+
+// The choice with the fewest bytes in all. Throws errc::bad_argument for negative or infinite numbers.
+[[nodiscard]] sent_choice choose_sent_filter(double keys, double strangers, double stranger_bytes);
+
+class sent_filter {
+ public:
+  // Of these hashes (hash/hash.hpp), in any order; fpr_bits from 1 to most_fpr_bits, else errc::bad_argument.
+  sent_filter(std::vector<std::uint64_t> hashes, std::uint32_t fpr_bits);
+  // From a message, which is copied. Throws errc::corrupt unless its parts are where it says.
+  explicit sent_filter(std::span<const std::byte> message);
+
+  [[nodiscard]] bool contains(std::uint64_t hash) const noexcept;
+  [[nodiscard]] std::span<const std::byte> message() const noexcept { return message_; }
+
+ private:
+  struct part_of {
+    std::size_t start = 0;
+    std::size_t length = 0;
+  };
+
+  void find_parts();
+
+  std::vector<std::byte> message_;  // the number of parts, then each with its length before it
+  std::vector<part_of> parts_;
+};
+
+}  // namespace bloomery

@@ -1,0 +1,102 @@
+#include "bloomery/exchange/sent_filter.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "bloomery/core/arithmetic.hpp"
+#include "bloomery/core/error.hpp"
+#include "bloomery/format/compact.hpp"
+#include "wire.hpp"
+
+namespace bloomery {
+
+namespace {
+
+// A part is a thousand keys: asking it takes 20 to 100 ns, most of that for its checksum, and its 6 bytes of length, seed and
+// checksum are half a percent of the least that it can have.
+constexpr std::uint64_t part_keys = 1024;
+constexpr double part_bytes = 6;
+// format/compact.hpp: slots for each key.
+constexpr double slots_per_key = 65.0 / 64;
+
+std::uint64_t parts_for(std::uint64_t keys) {
+  return keys / part_keys + (keys % part_keys != 0 ? 1 : 0);
+}
+
+void check_finite(std::string_view name, double value) {
+  if (!(value >= 0 && std::isfinite(value))) {
+    detail::throw_bad_argument(name, value, "at least 0 and finite");
+  }
+}
+
+}  // namespace
+
+double sent_filter_bytes(double keys, std::uint32_t fpr_bits) {
+  check_finite("the number of keys", keys);
+  if (fpr_bits == 0) return 0;
+  return 1 + std::ceil(keys / part_keys) * part_bytes + keys * slots_per_key * fpr_bits / 8;
+}
+
+sent_choice choose_sent_filter(double keys, double strangers, double stranger_bytes) {
+  check_finite("the number of strangers", strangers);
+  check_finite("the bytes of a stranger", stranger_bytes);
+  sent_choice best;
+  for (std::uint32_t bits = 0; bits <= most_fpr_bits; ++bits) {
+    const sent_choice choice{
+        .fpr_bits = bits,
+        .filter_bytes = sent_filter_bytes(keys, bits),
+        .stranger_bytes = std::ldexp(strangers * stranger_bytes, -static_cast<int>(bits))};
+    if (bits == 0 || choice.bytes() < best.bytes()) best = choice;
+  }
+  return best;
+}
+
+sent_filter::sent_filter(std::vector<std::uint64_t> hashes, std::uint32_t fpr_bits) {
+  if (fpr_bits < 1 || fpr_bits > most_fpr_bits) {
+    detail::throw_bad_argument("the bits of a sent filter", std::uint64_t{fpr_bits}, "1 to 29");
+  }
+  std::sort(hashes.begin(), hashes.end());
+  hashes.erase(std::unique(hashes.begin(), hashes.end()), hashes.end());
+  const compact_builder builder(
+      {.fpr = std::ldexp(1.0, -static_cast<int>(fpr_bits)), .kind = filter_kind::ribbon});
+  const std::uint64_t parts = parts_for(hashes.size());
+  wire::put(message_, parts);
+  // The part of a hash grows with the hash, so that sorted hashes are parts one after the other.
+  auto from = hashes.begin();
+  for (std::uint64_t part = 0; part < parts; ++part) {
+    const auto to = std::find_if(from, hashes.end(), [&](std::uint64_t hash) {
+      return detail::multiply_high(hash, parts) != part;
+    });
+    wire::put_text(message_, from == to ? std::string() : builder.build({from, to}));
+    from = to;
+  }
+  find_parts();
+}
+
+sent_filter::sent_filter(std::span<const std::byte> message)
+    : message_(message.begin(), message.end()) {
+  find_parts();
+}
+
+void sent_filter::find_parts() {
+  wire::reader in(message_);
+  const std::uint64_t parts = in.number(message_.size());
+  parts_.reserve(static_cast<std::size_t>(parts));
+  for (std::uint64_t part = 0; part < parts; ++part) {
+    const std::string_view text = in.text();
+    parts_.push_back(
+        {.start = static_cast<std::size_t>(text.data() - wire::text_of(message_).data()),
+         .length = text.size()});
+  }
+  in.expect_end();
+}
+
+bool sent_filter::contains(std::uint64_t hash) const noexcept {
+  if (parts_.empty()) return false;
+  const part_of& part =
+      parts_[static_cast<std::size_t>(detail::multiply_high(hash, parts_.size()))];
+  if (part.length == 0) return false;
+  return compact_contains(wire::text_of(message_).substr(part.start, part.length), hash);
+}
+
+}  // namespace bloomery
