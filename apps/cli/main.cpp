@@ -43,7 +43,7 @@ struct section {
 // The verbs as the help lists them, by what somebody wants to do.
 void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
   using namespace bloomery::cli;
-  const std::array<section, 8> sections = {{
+  const std::array<section, 9> sections = {{
       {"Make and change filters", {add_build, add_change, add_compact, add_map}},
       {"Ask", {add_check, add_count}},
       {"Work on streams", {add_dedup, add_top}},
@@ -56,6 +56,9 @@ void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
            add_spell,
 #endif
        }},
+#ifdef BLOOMERY_HAS_TEXT
+      {"Search texts", {add_index, add_search}},
+#endif
       {"Combine", {add_sets}},
       {"Send", {add_wire}},
       {"Plan and measure", {add_plan, add_bench}},
