@@ -115,6 +115,13 @@ class paragraphs {
   bool blank_ = true;   // the line so far
 };
 
+// Reads a whole piece, or what is left. The source hands out its first bytes, by which it recognised the file, alone.
+std::size_t fill(byte_source& bytes, char* to) {
+  std::size_t size = 0;
+  while (bytes.is_open() && size < piece_bytes) size += bytes.read(to + size, piece_bytes - size);
+  return size;
+}
+
 reading read_texts(const std::string& path, document_unit unit, bool skip_binary,
                    document_sink& to) {
   progress silent("reading", {.quiet = true});
@@ -125,7 +132,7 @@ reading read_texts(const std::string& path, document_unit unit, bool skip_binary
   const auto buffer = std::make_unique_for_overwrite<char[]>(piece_bytes);
   reading done;
   bytes.open_next();
-  while (const std::size_t got = bytes.read(buffer.get(), piece_bytes)) {
+  while (const std::size_t got = fill(bytes, buffer.get())) {
     const std::string_view piece(buffer.get(), got);
     if (skip_binary && done.bytes == 0 && piece.find('\0') != std::string_view::npos) {
       done.binary = true;

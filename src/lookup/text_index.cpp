@@ -203,6 +203,9 @@ text_index_view::text_index_view(std::span<const std::byte> bytes) : bytes_(byte
   name_ends_ = rest.take(files_, index_layout::end_bytes);
   const auto names = rest.take(read<std::uint64_t>(bytes, at::name_bytes), 1);
   names_ = {reinterpret_cast<const char*>(names.data()), names.size()};
+  const std::uint64_t names_end =
+      files_ == 0 ? 0 : read<std::uint64_t>(name_ends_.last(index_layout::end_bytes), 0);
+  if (names_end != names.size()) throw_corrupt("the length of its names");
   const std::uint64_t bit_bytes = read<std::uint64_t>(bytes, at::bit_bytes);
   if (bit_bytes % 8 != 0 || bit_bytes != rest.left()) throw_corrupt("the length of its tables");
   read_groups(table, rest.take(bit_bytes, 1));
