@@ -18,7 +18,7 @@ namespace {
 struct index_options {
   std::string path;
   std::vector<std::string> inputs;
-  std::string fpr = "1%";
+  std::string fpr = "0.1%";
   std::uint32_t probes = 0;
   std::uint32_t kmer = 0;
   unsigned threads = 0;
@@ -139,9 +139,9 @@ void add_index(command& app, int& status) {
                    "and xz are unpacked")
       ->required()
       ->type_name("");
-  option* fpr =
-      verb->add_option("--fpr", o->fpr, "Documents wrongly found for a word, at most (default 1%)")
-          ->type_name("P");
+  option* fpr = verb->add_option("--fpr", o->fpr,
+                                 "Documents wrongly found for a word, at most (default 0.1%)")
+                    ->type_name("P");
   option* probes = verb->add_option("--probes", o->probes, "Rows of a word (default: by the fpr)")
                        ->between(1, max_probes)
                        ->type_name("K");

@@ -295,17 +295,25 @@ std::vector<std::uint32_t> text_index_view::find(std::span<const std::uint64_t> 
   std::ranges::sort(different);
   different.erase(std::unique(different.begin(), different.end()), different.end());
   const std::uint64_t needed = std::max<std::uint64_t>(1, terms_needed(share, different.size()));
-  std::vector<std::uint32_t> found;
+  // A bit for each document brings them into order.
+  std::vector<std::uint64_t> marks(static_cast<std::size_t>((documents_ + 63) / 64));
   for (const group& g : groups_) {
     const std::vector<std::uint64_t> columns =
         needed >= different.size() ? columns_with_all(g, options_.probes, different)
                                    : columns_with_some(g, options_.probes, different, needed);
     for (const std::uint64_t column : columns) {
       const std::uint32_t number = member(g, column);
+      marks[number / 64] |= std::uint64_t{1} << (number % 64);
+    }
+  }
+  std::vector<std::uint32_t> found;
+  for (std::size_t i = 0; i < marks.size(); ++i) {
+    for (std::uint64_t w = marks[i]; w != 0; w &= w - 1) {
+      const auto number =
+          static_cast<std::uint32_t>(64 * i) + static_cast<std::uint32_t>(std::countr_zero(w));
       if (file_of(number) != no_file) found.push_back(number);
     }
   }
-  std::ranges::sort(found);
   return found;
 }
 

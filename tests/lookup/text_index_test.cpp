@@ -96,7 +96,7 @@ TEST(TextIndex, tables_are_the_filters_of_the_documents) {
 TEST(TextIndex, groups_are_of_about_one_length_and_hold_nothing_else) {
   const temporary_directory folder;
   const std::vector<words> documents = sample_documents(500, 2);
-  build(folder / "i", documents);
+  build(folder / "i", documents, {.fpr = 0.01});
   const text_index index(folder / "i");
   std::uint64_t bits = 0;
   for (const auto& g : index->groups()) {
@@ -120,7 +120,7 @@ TEST(TextIndex, groups_are_of_about_one_length_and_hold_nothing_else) {
 TEST(TextIndex, misses_nothing_and_keeps_its_rate) {
   const temporary_directory folder;
   const std::vector<words> documents = sample_documents(3000, 3);
-  build(folder / "i", documents);
+  build(folder / "i", documents, {.fpr = 0.01});
   const text_index index(folder / "i");
   std::mt19937_64 random(4);
   std::uint64_t found = 0;

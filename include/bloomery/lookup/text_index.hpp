@@ -43,7 +43,7 @@ enum class term_kind : std::uint16_t {
 enum class document_unit : std::uint16_t { file = 0, paragraph = 1 };
 
 struct text_index_options {
-  double fpr = 0.01;  // documents without a word that are reported for it all the same, at most
+  double fpr = 0.001;  // documents without a word that are reported for it all the same, at most
   std::uint32_t probes =
       0;  // rows of a word; 0: as few as cost at most a tenth more space than the best number
   std::uint64_t seed = 0;

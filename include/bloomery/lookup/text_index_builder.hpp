@@ -1,6 +1,6 @@
 // Makes a text index, or adds documents to one.
 //
-//     text_index_builder builder({.fpr = 0.01}, ".");
+//     text_index_builder builder({.fpr = 0.001}, ".");
 //     const auto file = builder.add_file("notes/monday.txt");
 //     builder.add(file, 0, words.all());             // a distinct_hashes of its words
 //     builder.save("notes.bloom");
