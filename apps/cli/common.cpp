@@ -251,6 +251,29 @@ nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes) {
   return object;
 }
 
+nlohmann::json info_json(const text_index_view& index) {
+  const text_index_options& o = index.options();
+  nlohmann::json object = {
+      {"kind", "text-index"},
+      {"documents", index.documents()},
+      {"files", index.files()},
+      {"groups", index.groups().size()},
+      {"keys", index.words()},
+      {"bits", index.bits()},
+      {"bytes", index.file_bytes()},
+      {"probes", o.probes},
+      {"fpr_target", o.fpr},
+      {"fpr_now", index.fpr()},
+      {"hash", hash_name(hash_id::xxh3)},
+      {"seed", o.seed},
+      {"terms", o.terms == term_kind::words ? "words" : "k-mers"},
+      {"unit", o.unit == document_unit::file ? "files" : "paragraphs"},
+      {"format_version", format_version},
+  };
+  if (o.kmer != 0) object["kmer"] = o.kmer;
+  return object;
+}
+
 void print_json(const nlohmann::json& object) {
   // Keys may be any bytes; JSON may not.
   write_output(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");

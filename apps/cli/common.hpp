@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bloomery/format/any_filter.hpp"
+#include "bloomery/lookup/text_index.hpp"
 #include "cli/command.hpp"
 #include "cli/progress.hpp"
 #include "cli/records.hpp"
@@ -61,6 +62,8 @@ void print_summary(const std::string& path, const image_header& header);
 void print_summary(const std::string& path, const any_filter& f);
 // The object of `info --json`; `build --json` and `add --json` print the same.
 nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes);
+// Likewise, of `info --json` and `index --json`.
+nlohmann::json info_json(const text_index_view& index);
 
 void print_json(const nlohmann::json& object);
 // Writes to standard output past stdio; throws errc::io with the reason when it cannot.

@@ -1,6 +1,9 @@
 // bloomery info: what a filter file is. Reads all of it, so it verifies all of it too.
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include "bloomery/core/error.hpp"
 #include "cli/common.hpp"
 #include "cli/fill_figure.hpp"
 #include "cli/keys.hpp"
@@ -63,8 +66,37 @@ void print_text(const std::string& path, const nlohmann::json& info) {
   write_output(text);
 }
 
+// A text index has documents where a filter has keys, and nothing to draw.
+void run_index_info(const info_options& o) {
+  if (!o.plot.empty()) {
+    throw error(errc::unsupported, fmt::format("{}: a text index has no picture", o.path));
+  }
+  const text_index index(o.path);
+  index.verify();
+  const nlohmann::json info = info_json(*index);
+  if (o.json) return print_json(info);
+  const auto number = [&](const char* name) {
+    return with_commas(info[name].get<std::uint64_t>());
+  };
+  const auto bits = static_cast<double>(index->bits());
+  std::string text = fmt::format("{}: text index of {}\n", o.path, info["unit"].get<std::string>());
+  text += fmt::format("  documents {} in {} files and {} groups\n", number("documents"),
+                      number("files"), number("groups"));
+  text += fmt::format("  {:<9} {} different ones in a document each time\n",
+                      info.contains("kmer") ? number("kmer") + "-mers" : "words", number("keys"));
+  text += fmt::format("  size      {} bytes, {:.2f} bits a word\n", number("bytes"),
+                      bits / static_cast<double>(std::max<std::uint64_t>(1, index->words())));
+  text += fmt::format("  probes    {}\n", number("probes"));
+  text += fmt::format("  fpr       {} of the documents for each word, at most {} asked for\n",
+                      as_rate(index->fpr()), as_rate(index->options().fpr));
+  text += fmt::format("  hash      xxh3, seed {}\n", index->options().seed);
+  text += fmt::format("  format    version {}\n", format_version);
+  write_output(text);
+}
+
 void run_info(const info_options& o) {
   check_plot(o.plot, o.json);
+  if (is_text_index(o.path)) return run_index_info(o);
   any_filter f = any_filter::open(o.path);
   f.verify(o.threads);
   f.advance(clock_now());

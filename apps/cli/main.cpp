@@ -56,6 +56,9 @@ void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
            add_spell,
 #endif
        }},
+#ifdef BLOOMERY_HAS_TEXT
+      {"Search texts", {add_index, add_search}},
+#endif
       {"Combine", {add_sets}},
       {"Send", {add_wire}},
       {"Two hosts", {add_reconcile, add_join}},

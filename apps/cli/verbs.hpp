@@ -26,7 +26,9 @@ void add_plan(command& app, int& status);
 void add_sets(command& app, int& status);  // merge, intersect, fold, compare
 void add_passwd(command& app, int& status);
 void add_block(command& app, int& status);
-void add_spell(command& app, int& status);  // needs bloomery::text
+void add_spell(command& app, int& status);   // needs bloomery::text
+void add_index(command& app, int& status);   // needs bloomery::text
+void add_search(command& app, int& status);  // likewise
 void add_bench(command& app, int& status);
 void add_reconcile(command& app, int& status);
 void add_join(command& app, int& status);

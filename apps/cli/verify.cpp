@@ -17,7 +17,11 @@ struct verify_options {
 };
 
 void run_verify(const verify_options& o) {
-  any_filter::open(o.path).verify(o.threads);
+  if (is_text_index(o.path)) {
+    text_index(o.path).verify();
+  } else {
+    any_filter::open(o.path).verify(o.threads);
+  }
   const std::uint64_t bytes = std::filesystem::file_size(o.path);
   if (o.json) {
     print_json({{"file", o.path}, {"bytes", bytes}, {"sound", true}});

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 #include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/error.hpp"
@@ -21,6 +22,20 @@ void put_short(std::vector<std::byte>& out, std::uint16_t value) {
 // The first three kinds were packed before there were others: their fields stay what they are.
 bool has_cells(std::uint64_t kind) {
   return kind > static_cast<std::uint64_t>(filter_kind::blocked);
+}
+
+const char* name_of(image_form form) {
+  switch (form) {
+    case image_form::packed:
+      return "packed filter";
+    case image_form::delta:
+      return "delta of filters";
+    case image_form::text_index:
+      return "text index";
+    case image_form::plain:
+      break;
+  }
+  return "filter";
 }
 
 std::vector<std::byte> start_of(image_form form) {
@@ -72,8 +87,7 @@ bool starts_as(std::span<const std::byte> bytes, image_form form) noexcept {
 
 std::span<const std::byte> open_container(std::span<const std::byte> bytes, image_form form) {
   if (check_start(bytes) != form) {
-    throw error(errc::unsupported, form == image_form::packed ? "this is no packed filter"
-                                                              : "this is no delta of filters");
+    throw error(errc::unsupported, std::string("this is no ") + name_of(form));
   }
   if (bytes.size() < start_bytes + 8) throw error(errc::corrupt, "the file is cut off");
   const auto inside = bytes.first(bytes.size() - 8);

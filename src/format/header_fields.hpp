@@ -14,7 +14,12 @@ inline constexpr std::array<char, 8> magic = {'B', 'L', 'O', 'O', 'M', 'E', 'R',
 
 // What stands behind magic and version, at offset 10: which form of file this is. A plain image has the
 // length of its header there.
-enum class image_form : std::uint16_t { packed = 1, delta = 2, plain = image_header_bytes };
+enum class image_form : std::uint16_t {
+  packed = 1,
+  delta = 2,
+  text_index = 3,  // lookup/text_index.hpp
+  plain = image_header_bytes,
+};
 
 // Throws errc::not_bloomery, corrupt (too short) or unsupported (the version); the form otherwise.
 image_form check_start(std::span<const std::byte> bytes);

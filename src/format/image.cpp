@@ -227,6 +227,9 @@ image_view image_view::parse(std::span<const std::byte> bytes) {
   if (form == image_form::delta) {
     throw error(errc::unsupported, "this is a delta between two filters, not a filter");
   }
+  if (form == image_form::text_index) {
+    throw error(errc::unsupported, "this is a text index, not a filter; ask it with 'search'");
+  }
   if (bytes.size() < image_header_bytes) {
     throw_corrupt("its header is cut off after " + detail::to_text(std::uint64_t{bytes.size()}) +
                   " of 256 bytes");

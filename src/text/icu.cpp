@@ -51,6 +51,16 @@ std::u16string upper16(const std::u16string& text) {
                     UErrorCode& code) { return u_strToUpper(to, room, from, size, "", &code); });
 }
 
+// NFC.
+std::u16string composed(const std::u16string& text) {
+  UErrorCode code = U_ZERO_ERROR;
+  const UNormalizer2* nfc = unorm2_getNFCInstance(&code);
+  icu::check(code);
+  return changed(text,
+                 [&](char16_t* to, std::int32_t room, const char16_t* from, std::int32_t size,
+                     UErrorCode& c) { return unorm2_normalize(nfc, from, size, to, room, &c); });
+}
+
 template <class Change>
 std::string ascii_with(std::string_view text, Change change) {
   std::string out(text);
@@ -118,16 +128,18 @@ std::string small_first(std::string_view text) {
   return lower(text.substr(0, first)).append(text.substr(first));
 }
 
+std::string folded(std::string_view text) {
+  const std::u16string small =
+      changed(to_utf16(text), [](char16_t* to, std::int32_t room, const char16_t* from,
+                                 std::int32_t size, UErrorCode& code) {
+        return u_strFoldCase(to, room, from, size, U_FOLD_CASE_DEFAULT, &code);
+      });
+  return to_utf8(composed(small));
+}
+
 std::string normal(std::string_view text) {
   if (is_ascii(text)) return std::string(text);
-  UErrorCode code = U_ZERO_ERROR;
-  const UNormalizer2* nfc = unorm2_getNFCInstance(&code);
-  check(code);
-  std::string out =
-      to_utf8(changed(to_utf16(text), [&](char16_t* to, std::int32_t room, const char16_t* from,
-                                          std::int32_t size, UErrorCode& c) {
-        return unorm2_normalize(nfc, from, size, to, room, &c);
-      }));
+  std::string out = to_utf8(composed(to_utf16(text)));
   replace_all(out, "\u2019", "'");
   replace_all(out, "\u2010", "-");
   replace_all(out, "\u2011", "-");

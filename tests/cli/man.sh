@@ -15,7 +15,7 @@ example() {
     fail "the help of $* has no example that shows it"
 }
 
-expect_equal "$(echo $(verbs))" "build add remove compact map check count dedup top info verify explain passwd block spell merge intersect \
+expect_equal "$(echo $(verbs))" "build add remove compact map check count dedup top info verify explain passwd block spell index search merge intersect \
 fold compare pack unpack diff patch reconcile join plan bench help completion"
 for verb in $(verbs); do
   example $verb

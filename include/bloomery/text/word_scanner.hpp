@@ -1,0 +1,36 @@
+// The words of a text as an index of texts has them: runs of letters and digits with the marks on them, without regard to
+// case. "Don't re-use x_y" has the words don, t, re, use, x and y.
+//
+// A word is given out in one form: case-folded and in NFC (ICU), so that STRASSE and Straße, and é as one character or two,
+// are the same. Bytes that are no UTF-8 separate words. A run of more than longest_word bytes is cut into words of about
+// that size, so that no text needs more memory than another.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace bloomery {
+
+class word_scanner {
+ public:
+  static constexpr std::size_t longest_word = 1024;
+  using receiver = std::function<void(std::string_view word)>;
+
+  // Takes the next bytes of a text, cut anywhere, and calls `each` with every word that has ended.
+  void feed(std::string_view bytes, const receiver& each);
+  // The end of the text. The scanner can begin another one.
+  void finish(const receiver& each);
+
+ private:
+  void scan(std::string_view text, const receiver& each);
+  void take_character(std::string_view character, const receiver& each);
+  void end_word(const receiver& each);
+
+  std::string word_;  // so far; ASCII letters are small already
+  bool ascii_ = true;
+  std::string rest_;  // the beginning of a character that the last piece ended in
+};
+
+}  // namespace bloomery

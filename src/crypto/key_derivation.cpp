@@ -1,0 +1,52 @@
+#include "bloomery/crypto/key_derivation.hpp"
+
+#include <sodium.h>
+
+#include "bloomery/core/error.hpp"
+
+namespace bloomery {
+
+namespace {
+
+unsigned char* as_chars(std::byte* bytes) { return reinterpret_cast<unsigned char*>(bytes); }
+const unsigned char* as_chars(const void* bytes) {
+  return static_cast<const unsigned char*>(bytes);
+}
+
+void require_sodium() {
+  if (sodium_init() < 0) throw error(errc::unsupported, "libsodium finds no random numbers");
+}
+
+}  // namespace
+
+master_key random_master_key() {
+  require_sodium();
+  master_key key{};
+  randombytes_buf(key.data(), key.size());
+  return key;
+}
+
+siphash_hasher::key_type derive_key(const master_key& master, std::string_view recipient,
+                                    std::uint32_t number) {
+  constexpr std::string_view purpose = "bloomery key";
+  std::array<unsigned char, 4> in_order{};
+  for (unsigned i = 0; i < 4; ++i) in_order[i] = static_cast<unsigned char>(number >> (8 * i));
+  siphash_hasher::key_type key{};
+  crypto_generichash_state state;
+  crypto_generichash_init(&state, as_chars(master.data()), master.size(), key.size());
+  crypto_generichash_update(&state, as_chars(purpose.data()), purpose.size());
+  crypto_generichash_update(&state, in_order.data(), in_order.size());
+  crypto_generichash_update(&state, as_chars(recipient.data()), recipient.size());
+  crypto_generichash_final(&state, as_chars(key.data()), key.size());
+  sodium_memzero(&state, sizeof state);
+  return key;
+}
+
+std::vector<siphash_hasher> derive_hashers(const master_key& master, std::string_view recipient,
+                                           std::uint32_t count) {
+  std::vector<siphash_hasher> all;
+  for (std::uint32_t i = 0; i < count; ++i) all.emplace_back(derive_key(master, recipient, i));
+  return all;
+}
+
+}  // namespace bloomery
