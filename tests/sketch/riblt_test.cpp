@@ -143,6 +143,16 @@ TEST(Riblt, InventedSymbolsEnd) {
   }
 }
 
+// An item in one symbol of its walk and not in the others: taken out there it appears here with the other sign, and so on
+// for ever.
+TEST(Riblt, SymbolsThatGoInCirclesAreRefused) {
+  constexpr std::uint64_t item = 0x0123456789abcdef;  // is in symbols 0, 4, 5, 14, ...
+  std::vector<riblt_symbol> lies(20);
+  lies[4] = {.sum = item, .check = bloomery::detail::riblt_check(item), .count = 1};
+  riblt_decoder here(items{});
+  EXPECT_THROW(here.add(lies), bloomery::error);
+}
+
 TEST(Riblt, ImpossibleCountsAreRefused) {
   riblt_decoder here(items{});
   for (const std::int64_t count : {INT64_MAX, INT64_MIN}) {
