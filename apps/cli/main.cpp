@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <array>
 #include <csignal>
 #include <exception>
 #include <memory>
@@ -43,7 +42,7 @@ struct section {
 // The verbs as the help lists them, by what somebody wants to do.
 void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
   using namespace bloomery::cli;
-  const std::array<section, 9> sections = {{
+  const std::vector<section> sections = {
       {"Make and change filters", {add_build, add_change, add_compact, add_map}},
       {"Ask", {add_check, add_count}},
       {"Work on streams", {add_dedup, add_top}},
@@ -63,7 +62,7 @@ void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
       {"Send", {add_wire}},
       {"Two hosts", {add_reconcile, add_join}},
       {"Plan and measure", {add_plan, add_bench}},
-  }};
+  };
   const auto add = [&](const section& s) {
     const std::size_t before = app.get_subcommands({}).size();
     for (const auto verb : s.verbs) verb(tool, status);
