@@ -403,6 +403,10 @@ TEST(join, does_not_believe_its_peer) {
       // Or it was not bent enough to be seen, and then the forger has gone before the end.
       EXPECT_TRUE(e.code() == errc::corrupt || e.code() == errc::io) << e.what();
       if (e.code() == errc::corrupt) ++refused;
+      // Whatever is wrong with the last message is seen: it has nothing but the number of rows.
+      if (i % 3 == 2) {
+        EXPECT_EQ(e.code(), errc::corrupt);
+      }
     }
   }
   EXPECT_GT(refused, 150);

@@ -1,4 +1,4 @@
-// The Bloom join of two tables on two hosts (Bratbergsen 1984, Mackert and Lohman 1986; Broder and Mitzenmacher 2004, 3.2):
+// The Bloom join of two tables on two hosts (Bratbergsengen 1984, Mackert and Lohman 1986; Broder and Mitzenmacher 2004, 3.2):
 // the rows of A travel to B, and a filter of B's keys says which of them are worth it.
 //
 //     B  hello: how many different keys                  ->  A

@@ -1,4 +1,4 @@
-// Who may have this object? A filter for each of some hundred peers, asked all at once (PlanetP, Cuenca-Acuna et al. 2003; Broder
+// Who may have this object? A filter for each of some hundred peers, asked all at once (PlanetP, Cuenca-Acuna et al. 2002; Broder
 // and Mitzenmacher 2004, 5.1): for networks where everybody can know a little of everybody, and a search is no search but a
 // lookup. A false positive costs an extraneous request, at the rate of the filters.
 //

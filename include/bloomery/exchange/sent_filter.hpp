@@ -5,11 +5,11 @@
 //
 //     bytes of the filter at rate f  +  f s w
 //
-// and one bit more for each key halves the second part (Mullin 1990 has the semi-join in this form). With no filter at
-// all f is 1. Fewer than about 12 bits of strangers' rows for each key are not worth a filter.
+// and one bit more for each key halves the second part. With no filter at all f is 1, and with less than about 2 bits of
+// strangers for each key none is worth its bytes. (Mullin 1990 is on filters for semi-joins.)
 //
 // The keys are all known, so this is a static filter: ribbons of a thousand keys each (format/compact.hpp), 1.02 times the
-// lower bound for any number of keys, and a few bytes for few. A Bloom filter would take 1.44 times the bound. A message
+// lower bound from eight bits a key on, 1.05 at one, and a few bytes for few keys. A Bloom filter would take 1.44 times the bound. A message
 // that was damaged or forged lets strangers pass, or keys out; it reads nothing outside of itself.
 #pragma once
 
