@@ -88,6 +88,7 @@ index_totals read_files(const index_options& o, const std::vector<std::string>& 
 }
 
 void print_built(const index_options& o, const index_totals& totals, std::uint64_t unreadable) {
+  if (!std::filesystem::is_regular_file(o.path)) return;  // /dev/null
   const text_index made(o.path);
   if (!o.quiet) {
     tell("{}: {} documents, {} different words in them, {}{}\n", o.path,

@@ -82,7 +82,7 @@ void run_index_info(const info_options& o) {
   std::string text = fmt::format("{}: text index of {}\n", o.path, info["unit"].get<std::string>());
   text += fmt::format("  documents {} in {} files and {} groups\n", number("documents"),
                       number("files"), number("groups"));
-  text += fmt::format("  {:<9} {} different ones in a document each time\n",
+  text += fmt::format("  {:<9} {}, each once for a document\n",
                       info.contains("kmer") ? number("kmer") + "-mers" : "words", number("keys"));
   text += fmt::format("  size      {} bytes, {:.2f} bits a word\n", number("bytes"),
                       bits / static_cast<double>(std::max<std::uint64_t>(1, index->words())));
