@@ -1,15 +1,17 @@
 // The tables of docs/exchange.md on peers: 1,000 of them with 10,000 objects each, what their summaries take, how many requests
 // go to peers that do not have the object, what a question costs in slices and filter by filter, and what summaries that are
-// not the newest do. Usage: bloomery_peers_bench [PEERS [OBJECTS]]
+// not the newest do. Usage: bloomery_peers_bench [PEERS [OBJECTS [FILE.svg]]]; the picture is docs/figures/peers.svg.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <fstream>
 #include <vector>
 
 #include "bloomery/bloomery.hpp"
 #include "bloomery/exchange/peers.hpp"
+#include "cli/drawing.hpp"
 
 namespace {
 
@@ -67,12 +69,18 @@ struct outcome {
 
 outcome judge(const question& q, const std::vector<candidate>& found) {
   std::uint64_t right = 0;
-  for (const candidate& c : found) right += c.peer == q.holders[c.object] ? 1 : 0;
+  for (const candidate& c : found) right += std::uint64_t{c.peer == q.holders[c.object]};
   return {.extraneous = static_cast<double>(found.size() - right) / asked,
           .missed = 1 - static_cast<double>(right) / asked};
 }
 
-void sizes(const network& n) {
+// The measured points as dots, what is expected as a line.
+cli::series shown(const char* name, cli::hue colour) {
+  return {.name = name, .colour = colour, .points = {}, .dots = {}};
+}
+
+cli::panel sizes(const network& n) {
+  cli::series requests = shown("999 fpr", cli::hue::blue);
   std::printf(
       "| fpr | a summary | all summaries | extraneous requests | by the rate | us in slices | us "
       "filter by filter |\n"
@@ -94,21 +102,33 @@ void sizes(const network& n) {
     std::size_t listed = 0;
     const double one_by_one = seconds_of([&] {
       for (std::size_t i = 0; i < asked / 10; ++i) {
-        for (const blocked_filter& f : filters) listed += f.contains(q.hashes[i]) ? 1 : 0;
+        for (const blocked_filter& f : filters) listed += std::size_t{f.contains(q.hashes[i])};
       }
     });
     if (listed == 0) std::abort();
     const outcome o = judge(q, found);
     if (o.missed != 0) std::abort();
+    requests.points.push_back({fpr, fpr * static_cast<double>(n.peers - 1)});
+    requests.dots.push_back({fpr, o.extraneous});
     const double bytes = static_cast<double>(p.shape.bits) / 8;
     std::printf("| %g %% | %.1f kB | %.1f MB | %.3f | %.3f | %.2f | %.1f |\n", fpr * 100,
                 bytes / 1e3, bytes * static_cast<double>(n.peers) / 1e6, o.extraneous,
                 rate * static_cast<double>(n.peers - 1) / static_cast<double>(n.peers),
                 sliced / asked * 1e6, one_by_one / (asked / 10) * 1e6);
   }
+  cli::axis asked_in_vain{
+      .label = "requests in vain", .first = 0.01, .last = 1000, .log = true, .ticks = {}};
+  for (const char* text : {"0.01", "0.1", "1", "10", "100", "1000"}) {
+    asked_in_vain.ticks.push_back({std::strtod(text, nullptr), text});
+  }
+  return {.title = "A question to 1,000 peers",
+          .x = cli::rate_axis("fpr of a summary", 0.1, 0.0001),
+          .y = asked_in_vain,
+          .all = {requests}};
 }
 
-void ages(const network& n) {
+cli::panel ages(const network& n) {
+  cli::series missed = shown("expected", cli::hue::orange);
   std::printf(
       "\n| update every | missed | expected | extraneous requests | kB a peer and hour, packed | "
       "as deltas |\n"
@@ -136,10 +156,16 @@ void ages(const network& n) {
         diff({.header = header, .words = old.words()}, {.header = header, .words = young.words()})
             .size());
     const double hours = static_cast<double>(period);
+    const double expected = ages / static_cast<double>(n.peers * n.lifetime);
+    missed.points.push_back({hours, 100 * expected});
+    missed.dots.push_back({hours, 100 * o.missed});
     std::printf("| %.0f h | %.2f %% | %.2f %% | %.3f | %.2f | %.2f |\n", hours, 100 * o.missed,
-                100 * ages / static_cast<double>(n.peers * n.lifetime), o.extraneous,
-                packed / hours / 1e3, delta / hours / 1e3);
+                100 * expected, o.extraneous, packed / hours / 1e3, delta / hours / 1e3);
   }
+  return {.title = "Objects that live ten days",
+          .x = cli::linear_axis("hours between updates", 0, 72, 12),
+          .y = cli::linear_axis("objects missed, %", 0, 16, 4),
+          .all = {missed}};
 }
 
 void groups(const network& n) {
@@ -180,7 +206,11 @@ int main(int argc, char** argv) {
   const network n{.peers = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000,
                   .objects = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 10'000,
                   .lifetime = 240};
-  sizes(n);
-  ages(n);
+  const cli::figure picture{.title = "Summaries of peers", .panels = {sizes(n), ages(n)}};
   groups(n);
+  if (argc > 3) {
+    const auto canvas = cli::svg_canvas(cli::extent_of(picture), picture.title);
+    cli::draw(picture, *canvas);
+    std::ofstream(argv[3]) << canvas->finish();
+  }
 }
