@@ -101,6 +101,24 @@ std::uint64_t scalable_view::keys_stored() const noexcept {
   return sum;
 }
 
+scalable_view::layer scalable_view::next_layer() const noexcept {
+  const growth::step next =
+      growth::after({.blocks = layers_.front().blocks, .keys = layers_.front().capacity},
+                    layers_.size(), shape().variant);
+  const bool possible =
+      next.blocks != 0 && shape().bits / bits_per_block + next.blocks < max_bits / bits_per_block;
+  return possible ? layer{.blocks = next.blocks, .capacity = next.keys} : layer{};
+}
+
+std::uint64_t scalable_view::room() const noexcept {
+  const layer& last = layers_.back();
+  return last.keys < last.capacity ? last.capacity - last.keys : 0;
+}
+
+std::uint64_t scalable_view::next_layer_bytes() const noexcept {
+  return next_layer().blocks * (bits_per_block / 8);
+}
+
 std::vector<std::span<const std::uint64_t>> scalable_view::parts() const {
   std::vector<std::span<const std::uint64_t>> all{directory_};
   all.reserve(1 + layers_.size());
@@ -168,18 +186,12 @@ void scalable_filter::append_layer(std::uint64_t blocks, std::uint64_t capacity)
 }
 
 std::uint64_t scalable_filter::make_room() {
-  const layer& last = layers_.back();
-  if (last.keys < last.capacity) return last.capacity - last.keys;
-  const growth::step next =
-      growth::after({.blocks = layers_.front().blocks, .keys = layers_.front().capacity},
-                    layers_.size(), shape().variant);
+  if (const std::uint64_t left = room(); left != 0) return left;
+  const layer next = next_layer();
   // With no further step, the last layer takes the keys and the rate rises.
-  if (next.blocks == 0 ||
-      shape().bits / bits_per_block + next.blocks >= max_bits / bits_per_block) {
-    return UINT64_MAX;
-  }
-  append_layer(next.blocks, next.keys);
-  return next.keys;
+  if (next.blocks == 0) return UINT64_MAX;
+  append_layer(next.blocks, next.capacity);
+  return next.capacity;
 }
 
 void scalable_filter::count_stored(std::uint64_t keys) noexcept {

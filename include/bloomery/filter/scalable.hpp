@@ -61,6 +61,9 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
   [[nodiscard]] std::uint64_t keys_stored() const noexcept;
   [[nodiscard]] std::size_t layers() const noexcept { return layers_.size(); }
+  // Keys that the last layer still takes, and the bytes of the layer that comes then; 0 bytes when none may come.
+  [[nodiscard]] std::uint64_t room() const noexcept;
+  [[nodiscard]] std::uint64_t next_layer_bytes() const noexcept;
   [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const;
   // The blocked filter of the right size for all of the keys. Keys cannot be read out of a filter: whoever can
   // replay them makes a filter of this plan, about half as large and one line a key.
@@ -86,6 +89,9 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   };
 
   explicit scalable_view(const plan& p) : plan_(p), probes_(p.shape) {}
+
+  // The layer that comes when the last is full; one of no blocks when none may come.
+  [[nodiscard]] layer next_layer() const noexcept;
 
   // Whether a layer has the key; the newest is the largest.
   [[nodiscard]] bool found(std::uint64_t hash, const block_mask& mask) const noexcept {
