@@ -114,6 +114,8 @@ any_filter any_filter::copy_of(const filter_version& v, std::shared_ptr<const an
   return {row_for(v.header.planned.shape).copy(v), spec, hasher_for(v.header, std::move(hash))};
 }
 
+any_filter any_filter::clone() const { return {filter_->clone(), hash_spec_, hash_}; }
+
 any_filter any_filter::open(const std::filesystem::path& path,
                             std::shared_ptr<const any_hasher> hash) {
   if (auto packed = open_packed(path)) {

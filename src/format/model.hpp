@@ -62,6 +62,9 @@ class any_filter::model {
     refuse("have values");
   }
   virtual void merge(const model&) { refuse("be merged"); }
+  [[nodiscard]] virtual std::unique_ptr<model> clone() const {
+    refuse("be copied while it is mapped");
+  }
 
  protected:
   [[noreturn]] void refuse(std::string_view what) const {

@@ -184,6 +184,9 @@ class owning_model final : public reading_model<Filter> {
   using base::base;
 
   [[nodiscard]] abilities can() const noexcept override { return abilities_of_owner<Filter>(); }
+  [[nodiscard]] std::unique_ptr<any_filter::model> clone() const override {
+    return std::make_unique<owning_model>(Filter(static_cast<const Filter&>(this->filter_)));
+  }
 
   void add(keys_type keys, const any_hasher& hash) override {
     if constexpr (updatable<Filter>) {

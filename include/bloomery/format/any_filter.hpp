@@ -66,6 +66,9 @@ class any_filter {
   [[nodiscard]] static any_filter load(const std::filesystem::path& path,
                                        std::shared_ptr<const any_hasher> hash = nullptr);
 
+  // Another filter in memory with the same content. Throws errc::unsupported for one that is mapped.
+  [[nodiscard]] any_filter clone() const;
+
   // The hash function of a filter that was opened without one. Throws errc::mismatch when it is another.
   void use(std::shared_ptr<const any_hasher> hash);
 
