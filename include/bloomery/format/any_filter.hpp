@@ -66,6 +66,9 @@ class any_filter {
   [[nodiscard]] static any_filter load(const std::filesystem::path& path,
                                        std::shared_ptr<const any_hasher> hash = nullptr);
 
+  // Another filter in memory with the same content. Throws errc::unsupported for one that is mapped.
+  [[nodiscard]] any_filter clone() const;
+
   // The hash function of a filter that was opened without one. Throws errc::mismatch when it is another.
   void use(std::shared_ptr<const any_hasher> hash);
 
@@ -118,6 +121,9 @@ class any_filter {
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
   [[nodiscard]] abilities can() const noexcept;
+  // How many keys a filter that grows takes before it does, UINT64_MAX in others; and the bytes that it grows by then.
+  [[nodiscard]] std::uint64_t room() const noexcept;
+  [[nodiscard]] std::uint64_t growth_bytes() const noexcept;
   // The number of different keys, by the content, where the kind tells it; infinite when it is full.
   [[nodiscard]] std::optional<double> keys_estimated() const;
   [[nodiscard]] std::vector<fact> facts() const;

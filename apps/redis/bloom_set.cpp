@@ -1,0 +1,253 @@
+// The commands of BF that other modules do not have: union and comparison, removal, forgetting, statistics, and
+// filters in pieces.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+
+#include "bloom.hpp"
+#include "bloomery/core/error.hpp"
+#include "bloomery/set/algebra.hpp"
+#include "bloomery/set/estimate.hpp"
+#include "job.hpp"
+#include "settings.hpp"
+#include "transfer.hpp"
+
+namespace bloomery_redis {
+
+namespace {
+
+using bloomery::any_filter;
+using bloomery::filter_kind;
+
+constexpr dump_texts say = {.bad_iterator = "Second argument must be numeric",
+                            .bad_load_iterator = "ERR Second argument must be numeric",
+                            .bad_start = "ERR received bad data",
+                            .no_start = "ERR invalid offset - no link found",
+                            .too_long = "ERR invalid chunk - Too big for current filter"};
+
+// A filter of the tool's becomes one of ours.
+void adopt(value& v) {
+  const auto& planned = v.filter.planned();
+  const bool grows = planned.shape.kind == filter_kind::scalable;
+  v.facts[0] = std::max(planned.keys, grows ? 0 : v.filter.keys());
+  v.facts[1] = grows ? planned.shape.variant & 0xffU : 0;
+}
+
+// The one array of a filter that has one.
+struct bit_content {
+  bloomery::shape shape;
+  std::span<const std::uint64_t> words;
+};
+bit_content content_of(const value& v) {
+  bit_content content{.shape = v.filter.shape(), .words = {}};
+  const auto parts = v.filter.parts();
+  if (content.shape.kind == filter_kind::scalable && layers_of(v) == 1) {
+    content.words = parts.back();
+    content.shape.kind = filter_kind::blocked;
+    content.shape.variant = 0;
+    content.shape.bits = content.words.size() * 64;
+  } else if (content.shape.kind == filter_kind::blocked) {
+    content.words = parts.front();
+  } else {
+    throw refusal("ERR only filters of one layer can be compared: reserve the capacity beforehand");
+  }
+  return content;
+}
+
+void reply_number(const call& c, const char* name, double number) {
+  api::ReplyWithSimpleString(c.ctx, name);
+  api::ReplyWithDouble(c.ctx, number);
+}
+
+// Counts the bits of two filters, a step at a time.
+class comparison final : public job {
+ public:
+  comparison(const bit_content& a, const bit_content& b) : a_(a), b_(b) {
+    bloomery::check_combinable(a.shape, b.shape);
+  }
+
+  bool step() override {
+    const std::size_t count = std::min(step_bytes / 8, a_.words.size() - done_);
+    const auto a = a_.words.subspan(done_, count);
+    const auto b = b_.words.subspan(done_, count);
+    set_a_ += bloomery::count_bits(a);
+    set_b_ += bloomery::count_bits(b);
+    set_union_ += bloomery::detail::count_union(a, b);
+    done_ += count;
+    return done_ == a_.words.size();
+  }
+
+  void finish(const call& c) override {
+    const auto result = bloomery::compare_bits(a_.shape, set_a_, set_b_, set_union_);
+    api::ReplyWithMap(c.ctx, 5);
+    reply_number(c, "keys_a", result.keys_a.value);
+    reply_number(c, "keys_b", result.keys_b.value);
+    reply_number(c, "keys_union", result.keys_union.value);
+    reply_number(c, "keys_intersection", result.keys_intersection.value);
+    reply_number(c, "jaccard", result.jaccard.value);
+  }
+
+ private:
+  bit_content a_;
+  bit_content b_;
+  std::size_t done_ = 0;
+  std::uint64_t set_a_ = 0;
+  std::uint64_t set_b_ = 0;
+  std::uint64_t set_union_ = 0;
+};
+
+// Removes one item; true when it was there.
+bool remove_one(value& v, std::string_view item) {
+  if (v.filter.shape().kind != filter_kind::counting) {
+    throw refusal("ERR items can be removed from filters that were reserved with COUNTING only");
+  }
+  return v.filter.remove({&item, 1}) != 0;
+}
+
+}  // namespace
+
+// Read or written, on a master: moves the clock when a generation has passed, and says so to replicas and the file.
+void keep_time(const call& c, value& v) {
+  const std::uint64_t window = v.facts[2];
+  if (window == 0) return;
+  const int flags = api::GetContextFlags(c.ctx);
+  if ((flags & api::is_master) == 0 || (flags & (api::is_replicated | api::is_loading)) != 0)
+    return;
+  const auto now = static_cast<std::uint64_t>(api::Milliseconds());
+  const auto generation = [&](std::uint64_t time) { return time * v.facts[3] / window; };
+  if (generation(now) <= generation(v.facts[4])) return;
+  v.filter.advance(now);
+  v.facts[4] = now;
+  ++v.changes;
+  api::Replicate(c.ctx, "BF.ROTATE", "sl", c.args[1], static_cast<long long>(now));
+}
+
+void bloom::rotate(const call& c) {
+  const auto now = c.integer(2);
+  if (!now || *now < 0) throw refusal("ERR bad time");
+  opened_key key(c, 1, api::read_write);
+  value& v = key.get(bloom_family);
+  if (v.facts[2] == 0) throw refusal("ERR the filter has no window");
+  const auto time = static_cast<std::uint64_t>(*now);
+  if (time > v.facts[4]) {
+    v.filter.advance(time);
+    v.facts[4] = time;
+    changed(c, 1, v, "bf.rotate");
+    api::ReplicateVerbatim(c.ctx);
+  }
+  reply_ok(c);
+}
+
+void bloom::rem(const call& c) {
+  opened_key key(c, 1, api::read_write);
+  value& v = key.get(bloom_family);
+  const bool removed = remove_one(v, c.text(2));
+  if (removed) {
+    api::ReplicateVerbatim(c.ctx);
+    changed(c, 1, v, "bf.rem");
+  }
+  api::ReplyWithBool(c.ctx, static_cast<int>(removed));
+}
+
+void bloom::mrem(const call& c) {
+  opened_key key(c, 1, api::read_write);
+  value& v = key.get(bloom_family);
+  const auto items = c.items(2);
+  std::vector<std::uint64_t> bitmap(items.size() / 64 + 1);
+  bool any = false;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (!remove_one(v, items[i])) continue;
+    bitmap[i / 64] |= std::uint64_t{1} << (i % 64);
+    any = true;
+  }
+  if (any) {
+    api::ReplicateVerbatim(c.ctx);
+    changed(c, 1, v, "bf.rem");
+  }
+  reply_bits(c, bitmap, items.size());
+}
+
+// dst src...: the union of all, dst among them when it is there.
+//
+// What has a fixed size is merged in place, once all are found to be alike. The union of filters that grow is made beside and
+// put there when it is complete, since it may need more memory than there is.
+void bloom::merge(const call& c) {
+  opened_key target(c, 1, api::read_write);
+  value* v = target.find_or_refuse(bloom_family);
+  const bool in_place = v != nullptr && v->filter.shape().kind != filter_kind::scalable;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 2; i < c.size(); ++i) {
+    const opened_key key(c, i, api::read_only);
+    const value& from = key.get(bloom_family);
+    if (in_place) {
+      bloomery::check_combinable(v->filter.shape(), from.filter.shape());
+      bloomery::check_combinable(v->filter.hash(), from.filter.hash());
+    }
+    bytes += from.bytes();
+  }
+  std::unique_ptr<value> beside;
+  if (!in_place) {
+    check_memory(c.ctx, bytes, bytes);
+    if (v != nullptr) beside = std::make_unique<value>(v->filter.clone(), v->facts, bloom_family);
+  }
+  for (std::size_t i = 2; i < c.size(); ++i) {
+    const opened_key key(c, i, api::read_only);
+    const value& from = key.get(bloom_family);
+    if (in_place) {
+      v->filter.merge(from.filter);
+    } else if (beside == nullptr) {
+      beside = std::make_unique<value>(from.filter.clone(), from.facts, bloom_family);
+    } else {
+      beside->filter.merge(from.filter);
+    }
+  }
+  if (beside != nullptr) v = &target.set(std::move(beside));
+  api::ReplicateVerbatim(c.ctx);
+  changed(c, 1, *v, "bf.merge");
+  reply_ok(c);
+}
+
+void bloom::compare(const call& c) {
+  constexpr std::array<std::size_t, 2> keys = {1, 2};
+  std::unique_ptr<comparison> work;
+  std::uint64_t bytes = 0;
+  {
+    const opened_key first(c, 1, api::read_only);
+    const opened_key second(c, 2, api::read_only);
+    const value& a = first.get(bloom_family);
+    const value& b = second.get(bloom_family);
+    bloomery::check_combinable(a.filter.hash(), b.filter.hash());
+    work = std::make_unique<comparison>(content_of(a), content_of(b));
+    bytes = a.bytes();
+  }
+  run_job(c, bloom_family, keys, bytes, std::move(work));
+}
+
+void bloom::stats(const call& c) {
+  opened_key key(c, 1, api::read_only);
+  value& v = key.get(bloom_family);
+  keep_time(c, v);
+  const any_filter& f = v.filter;
+  const auto bits = static_cast<double>(f.shape().bits);
+  api::ReplyWithMap(c.ctx, 8);
+  api::ReplyWithSimpleString(c.ctx, "kind");
+  reply_text(c, bloomery::kind_name(f.shape().kind));
+  api::ReplyWithSimpleString(c.ctx, "keys");
+  api::ReplyWithLongLong(c.ctx, static_cast<long long>(f.keys()));
+  api::ReplyWithSimpleString(c.ctx, "bits");
+  api::ReplyWithLongLong(c.ctx, static_cast<long long>(f.shape().bits));
+  api::ReplyWithSimpleString(c.ctx, "layers");
+  api::ReplyWithLongLong(c.ctx, static_cast<long long>(layers_of(v)));
+  reply_number(c, "fill", f.fill());
+  reply_number(c, "fpr", f.fpr());
+  reply_number(c, "fpr_target", f.planned().fpr_target);
+  reply_number(c, "bits_per_key", f.keys() == 0 ? 0 : bits / static_cast<double>(f.keys()));
+}
+
+void bloom::scandump(const call& c) { scan_dump(c, bloom_family, say); }
+void bloom::loadchunk(const call& c) { load_chunk(c, bloom_family, say); }
+void bloom::export_(const call& c) { export_image(c, bloom_family); }
+void bloom::import(const call& c) { import_image(c, bloom_family, adopt); }
+
+}  // namespace bloomery_redis
