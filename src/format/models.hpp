@@ -178,6 +178,8 @@ class owning_model final : public reading_model<Filter> {
   using base::base;
 
   [[nodiscard]] abilities can() const noexcept override { return abilities_of_owner<Filter>(); }
+  [[nodiscard]] void* owned() noexcept override { return &this->filter_; }
+  [[nodiscard]] const void* owned() const noexcept override { return &this->filter_; }
 
   void add(keys_type keys, const any_hasher& hash) override {
     if constexpr (updatable<Filter>) {

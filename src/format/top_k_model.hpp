@@ -24,6 +24,12 @@ class top_k_model final : public any_filter::model {
   [[nodiscard]] double fill() const noexcept override { return sketch_.fill(); }
   [[nodiscard]] double fpr() const noexcept override { return sketch_.fpr(); }
   [[nodiscard]] abilities can() const noexcept override { return abilities_of_top_k; }
+  [[nodiscard]] const void* owned() const noexcept override { return &sketch_; }
+  // Whoever may change the sketch has no use for words of how it was.
+  [[nodiscard]] void* owned() noexcept override {
+    words_ = bit_array();
+    return &sketch_;
+  }
   [[nodiscard]] std::vector<fact> facts() const override {
     return {{"total", static_cast<double>(sketch_.total())}};
   }
