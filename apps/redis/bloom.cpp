@@ -179,11 +179,6 @@ std::uint64_t capacity_of(const value& v) {
   return v.filter.keys() + ahead.keys;
 }
 
-void keep_time(const call& c, value& v) {
-  if (v.filter.shape().kind != filter_kind::windowed || c.is_replayed()) return;
-  static_cast<void>(c);
-}
-
 const added& add_items(const call& c, value& v, std::span<const std::string_view> items) {
   static added a;
   static std::vector<std::uint64_t> hashes;
@@ -282,6 +277,12 @@ void bloom::info(const call& c) {
 }
 
 bool create_bloom_commands(api::ctx* c) {
+  command union_of_keys =
+      make_command<bloom::merge, -3>("bf.merge", writes, "The union of filters, into the first");
+  union_of_keys.last_key = -1;
+  command comparison = make_command<bloom::compare, 3>("bf.compare", reads_slowly,
+                                                       "What two filters have in common");
+  comparison.last_key = 2;
   const std::array commands = {
       make_command<bloom::reserve, -4>("bf.reserve", writes, "Makes a Bloom filter"),
       make_command<bloom::add, 3>("bf.add", writes, "Adds an item"),
@@ -292,6 +293,19 @@ bool create_bloom_commands(api::ctx* c) {
       make_command<bloom::mexists, -3>("bf.mexists", reads, "Which items were probably added"),
       make_command<bloom::card, 2>("bf.card", reads, "The number of items added"),
       make_command<bloom::info, -2>("bf.info", reads, "What a filter is"),
+      make_command<bloom::rem, 3>("bf.rem", writes_less, "Removes an item from a counting filter"),
+      make_command<bloom::mrem, -3>("bf.mrem", writes_less, "Removes items from a counting filter"),
+      make_command<bloom::rotate, 3>("bf.rotate", writes_less,
+                                     "Moves the clock of a filter that forgets"),
+      union_of_keys,
+      comparison,
+      make_command<bloom::stats, 2>("bf.stats", reads_slowly,
+                                    "How full a filter is, and how often it errs"),
+      make_command<bloom::scandump, 3>("bf.scandump", reads_slowly, "A filter in pieces"),
+      make_command<bloom::loadchunk, 4>("bf.loadchunk", writes, "Takes a piece of BF.SCANDUMP"),
+      make_command<bloom::export_, 3>("bf.export", reads_slowly,
+                                      "A filter in pieces of a file for the tool"),
+      make_command<bloom::import, 4>("bf.import", writes, "Takes a piece of a file of the tool's"),
   };
   return create_type<bloom_family>(c) && create_commands(c, commands);
 }

@@ -2,7 +2,8 @@
 //
 // A filter is scalable (layers of blocks), or of a fixed size: blocked, counting for keys that can be removed, and
 // windowed for keys that are forgotten. facts[0] is the capacity that was asked for, facts[1] the expansion,
-// 0 for a filter of a fixed size.
+// 0 for a filter of a fixed size. In one that forgets facts[2] is the window in milliseconds, facts[3] its generations,
+// and facts[4] when its clock was moved last.
 #pragma once
 
 #include <cstdint>
@@ -62,6 +63,16 @@ void exists(const call& c);
 void mexists(const call& c);
 void card(const call& c);
 void info(const call& c);
+void rem(const call& c);
+void mrem(const call& c);
+void rotate(const call& c);
+void merge(const call& c);
+void compare(const call& c);
+void stats(const call& c);
+void scandump(const call& c);
+void loadchunk(const call& c);
+void export_(const call& c);
+void import(const call& c);
 }  // namespace bloom
 
 }  // namespace bloomery_redis

@@ -20,6 +20,10 @@ constexpr std::uint64_t most_expansion = 32768;
 constexpr std::uint32_t most_generations = 63;
 constexpr double milliseconds = 1000;
 
+// The first layer of a filter that grows has at least this many keys, in about a kilobyte, whatever was asked for.
+constexpr std::uint64_t least_keys = 640;
+constexpr std::uint64_t few_keys = 1024;
+
 // The library's factors: what the whole is multiplied with when it grows.
 constexpr std::uint32_t least_growth = 2;
 constexpr std::uint32_t most_growth = 16;
@@ -33,7 +37,11 @@ sizing::request request_for(const bloom_spec& spec) {
     r.kind = filter_kind::windowed;
     r.variant = spec.generations;
   } else if (spec.expansion != 0) {
+    // Whoever names a few keys, or none, does not know how many will come.
+    const bool unknown = spec.capacity <= few_keys;
     r.kind = filter_kind::scalable;
+    r.growth = unknown ? bloomery::growth_rule::steep : bloomery::growth_rule::reserved;
+    r.keys = std::max(spec.capacity, least_keys);
     r.variant = std::clamp(static_cast<std::uint32_t>(spec.expansion), least_growth, most_growth);
   }
   return r;
@@ -129,7 +137,11 @@ std::unique_ptr<value> make_bloom(const call& c, const bloom_spec& spec) {
   check_memory(c.ctx, p.shape.bits / 8, p.shape.bits / 8);
   auto v = std::make_unique<value>(bloomery::any_filter(p, default_hash()),
                                    fact_list{spec.capacity, spec.expansion}, bloom_family);
-  if (spec.window != 0) v->filter.set_window(spec.window);
+  if (spec.window != 0) {
+    v->filter.set_window(spec.window);
+    v->facts[2] = spec.window;
+    v->facts[3] = spec.generations;
+  }
   return v;
 }
 

@@ -68,8 +68,8 @@ class Server:
                 command += ["--loadmodule", os.path.abspath(module), *self.module_args.split()]
             for name, value in self.options.items():
                 command += ["--" + name, str(value)]
-            self.log = open(self.folder / "log", "ab")
-            self.process = subprocess.Popen(command, stdout=self.log, stderr=subprocess.STDOUT)
+            with open(self.folder / "log", "ab") as log:
+                self.process = subprocess.Popen(command, stdout=log, stderr=subprocess.STDOUT)
             if self._answers():
                 return
             if "Address already in use" not in self.log_text():
@@ -119,8 +119,6 @@ class Server:
         for c in self.connections:
             c.close()
         self.connections = []
-        if self.process is not None:
-            self.log.close()
 
     def shut_down(self):
         """The way an administrator does it; writes the database when there are save points."""

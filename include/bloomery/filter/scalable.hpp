@@ -139,11 +139,18 @@ class scalable_filter : public scalable_view {
   bool add(std::uint64_t hash);
   void add_batch(std::span<const std::uint64_t> hashes);
 
+  // Adds what the other has: its layers are joined with those that are as large and have room for their keys, and
+  // the others become layers here. So nothing is overfilled, and the rates of the two add up. Throws errc::mismatch
+  // unless the probes are as many, and errc::full, with nothing changed, when there would be more than 32 layers.
+  void merge(const view& other);
+
  private:
   enum made_tag : std::uint8_t { made };
   scalable_filter(made_tag, const plan& p);
 
   void append_layer(std::uint64_t blocks, std::uint64_t capacity);
+  // The layer that one of another filter can be joined with; the number of layers when there is none.
+  [[nodiscard]] std::size_t place_for(const layer& other) const noexcept;
   void write_directory();
   // How many more keys the last layer takes; appends one that takes some if it is full.
   std::uint64_t make_room();
