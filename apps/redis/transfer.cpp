@@ -135,7 +135,13 @@ void scan_dump(const call& c, const family& of, const dump_texts& say) {
   const std::uint64_t offset = iterator == 0 ? 0 : dump_start_bytes + iterator - 1;
   const auto piece = source.read(offset, iterator == 0 ? dump_start_bytes : dump_piece_bytes);
   const std::uint64_t end = offset + piece.size();
-  reply_piece(c, piece.empty() ? 0 : 1 + end - dump_start_bytes, piece);
+  if (piece.empty() && say.ends_with_null) {
+    api::ReplyWithArray(c.ctx, 2);
+    api::ReplyWithLongLong(c.ctx, 0);
+    api::ReplyWithNull(c.ctx);
+  } else {
+    reply_piece(c, piece.empty() ? 0 : 1 + end - dump_start_bytes, piece);
+  }
 }
 
 void load_chunk(const call& c, const family& of, const dump_texts& say) {
