@@ -168,29 +168,43 @@ void bloom::mrem(const call& c) {
   reply_bits(c, bitmap, items.size());
 }
 
-// dst src...: the union of all, dst among them when it is there. The result is made beside and put there at the end.
+// dst src...: the union of all, dst among them when it is there.
+//
+// What has a fixed size is merged in place, once all are found to be alike. The union of filters that grow is made beside and
+// put there when it is complete, since it may need more memory than there is.
 void bloom::merge(const call& c) {
   opened_key target(c, 1, api::read_write);
-  const value* const there = target.find_or_refuse(bloom_family);
-  std::unique_ptr<value> result;
-  if (there != nullptr) {
-    check_memory(c.ctx, 2 * there->bytes(), 2 * there->bytes());
-    result = std::make_unique<value>(there->filter.clone(), there->facts, bloom_family);
+  value* v = target.find_or_refuse(bloom_family);
+  const bool in_place = v != nullptr && v->filter.shape().kind != filter_kind::scalable;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 2; i < c.size(); ++i) {
+    const opened_key key(c, i, api::read_only);
+    const value& from = key.get(bloom_family);
+    if (in_place) {
+      bloomery::check_combinable(v->filter.shape(), from.filter.shape());
+      bloomery::check_combinable(v->filter.hash(), from.filter.hash());
+    }
+    bytes += from.bytes();
+  }
+  std::unique_ptr<value> beside;
+  if (!in_place) {
+    check_memory(c.ctx, bytes, bytes);
+    if (v != nullptr) beside = std::make_unique<value>(v->filter.clone(), v->facts, bloom_family);
   }
   for (std::size_t i = 2; i < c.size(); ++i) {
-    opened_key key(c, i, api::read_only);
+    const opened_key key(c, i, api::read_only);
     const value& from = key.get(bloom_family);
-    if (result == nullptr) {
-      check_memory(c.ctx, 2 * from.bytes(), 2 * from.bytes());
-      result = std::make_unique<value>(from.filter.clone(), from.facts, bloom_family);
+    if (in_place) {
+      v->filter.merge(from.filter);
+    } else if (beside == nullptr) {
+      beside = std::make_unique<value>(from.filter.clone(), from.facts, bloom_family);
     } else {
-      result->filter.merge(from.filter);
+      beside->filter.merge(from.filter);
     }
   }
-  check_memory(c.ctx, result->bytes(), 0);
-  value& v = target.set(std::move(result));
+  if (beside != nullptr) v = &target.set(std::move(beside));
   api::ReplicateVerbatim(c.ctx);
-  changed(c, 1, v, "bf.merge");
+  changed(c, 1, *v, "bf.merge");
   reply_ok(c);
 }
 

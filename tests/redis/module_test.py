@@ -200,6 +200,68 @@ class server(harness.server_test):
         self.assertEqual({"Capacity": 5}, raw("BF.INFO", "f", "CAPACITY"))
 
 
+class slow_work(harness.server_test):
+    """What takes long on large filters is done in slices: others are served meanwhile."""
+
+    def setUp(self):
+        super().setUp()
+        for key in ("a", "b"):
+            self.call("BF.RESERVE", key, "0.01", "10000000")
+            self.call("BF.MADD", key, *range(1000))
+
+    def read_all(self, command, key):
+        pieces, iterator = [], 0
+        while True:
+            iterator, data = self.call(command, key, iterator)
+            pieces.append(data)
+            if iterator == 0:
+                return b"".join(pieces)
+
+    def test_results(self):
+        answer = self.call("BF.COMPARE", "a", "b")
+        self.assertAlmostEqual(1000, float(answer[7]), delta=50)
+        # In a transaction nobody may wait; the answer is the same.
+        self.call("MULTI")
+        self.call("BF.COMPARE", "a", "b")
+        self.call("BF.EXPORT", "a", "0")
+        together = self.call("EXEC")
+        self.assertEqual(answer, together[0])
+        image = self.read_all("BF.EXPORT", "a")
+        self.assertEqual(together[1][1], image[:len(together[1][1])])
+        self.assertGreater(len(image), 12_000_000)
+        for offset in range(0, len(image), 10**7):
+            self.assertEqual("OK", self.call("BF.IMPORT", "c", offset, image[offset:offset + 10**7]))
+        self.assertEqual(answer[7], self.call("BF.COMPARE", "a", "c")[7])
+
+    def test_a_key_that_changes_meanwhile(self):
+        for change in (("DEL", "a"), ("BF.ADD", "a", "new"), ("RENAME", "a", "z"), ("FLUSHALL",)):
+            self.setUp()
+            # One packet: the second command comes while the first one waits.
+            def packed(*args):
+                return b"*%d\r\n" % len(args) + b"".join(b"$%d\r\n%s\r\n" % (len(p), p.encode()) for p in args)
+            waiting = harness.Raw(self.server.port, protocol=2)
+            waiting.socket.sendall(packed("BF.COMPARE", "a", "b"))
+            self.three(*change)
+            answer = waiting.read()
+            waiting.close()
+            # Or it was done before.
+            self.assertTrue(isinstance(answer, list) or str(answer).startswith("ERR "), answer)
+        self.assertEqual("PONG", self.call("PING"))
+
+    def test_a_client_that_leaves(self):
+        for _ in range(5):
+            gone = harness.Raw(self.server.port, protocol=2)
+            gone.socket.sendall(b"*3\r\n$9\r\nBF.EXPORT\r\n$1\r\na\r\n$1\r\n0\r\n")
+            gone.close()
+        self.assertEqual(0, self.call("BF.EXISTS", "a", "nobody"))
+        self.assertEqual(1, self.call("BF.ADD", "a", "somebody"))
+
+    def test_an_export_of_a_filter_that_changes_is_refused(self):
+        iterator, _ = self.call("BF.EXPORT", "a", 0)
+        self.call("BF.ADD", "a", "new")
+        self.refused("ERR the filter changed meanwhile; begin again at 0, or copy it first", "BF.EXPORT", "a", iterator)
+
+
 class tool(harness.server_test):
     """Filters go to and from the tool, in pieces of any length."""
 
