@@ -47,11 +47,6 @@ sizing::request request_for(const bloom_spec& spec) {
   return r;
 }
 
-std::shared_ptr<const bloomery::any_hasher> default_hash() {
-  static const auto hash = bloomery::erase(bloomery::xxh3_hasher());
-  return hash;
-}
-
 std::uint64_t read_expansion(const call& c, std::size_t i) {
   if (i >= c.size()) throw refusal("ERR no expansion");
   const auto n = c.integer(i);

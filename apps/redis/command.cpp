@@ -1,5 +1,6 @@
 #include "command.hpp"
 
+#include <algorithm>
 #include <array>
 #include <new>
 #include <utility>
@@ -119,6 +120,13 @@ value& opened_key::set(std::unique_ptr<value> v) {
   return kept;
 }
 
+std::span<const std::uint64_t> hashes_of(const value& v, std::span<const std::string_view> items) {
+  static std::vector<std::uint64_t> hashes;
+  hashes.resize(items.size());
+  v.filter.hasher()->hash(items, std::span<std::uint64_t>(hashes));
+  return hashes;
+}
+
 void changed(const call& c, std::size_t argument, value& v, const char* event) {
   ++v.changes;
   api::SignalModifiedKey(c.ctx, c.args[argument]);
@@ -165,6 +173,19 @@ void reply_bits(const call& c, std::span<const std::uint64_t> bitmap, std::size_
 
 void reply_text(const call& c, std::string_view text) {
   api::ReplyWithStringBuffer(c.ctx, text.data(), text.size());
+}
+
+void reply_number(const call& c, std::uint64_t number) {
+  constexpr std::uint64_t most = INT64_MAX;
+  api::ReplyWithLongLong(c.ctx, static_cast<long long>(std::min(number, most)));
+}
+
+void reply_numbers(const call& c, std::span<const named_number> all) {
+  api::ReplyWithMap(c.ctx, static_cast<long>(all.size()));
+  for (const named_number& n : all) {
+    api::ReplyWithSimpleString(c.ctx, n.name);
+    reply_number(c, n.number);
+  }
 }
 
 void reply_piece(const call& c, std::uint64_t iterator, std::span<const std::byte> bytes) {

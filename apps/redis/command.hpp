@@ -68,6 +68,10 @@ class opened_key {
   api::key* key_;
 };
 
+// The hashes of items in the filter of a value. Valid until the next call of this.
+[[nodiscard]] std::span<const std::uint64_t> hashes_of(const value& v,
+                                                       std::span<const std::string_view> items);
+
 // Tells clients that wait or watch that the key changed, and counts it.
 void changed(const call& c, std::size_t argument, value& v, const char* event);
 
@@ -116,6 +120,14 @@ inline void reply_ok(const call& c) { api::ReplyWithSimpleString(c.ctx, "OK"); }
 // The bits of a batch (filter/batch.hpp), as an array of booleans; integers in RESP2.
 void reply_bits(const call& c, std::span<const std::uint64_t> bitmap, std::size_t count);
 void reply_text(const call& c, std::string_view text);
+// A number of the library's; the server's are signed.
+void reply_number(const call& c, std::uint64_t number);
+struct named_number {
+  const char* name;
+  std::uint64_t number;
+};
+// A map; in RESP2 a flat array.
+void reply_numbers(const call& c, std::span<const named_number> all);
 // [iterator, bytes]
 void reply_piece(const call& c, std::uint64_t iterator, std::span<const std::byte> bytes);
 

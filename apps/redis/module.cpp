@@ -9,6 +9,7 @@
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/core/version.hpp"
 #include "command.hpp"
+#include "families.hpp"
 #include "memory.hpp"
 #include "settings.hpp"
 #include "value.hpp"
@@ -36,7 +37,8 @@ bool load(api::ctx* c, std::span<api::string* const> arguments) {
   api::SetModuleAttribs(c, module_name, module_version, api::version);
   api::SetModuleOptions(c, api::handles_io_errors | api::says_what_changed);
   take_memory_from_server();
-  return load_settings(c, arguments) && create_bloom_commands(c) &&
+  return load_settings(c, arguments) && create_bloom_commands(c) && create_cuckoo_commands(c) &&
+         create_count_min_commands(c) && create_top_k_commands(c) &&
          api::RegisterInfoFunc(c, tell) == api::ok;
 }
 

@@ -86,11 +86,18 @@ void send_piece(const call& c, const family& of, content what, std::uint64_t ite
   run_job(c, of, keys, bytes, std::move(work));
 }
 
+template <bool EndsWithNull>
 void answer_dump(const call& c, const image_source& source, std::uint64_t iterator) {
   const std::uint64_t offset = iterator == 0 ? 0 : dump_start_bytes + iterator - 1;
   const auto piece = source.read(offset, iterator == 0 ? dump_start_bytes : dump_piece_bytes);
   const std::uint64_t end = offset + piece.size();
-  reply_piece(c, piece.empty() ? 0 : 1 + end - dump_start_bytes, piece);
+  if (EndsWithNull && piece.empty()) {
+    api::ReplyWithArray(c.ctx, 2);
+    api::ReplyWithLongLong(c.ctx, 0);
+    api::ReplyWithNull(c.ctx);
+  } else {
+    reply_piece(c, piece.empty() ? 0 : 1 + end - dump_start_bytes, piece);
+  }
 }
 
 void answer_export(const call& c, const image_source& source, std::uint64_t offset) {
@@ -183,7 +190,8 @@ std::uint64_t iterator_of(const call& c, const char* otherwise) {
 }  // namespace
 
 void scan_dump(const call& c, const family& of, const dump_texts& say) {
-  send_piece(c, of, content::dump, iterator_of(c, say.bad_iterator), answer_dump);
+  send_piece(c, of, content::dump, iterator_of(c, say.bad_iterator),
+             say.ends_with_null ? answer_dump<true> : answer_dump<false>);
 }
 
 void load_chunk(const call& c, const family& of, const dump_texts& say) {

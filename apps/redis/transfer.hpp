@@ -19,6 +19,7 @@ struct dump_texts {
   const char* bad_start;          // the first piece is none
   const char* no_start;           // a piece of something that was not begun, or not the next one
   const char* too_long;           // more than the filter has
+  bool ends_with_null = false;    // what SCANDUMP gives after the last piece; else an empty one
 };
 
 void scan_dump(const call& c, const family& of, const dump_texts& say);

@@ -131,15 +131,19 @@ api::type_methods shared_methods() {
 
 value::value(dumped from, const family& of)
     : filter(std::move(from.filter)), facts(from.facts), kin(&of), id(next_id++) {
+  if (of.settle != nullptr) of.settle(*this);
   ++values_now;
 }
 
 value::~value() { --values_now; }
 
 std::size_t value::bytes() const {
-  std::size_t sum = sizeof(value) + object_bytes;
-  for (const auto part : filter.parts()) sum += part.size_bytes();
-  return sum;
+  return sizeof(value) + object_bytes + static_cast<std::size_t>(filter.shape().bits / 8);
+}
+
+std::shared_ptr<const bloomery::any_hasher> default_hash() {
+  static const auto hash = bloomery::erase(bloomery::xxh3_hasher());
+  return hash;
 }
 
 bool family::has(bloomery::filter_kind kind) const {

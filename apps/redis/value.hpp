@@ -40,6 +40,8 @@ struct family {
   const char* load_command;  // takes a piece of a dump: `COMMAND key iterator bytes`
   std::span<const bloomery::filter_kind> kinds;
   api::type* type = nullptr;
+  // Sets in a filter what only its facts know. Throws bloomery::error(corrupt) when they contradict it.
+  void (*settle)(value& v) = nullptr;
 
   [[nodiscard]] bool has(bloomery::filter_kind kind) const;
 };
@@ -50,6 +52,9 @@ struct value_totals {
   std::uint64_t created = 0;
 };
 [[nodiscard]] value_totals totals() noexcept;
+
+// Of all filters that are made here.
+[[nodiscard]] std::shared_ptr<const bloomery::any_hasher> default_hash();
 
 // Throws errc::corrupt unless a filter of this kind belongs to the family.
 void check_kind(const family& of, const bloomery::any_filter& f);

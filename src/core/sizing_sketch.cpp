@@ -157,6 +157,19 @@ shape count_min_shape(const count_min_guarantee& g) {
   return s;
 }
 
+shape count_min_shape(std::uint64_t width, std::uint32_t depth, std::uint32_t cell_bits) {
+  if (width == 0) detail::throw_bad_argument("the width", width, "at least 1");
+  check_probes(depth, max_probes);
+  const double bits = static_cast<double>(width) * depth * cell_bits;
+  if (bits > static_cast<double>(max_bits)) throw_too_large(bits);
+  const shape s = {.kind = filter_kind::count_min,
+                   .probes = depth,
+                   .cell_bits = cell_bits,
+                   .bits = count_min_preamble_bits + (width * depth * cell_bits + 63) / 64 * 64};
+  check_shape(s);
+  return s;
+}
+
 shape shape_for_count_min(const request& r) {
   const std::uint32_t cell_bits = checked_cell(r, usual_counter);
   if (r.probes) check_probes(*r.probes, max_probes);

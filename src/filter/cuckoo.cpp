@@ -10,20 +10,17 @@
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/core/sizing_removable.hpp"
 #include "bloomery/filter/batch.hpp"
+#include "cuckoo_preamble.hpp"
 
 namespace bloomery {
 
 using namespace cuckoo_geometry;
+using namespace cuckoo_preamble;
 
 namespace {
 
-// The preamble; everything in it is a little-endian word. docs/format.md is its normative text.
-enum header_word : std::size_t { layers_word = 0, max_layers_word = 1, expansion_word = 2 };
 constexpr std::uint32_t max_expansion = 32768;
 constexpr std::uint32_t max_scale = 31;
-
-std::size_t buckets_word(std::size_t layer) { return header_words + entry_words * layer; }
-std::size_t used_word(std::size_t layer) { return header_words + entry_words * layer + 1; }
 
 [[noreturn]] void throw_corrupt(const std::string& what) {
   throw error(errc::corrupt, "a cuckoo filter's " + what);
@@ -136,6 +133,31 @@ std::uint64_t cuckoo_view::slots() const noexcept {
   return sum;
 }
 
+// A key that nobody takes is one of two things. Either the layers are full, and the next one is larger; or
+// the same key was added more than 2b times to layers with room, and the smallest layer will do.
+std::optional<std::uint32_t> cuckoo_view::next_scale() const noexcept {
+  if (layers() >= max_layers()) return std::nullopt;
+  std::uint64_t held = 0;
+  std::uint64_t planned = 0;
+  std::uint32_t scale = 0;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    held += used(i);
+    planned += planned_slots(layers_[i].buckets(), bucket_cells());
+    scale = std::max(scale, layers_[i].scale());
+  }
+  scale += static_cast<std::uint32_t>(std::countr_zero(expansion()));
+  scale = held < planned / 2 ? 0 : std::min(scale, max_scale);
+  const std::uint64_t room = (max_bits - shape().bits) / 2 / shape().block_bits;
+  if (layers_.front().buckets() > room >> scale) return std::nullopt;
+  return scale;
+}
+
+std::uint64_t cuckoo_view::next_layer_bytes() const noexcept {
+  const std::optional<std::uint32_t> scale = next_scale();
+  if (!scale) return 0;
+  return layer_words(layers_.front().buckets() << *scale, shape().block_bits) * 8;
+}
+
 double cuckoo_view::fill() const noexcept {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < layers_.size(); ++i) sum += used(i);
@@ -211,7 +233,7 @@ cuckoo_filter::cuckoo_filter(const view& other) : cuckoo_view(other) {
 }
 
 cuckoo_filter::cuckoo_filter(const cuckoo_filter& other)
-    : cuckoo_view(other), arrays_(other.arrays_) {
+    : cuckoo_view(other), arrays_(other.arrays_), longest_path_(other.longest_path_) {
   rebind();
 }
 
@@ -222,6 +244,7 @@ cuckoo_filter& cuckoo_filter::operator=(cuckoo_filter other) noexcept {
   std::swap(preamble_, other.preamble_);
   std::swap(layers_, other.layers_);
   std::swap(arrays_, other.arrays_);
+  std::swap(longest_path_, other.longest_path_);
   return *this;
 }
 
@@ -250,29 +273,18 @@ void cuckoo_filter::append_layer(std::uint64_t base, std::uint32_t scale) {
   preamble_ = arrays_[0].words();
   arrays_.push_back(std::move(cells));
   layers_.emplace_back(shape(), words_of(layer), base, scale);
+  update_size();
+}
+
+void cuckoo_filter::update_size() noexcept {
   plan_.shape.bits = 0;
   for (const bit_array& array : arrays_) plan_.shape.bits += array.words().size() * 64;
 }
 
-// A key that nobody takes is one of two things. Either the layers are full, and the next one is larger; or
-// the same key was added more than 2b times to layers with room, and the smallest layer will do.
 bool cuckoo_filter::grow() {
-  if (layers() >= max_layers()) return false;
-  std::uint64_t held = 0;
-  std::uint64_t planned = 0;
-  std::uint32_t scale = 0;
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    held += used(i);
-    planned += planned_slots(layers_[i].buckets(), bucket_cells());
-    scale = std::max(scale, layers_[i].scale());
-  }
-  scale += static_cast<std::uint32_t>(std::countr_zero(expansion()));
-  scale = held < planned / 2 ? 0 : std::min(scale, max_scale);
-  const std::uint64_t base = layers_.front().buckets();
-  const std::uint64_t room = (max_bits - shape().bits) / 2 / shape().block_bits;
-  if (base > room >> scale) return false;
-  append_layer(base, scale);
-  return true;
+  const std::optional<std::uint32_t> scale = next_scale();
+  if (scale) append_layer(layers_.front().buckets(), *scale);
+  return scale.has_value();
 }
 
 void cuckoo_filter::put(std::size_t layer, std::uint64_t bucket, std::uint32_t index,
@@ -284,94 +296,26 @@ void cuckoo_filter::set_used(std::size_t layer, std::uint64_t used) noexcept {
   arrays_[0].words()[used_word(layer)] = detail::little_endian(used);
 }
 
-bool cuckoo_filter::add_to_free_cell(std::size_t layer, std::uint64_t hash) noexcept {
-  const cuckoo_table& table = layers_[layer];
-  const cuckoo_table::place p = table.place_of(hash);
-  for (const std::uint64_t bucket : {p.first, p.second}) {
-    const std::uint32_t index = table.find(bucket, 0);
-    if (index == cuckoo_table::nowhere) continue;
-    put(layer, bucket, index, p.fingerprint);
-    return true;
-  }
-  return false;
-}
-
-namespace {
-
-// The search for a free cell: a tree of buckets whose roots are the key's own two. Each node was reached
-// by a fingerprint that could move there from `cell` of the parent's bucket.
-struct search_node {
-  std::uint64_t bucket;
-  std::uint32_t parent;
-  std::uint32_t cell;
-};
-// With 512 buckets seen the first failure of a large table comes at 97 % with b = 4.
-constexpr std::uint32_t most_nodes = 512;
-constexpr std::uint32_t no_parent = UINT32_MAX;
-using search_tree = std::array<search_node, most_nodes>;
-
-// A path must not come back to a bucket: the cell might be one that the path itself moves.
-bool on_path(const search_tree& tree, std::uint32_t node, std::uint64_t bucket) noexcept {
-  for (; node != no_parent; node = tree[node].parent) {
-    if (tree[node].bucket == bucket) return true;
-  }
-  return false;
-}
-
-}  // namespace
-
-bool cuckoo_filter::add_by_moving(std::size_t layer, std::uint64_t hash) noexcept {
-  const cuckoo_table& table = layers_[layer];
-  const cuckoo_table::place p = table.place_of(hash);
-  search_tree tree;
-  std::uint32_t count = 0;
-  tree[count++] = {.bucket = p.first, .parent = no_parent, .cell = 0};
-  if (p.second != p.first) tree[count++] = {.bucket = p.second, .parent = no_parent, .cell = 0};
-  for (std::uint32_t at = 0; at < count; ++at) {
-    for (std::uint32_t cell = 0; cell < table.cells(); ++cell) {
-      const std::uint64_t from = tree[at].bucket;
-      std::uint64_t to = table.partner(from, table.cell(from, cell));
-      if (on_path(tree, at, to)) continue;
-      std::uint32_t free = table.find(to, 0);
-      if (free == cuckoo_table::nowhere) {
-        if (count < most_nodes) tree[count++] = {.bucket = to, .parent = at, .cell = cell};
-        continue;
-      }
-      // From the free cell back to the root: every fingerprint is copied before it is overwritten.
-      std::uint32_t moving = cell;
-      for (std::uint32_t node = at; node != no_parent; node = tree[node].parent) {
-        put(layer, to, free, table.cell(tree[node].bucket, moving));
-        to = tree[node].bucket;
-        free = moving;
-        moving = tree[node].cell;
-      }
-      put(layer, to, free, p.fingerprint);
-      return true;
-    }
-  }
-  return false;
-}
-
-bool cuckoo_filter::add(std::uint64_t hash) {
+bool cuckoo_filter::try_add(std::uint64_t hash) noexcept {
   const auto added_to = [this](std::size_t layer) {
     set_used(layer, used(layer) + 1);
     ++keys_;
     return true;
   };
   for (std::size_t i = layers_.size(); i-- > 0;) {
-    if (add_to_free_cell(i, hash)) return added_to(i);
+    if (put_in_free_cell(i, layers_[i].place_of(hash))) return added_to(i);
   }
   // Older layers are searched only while they are emptier than planned: a full search that fails is 512
   // cache misses.
   for (std::size_t i = layers_.size(); i-- > 0;) {
     const bool worth_it =
         i + 1 == layers_.size() || used(i) < planned_slots(layers_[i].buckets(), bucket_cells());
-    if (worth_it && add_by_moving(i, hash)) return added_to(i);
+    if (worth_it && put_by_moving(i, layers_[i].place_of(hash))) return added_to(i);
   }
-  if (!grow()) return false;
-  add_to_free_cell(layers_.size() - 1, hash);
-  return added_to(layers_.size() - 1);
+  return false;
 }
+
+bool cuckoo_filter::add(std::uint64_t hash) { return try_add(hash) || (grow() && try_add(hash)); }
 
 // From the layer with the largest scale that has a match: the head of cuckoo.hpp says why.
 bool cuckoo_filter::remove(std::uint64_t hash) noexcept {
@@ -411,6 +355,15 @@ std::size_t cuckoo_filter::add_batch(std::span<const std::uint64_t> hashes) {
     added += std::size_t{add(hashes[i])};
   }
   return added;
+}
+
+std::size_t cuckoo_filter::try_add_batch(std::span<const std::uint64_t> hashes) noexcept {
+  std::size_t i = 0;
+  for (; i < hashes.size(); ++i) {
+    if (i + kernel::look_ahead < hashes.size()) prefetch(hashes[i + kernel::look_ahead]);
+    if (!try_add(hashes[i])) break;
+  }
+  return i;
 }
 
 std::size_t cuckoo_filter::remove_batch(std::span<const std::uint64_t> hashes) noexcept {

@@ -211,6 +211,9 @@ std::optional<double> any_filter::keys_estimated() const { return filter_->keys_
 std::vector<fact> any_filter::facts() const { return filter_->facts(); }
 std::vector<std::span<const std::uint64_t>> any_filter::parts() const { return filter_->parts(); }
 
+void* any_filter::owned() noexcept { return filter_->owned(); }
+const void* any_filter::owned() const noexcept { return std::as_const(*filter_).owned(); }
+
 std::span<const std::uint64_t> any_filter::words() const {
   const auto all = parts();
   // The parts of a mapped filter follow each other: they are one.

@@ -39,6 +39,9 @@ class any_filter::model {
     return answer != 0;
   }
   virtual void advance(std::uint64_t) {}
+  // The filter behind this face, of the type that the row in the table says; null when it is only looked at.
+  [[nodiscard]] virtual void* owned() noexcept { return nullptr; }
+  [[nodiscard]] virtual const void* owned() const noexcept { return nullptr; }
   virtual void set_window(std::uint64_t) { refuse("forget"); }
 
   virtual void add(keys_type, const any_hasher&) { refuse("be added to"); }

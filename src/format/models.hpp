@@ -187,6 +187,8 @@ class owning_model final : public reading_model<Filter> {
   [[nodiscard]] std::unique_ptr<any_filter::model> clone() const override {
     return std::make_unique<owning_model>(Filter(static_cast<const Filter&>(this->filter_)));
   }
+  [[nodiscard]] void* owned() noexcept override { return &this->filter_; }
+  [[nodiscard]] const void* owned() const noexcept override { return &this->filter_; }
 
   void add(keys_type keys, const any_hasher& hash) override {
     if constexpr (updatable<Filter>) {

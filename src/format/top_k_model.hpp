@@ -18,7 +18,7 @@ class top_k_model final : public any_filter::model {
   [[nodiscard]] const plan& planned() const noexcept override { return sketch_.planned(); }
   [[nodiscard]] std::uint64_t keys() const noexcept override { return sketch_.keys(); }
   [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const override {
-    words_ = sketch_.serialise();
+    if (words_.words().empty()) words_ = sketch_.serialise();
     return {words_.words()};
   }
   [[nodiscard]] double fill() const noexcept override { return sketch_.fill(); }
@@ -26,6 +26,12 @@ class top_k_model final : public any_filter::model {
   [[nodiscard]] abilities can() const noexcept override { return abilities_of_top_k; }
   [[nodiscard]] std::unique_ptr<any_filter::model> clone() const override {
     return std::make_unique<top_k_model>(top_k(sketch_));
+  }
+  [[nodiscard]] const void* owned() const noexcept override { return &sketch_; }
+  // Whoever may change the sketch has no use for words of how it was.
+  [[nodiscard]] void* owned() noexcept override {
+    forget_words();
+    return &sketch_;
   }
   [[nodiscard]] std::vector<fact> facts() const override {
     return {{"total", static_cast<double>(sketch_.total())}};
@@ -46,6 +52,7 @@ class top_k_model final : public any_filter::model {
         });
   }
   void add(keys_type keys, const any_hasher& hash) override {
+    forget_words();
     for_each_hashed<std::uint64_t>(keys, hash,
                                    [&](std::size_t first, std::span<const std::uint64_t> hashes) {
                                      sketch_.add_batch(keys.subspan(first, hashes.size()), hashes);
@@ -55,10 +62,13 @@ class top_k_model final : public any_filter::model {
     if (keys.size() != hashes.size()) {
       throw error(errc::bad_argument, "a top-k sketch needs the keys, not only their hashes");
     }
+    forget_words();
     sketch_.add_batch(keys, hashes);
   }
 
  private:
+  void forget_words() noexcept { words_ = bit_array(); }
+
   top_k sketch_;
   mutable bit_array words_;
 };

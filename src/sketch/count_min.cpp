@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <optional>
 
 #include "../kernel/batch.hpp"
 #include "../kernel/wide.hpp"
@@ -191,6 +192,15 @@ void count_min::add_totals(std::uint64_t calls, std::uint64_t count) noexcept {
   key_count() = saturating_sum(keys(), calls);
 }
 
+void count_min::add_and_count(std::span<const std::uint64_t> hashes,
+                              std::span<const std::uint64_t> counts,
+                              std::span<std::uint64_t> sums) noexcept {
+  kernel::look_ahead_loop(rows(*this), this->words(), hashes, [&](std::size_t i) {
+    add(hashes[i], counts[i]);
+    sums[i] = count(hashes[i]);
+  });
+}
+
 bool count_min::remove(std::uint64_t hash, std::uint64_t count) noexcept {
   if (conservative()) return false;
   if (count == 0) return true;
@@ -228,6 +238,50 @@ void count_min::merge(const view& other) {
   }
   words[0] = detail::little_endian(saturating_sum(total(), theirs));
   key_count() = saturating_sum(keys(), other.keys());
+}
+
+namespace {
+
+// The sum of weight * number(sketch) over the terms; nothing when it is below 0 or above `most`.
+template <class Number>
+std::optional<std::uint64_t> weighted_sum(std::span<const weighted_count_min> terms,
+                                          std::uint64_t most, Number number) {
+  detail::int128 sum = 0;
+  for (const weighted_count_min& t : terms) {
+    const std::uint64_t n = number(*t.sketch);
+    // 63 bits times 64 bits and a sign are no more than 128.
+    const auto product = static_cast<detail::int128>(t.weight) * static_cast<detail::int128>(n);
+    if (__builtin_add_overflow(sum, product, &sum)) return std::nullopt;
+  }
+  if (sum < 0 || sum > static_cast<detail::int128>(most)) return std::nullopt;
+  return static_cast<std::uint64_t>(sum);
+}
+
+}  // namespace
+
+bool count_min::assign_sum(std::span<const weighted_count_min> terms) {
+  for (const weighted_count_min& t : terms) {
+    sketch_detail::check_mergeable(shape(), t.sketch->shape());
+  }
+  const cell_format cells(shape().cell_bits);
+  const auto sum_at = [&](std::uint64_t i) {
+    return weighted_sum(terms, cells.most(), [&](const view& v) {
+      return cells.get(v.words().data() + preamble_words, i);
+    });
+  };
+  constexpr std::uint64_t any = ~std::uint64_t{0};
+  const auto sum = weighted_sum(terms, any, [](const view& v) { return v.total(); });
+  const auto calls = weighted_sum(terms, any, [](const view& v) { return v.keys(); });
+  const std::uint64_t counters = width() * depth();
+  bool fits = sum.has_value();
+  for (std::uint64_t i = 0; fits && i < counters; ++i) fits = sum_at(i).has_value();
+  if (!fits) return false;
+  // A counter is read in all terms before it is written, so this sketch may be one of them.
+  std::uint64_t* const words = array_.words().data();
+  for (std::uint64_t i = 0; i < counters; ++i) cells.set(words + preamble_words, i, *sum_at(i));
+  words[0] = detail::little_endian(*sum);
+  key_count() = calls.value_or(any);
+  return true;
 }
 
 // ---- heavy hitters ---------------------------------------------------------------------------------

@@ -265,16 +265,34 @@ std::optional<std::string> top_k::add(std::string_view key, std::uint64_t hash,
   return entering;
 }
 
-void top_k::add_batch(std::span<const std::string_view> keys,
-                      std::span<const std::uint64_t> hashes) {
+template <class Add>
+void top_k::add_ahead(std::span<const std::string_view> keys, std::span<const std::uint64_t> hashes,
+                      Add add_one) {
   for (const std::string_view key : keys) check_key(key);
   const bucket_lines lines{rows_};
   for (std::size_t i = 0; i < keys.size(); ++i) {
     if (i + kernel::look_ahead < keys.size()) {
       kernel::prefetch(lines, buckets_.words().data(), hashes[i + kernel::look_ahead]);
     }
-    add(keys[i], hashes[i]);
+    add_one(i);
   }
+}
+
+void top_k::add_batch(std::span<const std::string_view> keys,
+                      std::span<const std::uint64_t> hashes) {
+  add_ahead(keys, hashes, [&](std::size_t i) { add(keys[i], hashes[i]); });
+}
+
+void top_k::add_batch(std::span<const std::string_view> keys, std::span<const std::uint64_t> hashes,
+                      std::span<const std::uint64_t> counts,
+                      std::span<std::optional<std::string>> dropped) {
+  add_ahead(keys, hashes, [&](std::size_t i) { dropped[i] = add(keys[i], hashes[i], counts[i]); });
+}
+
+void top_k::set_decay(double decay) {
+  if (total_ != 0) throw error(errc::bad_argument, "the decay of a sketch that was used is fixed");
+  decay_ratio_ = checked_ratio(decay);
+  thresholds_ = thresholds_for(decay_ratio_);
 }
 
 // ---- asked -------------------------------------------------------------------------------------------

@@ -180,6 +180,68 @@ TEST(cuckoo_filter, counts_duplicates) {
   expect_consistent(f);
 }
 
+TEST(cuckoo_filter, may_be_asked_not_to_grow) {
+  cuckoo_filter f(of_buckets(64, 12, 4));
+  const auto hashes = sample_hashes(400);
+  const std::size_t taken = f.try_add_batch(hashes);
+  EXPECT_GT(taken, 240U);
+  EXPECT_LT(taken, 257U);
+  EXPECT_FALSE(f.try_add(hashes[taken]));
+  EXPECT_EQ(f.layers(), 1U);
+  EXPECT_EQ(f.keys(), taken);
+  const std::uint64_t before = f.shape().bits;
+  const std::uint64_t more = f.next_layer_bytes();
+  EXPECT_TRUE(f.add(hashes[taken]));
+  EXPECT_EQ(f.shape().bits - before, more * 8);  // the preamble has entries for four layers
+  f.set_max_layers(2);
+  EXPECT_EQ(f.next_layer_bytes(), 0U);
+  expect_consistent(f);
+}
+
+// With no fingerprint moved a table of buckets of one is full soon; the more may move, the later.
+TEST(cuckoo_filter, moves_no_more_fingerprints_than_it_may) {
+  const auto hashes = sample_hashes(2000);
+  std::vector<std::size_t> taken;
+  for (const std::uint32_t moves : {0U, 1U, 3U, 20U, 65535U}) {
+    cuckoo_filter f(of_buckets(1000, 16, 1));
+    f.set_longest_path(moves);
+    cuckoo_filter copy(of_buckets(10, 16, 1));
+    copy = f;
+    taken.push_back(f.try_add_batch(hashes));
+    EXPECT_EQ(copy.try_add_batch(hashes), taken.back());
+    EXPECT_EQ(f.contains_count(std::span(hashes).first(taken.back())), taken.back());
+    expect_consistent(f);
+  }
+  EXPECT_LT(taken[0] * 2, taken[2]);
+  EXPECT_TRUE(std::is_sorted(taken.begin(), taken.end()));
+}
+
+TEST(cuckoo_filter, gives_layers_back_when_it_is_compacted) {
+  for (const std::uint32_t expansion : {1U, 2U, 8U}) {
+    cuckoo_filter f(of_buckets(100, 12, 4));
+    f.set_expansion(expansion);
+    const auto hashes = sample_hashes(4000);
+    ASSERT_EQ(f.add_batch(hashes), hashes.size());
+    const std::uint32_t layers = f.layers();
+    const std::uint64_t bits = f.shape().bits;
+    f.remove_batch(std::span(hashes).subspan(200));
+    f.compact();
+    EXPECT_EQ(f.contains_count(std::span(hashes).first(200)), 200U);
+    EXPECT_EQ(f.layers(), 1U) << "of " << layers << " with expansion " << expansion;
+    EXPECT_LT(f.shape().bits, bits / 4);
+    expect_consistent(f);
+    const auto words = payload(f);
+    const cuckoo_view opened(f.planned(), words, f.keys());
+    EXPECT_EQ(opened.contains_count(std::span(hashes).first(200)), 200U);
+    ASSERT_EQ(f.add_batch(std::span(hashes).subspan(200)), 3800U);
+    EXPECT_EQ(f.contains_count(hashes), hashes.size());
+    EXPECT_EQ(f.remove_batch(hashes), hashes.size());
+    f.compact();
+    EXPECT_EQ(f.layers(), 1U);
+    EXPECT_EQ(stored(f), 0U);
+  }
+}
+
 // Short fingerprints in small layers: collisions within and across layers all the time. Whoever was added
 // and not removed must be found, whatever the others do.
 TEST(cuckoo_filter, removal_never_loses_another_key) {
@@ -188,6 +250,7 @@ TEST(cuckoo_filter, removal_never_loses_another_key) {
     f.set_expansion(expansion);
     std::vector<std::uint64_t> in;
     std::uint64_t next = 0;
+    std::uint32_t most_layers = 0;
     for (std::uint64_t step = 0; step < 15'000; ++step) {
       const std::uint64_t dice = sample_hash(step, 11);
       // Up and down: all layers are filled, and all but emptied, several times.
@@ -201,12 +264,14 @@ TEST(cuckoo_filter, removal_never_loses_another_key) {
         in[which] = in.back();
         in.pop_back();
       }
+      most_layers = std::max(most_layers, f.layers());
+      if (step % 1000 == 700) f.compact();
       ASSERT_EQ(f.keys(), in.size());
       if (step % 20 == 0) {
         ASSERT_EQ(f.contains_count(in), in.size()) << "step " << step;
       }
     }
-    EXPECT_GT(f.layers(), 2U);
+    EXPECT_GT(most_layers, 2U);
     expect_consistent(f);
     std::map<std::uint64_t, std::uint64_t> times;
     for (const std::uint64_t hash : in) ++times[hash];

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "bloomery/filter/cuckoo.hpp"
+#include "bloomery/sketch/top_k.hpp"
 #include "format/files.hpp"
 
 #ifdef BLOOMERY_HAS_CRYPTO
@@ -295,6 +297,29 @@ TEST(kinds, are_found_by_their_names) {
   for (const std::string name : {"", "Classic", "blocked ", "unknown"}) {
     EXPECT_EQ(kind_from_name(name), std::nullopt);
   }
+}
+
+TEST(any_filter, hands_out_the_filter_that_it_has) {
+  const plan p = sizing::make_plan({.kind = filter_kind::cuckoo, .keys = 100, .fpr = 0.01});
+  any_filter f(p, erase(xxh3_hasher()));
+  ASSERT_NE(f.get_if<cuckoo_filter>(), nullptr);
+  EXPECT_EQ(f.get_if<blocked_filter>(), nullptr);
+  f.get_if<cuckoo_filter>()->add(hash_key(xxh3_hasher(), std::string_view("a")));
+  EXPECT_TRUE(f.contains("a"));
+  EXPECT_EQ(std::as_const(f).get_if<cuckoo_filter>()->keys(), 1U);
+  any_filter listed(sizing::make_plan({.kind = filter_kind::top_k, .keys = 100, .fpr = 0.01}),
+                    erase(xxh3_hasher()));
+  const auto words_of = [&] {
+    const auto words = listed.words();  // made anew by every call
+    return std::vector(words.begin(), words.end());
+  };
+  const auto words = words_of();
+  listed.get_if<top_k>()->add("a", hash_key(xxh3_hasher(), std::string_view("a")));
+  EXPECT_NE(words_of(), words);
+  // One that is only looked at cannot be changed.
+  const temporary_directory folder;
+  f.save(folder / "f");
+  EXPECT_EQ(any_filter::open(folder / "f").get_if<cuckoo_filter>(), nullptr);
 }
 
 }  // namespace

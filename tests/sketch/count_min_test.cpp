@@ -171,6 +171,47 @@ TEST_P(every_count_min, merged_sums_are_never_too_low) {
   }
 }
 
+TEST_P(every_count_min, tells_each_count_as_it_is_after_its_own_addition) {
+  const std::vector<std::uint64_t> hashes = {sample_hash(1), sample_hash(2), sample_hash(1),
+                                             sample_hash(3), sample_hash(1)};
+  const std::vector<std::uint64_t> counts = {2, 5, 3, 0, 1};
+  std::vector<std::uint64_t> sums(hashes.size());
+  count_min s = made();
+  s.add_and_count(hashes, counts, sums);
+  EXPECT_EQ(sums, (std::vector<std::uint64_t>{2, 5, 5, 0, 6}));
+  EXPECT_EQ(s.total(), 11U);
+  EXPECT_EQ(s.keys(), 4U);
+}
+
+TEST_P(every_count_min, becomes_a_weighted_sum) {
+  count_min a = made();
+  count_min b = made();
+  count_min plain = made();
+  for (std::uint64_t i = 0; i < 20; ++i) {
+    a.add(sample_hash(i), 2);
+    b.add(sample_hash(i + 10), 3);
+  }
+  for (int i = 0; i < 5; ++i) plain.merge(i < 2 ? a : b);
+  count_min sum = made();
+  sum.add(sample_hash(99), 7);  // goes
+  ASSERT_TRUE(sum.assign_sum(std::vector<weighted_count_min>{{&a, 2}, {&b, 3}}));
+  EXPECT_EQ(words_of(sum), words_of(plain));
+  EXPECT_EQ(sum.keys(), 100U);
+  // Itself among the terms, and twice; and what was added taken away again.
+  ASSERT_TRUE(sum.assign_sum(std::vector<weighted_count_min>{{&sum, -1}, {&sum, 2}, {&b, -3}}));
+  ASSERT_TRUE(a.assign_sum(std::vector<weighted_count_min>{{&a, 2}}));
+  EXPECT_EQ(words_of(sum), words_of(a));
+  // Out of range: nothing changes.
+  const auto before = words_of(sum);
+  EXPECT_FALSE(sum.assign_sum(std::vector<weighted_count_min>{{&sum, -1}}));
+  EXPECT_FALSE(sum.assign_sum(std::vector<weighted_count_min>{{&sum, INT64_MAX}, {&b, INT64_MAX}}));
+  EXPECT_EQ(words_of(sum), before);
+  const count_min other(small_plan(GetParam().first, GetParam().second, 2));
+  EXPECT_TRUE(throws(errc::mismatch, "numbers of probes", [&] {
+    static_cast<void>(sum.assign_sum(std::vector<weighted_count_min>{{&other, 1}}));
+  }));
+}
+
 TEST_P(every_count_min, opens_its_own_words) {
   count_min s = made();
   s.add_batch(sample_hashes(40));
@@ -251,6 +292,28 @@ TEST(count_min, is_made_from_a_guarantee) {
 
 template <class T>
 concept made_from_bare_options = requires { T({.keys = 1000U, .fpr = 0.01}); };
+
+TEST(count_min, has_the_dimensions_that_were_asked_for) {
+  for (const std::uint32_t cell_bits : {32U, 64U}) {
+    for (const std::uint64_t width : {1U, 2U, 7U, 2000U, 2719U}) {
+      for (const std::uint32_t depth : {1U, 2U, 5U, 7U, 64U}) {
+        const count_min s(plan{.shape = sizing::count_min_shape(width, depth, cell_bits)});
+        const bool split = cell_bits == 32 && depth == 1 && width % 2 == 1;
+        ASSERT_EQ(s.width(), width + (split ? 1U : 0U));
+        ASSERT_EQ(s.depth(), depth);
+      }
+    }
+  }
+  const auto refused = [](std::uint64_t width, std::uint32_t depth, const char* why) {
+    return throws(errc::bad_argument, why,
+                  [&] { static_cast<void>(sizing::count_min_shape(width, depth, 32)); });
+  };
+  EXPECT_TRUE(refused(0, 1, "the width"));
+  EXPECT_TRUE(refused(10, 0, "probes"));
+  EXPECT_TRUE(refused(10, 65, "probes"));
+  EXPECT_TRUE(refused(std::uint64_t{1} << 43U, 1, "bits"));
+  EXPECT_TRUE(refused(UINT64_MAX, 64, "2^48"));
+}
 
 TEST(count_min, is_made_from_options) {
   EXPECT_TRUE(made_from_bare_options<count_min>);

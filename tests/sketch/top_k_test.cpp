@@ -230,6 +230,27 @@ TEST(top_k, batches_do_what_single_calls_do) {
   top_k batch(top_k_options{.k = 20, .width = 64});
   batch.add_batch(views, hashes_of(stream));
   EXPECT_EQ(image_of(batch), image_of(filled(20, 64)));
+
+  top_k counted(top_k_options{.k = 20, .width = 64});
+  top_k single(top_k_options{.k = 20, .width = 64});
+  std::vector<std::uint64_t> counts;
+  for (std::size_t i = 0; i < stream.size(); ++i) counts.push_back(i % 3);
+  std::vector<std::optional<std::string>> dropped(stream.size());
+  const auto hashes = hashes_of(stream);
+  counted.add_batch(views, hashes, counts, dropped);
+  for (std::size_t i = 0; i < stream.size(); ++i) {
+    ASSERT_EQ(dropped[i], single.add(views[i], hashes[i], counts[i])) << i;
+  }
+  EXPECT_EQ(image_of(counted), image_of(single));
+}
+
+TEST(top_k, another_decay_can_be_set_before_the_first_key) {
+  top_k t(top_k_options{.k = 20, .width = 64});
+  t.set_decay(0.5);
+  EXPECT_EQ(image_of(t), image_of(top_k(top_k_options{.k = 20, .width = 64, .decay = 0.5})));
+  EXPECT_TRUE(throws(errc::bad_argument, "the decay", [&] { t.set_decay(1.5); }));
+  t.add("a", sample_hash(1));
+  EXPECT_TRUE(throws(errc::bad_argument, "was used", [&] { t.set_decay(0.6); }));
 }
 
 TEST(top_k, copies_and_moves) {

@@ -7,6 +7,7 @@
 namespace bloomery::detail {
 
 __extension__ using uint128 = unsigned __int128;
+__extension__ using int128 = __int128;
 
 // The upper 64 bits of a * b. With a uniform over 64 bits this maps it to [0, b) without the bias and
 // the division of a modulo, and for every b, not only for powers of two.

@@ -29,6 +29,11 @@ namespace sizing {
 // The smallest shape with this guarantee. Throws errc::unreachable when delta needs over 64 rows.
 [[nodiscard]] shape count_min_shape(const count_min_guarantee& g);
 
+// Rows of exactly `width` counters; of one more where a single row would end amid a word. Throws errc::bad_argument
+// beyond the limits of a shape.
+[[nodiscard]] shape count_min_shape(std::uint64_t width, std::uint32_t depth,
+                                    std::uint32_t cell_bits);
+
 // A payload is 512 bits of preamble and then the counters.
 inline constexpr std::uint64_t count_min_preamble_bits = 512;
 // Counters in a row of this shape: floor(floor((bits - 512) / cell_bits) / probes); 0 when none fits.

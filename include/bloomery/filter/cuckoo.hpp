@@ -26,6 +26,7 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -81,6 +82,8 @@ class cuckoo_view : public detail::batch_answers<cuckoo_view> {
   }
   [[nodiscard]] std::uint32_t bucket_cells() const noexcept { return layers_.front().cells(); }
   [[nodiscard]] std::uint64_t slots() const noexcept;
+  // Of the layer that comes when the others take no more; 0 when none may come.
+  [[nodiscard]] std::uint64_t next_layer_bytes() const noexcept;
   [[nodiscard]] std::uint32_t max_layers() const noexcept;
   [[nodiscard]] std::uint32_t expansion() const noexcept;
   // Share of the cells in use; and the rate that follows, from the numbers of used cells of the layers.
@@ -90,6 +93,7 @@ class cuckoo_view : public detail::batch_answers<cuckoo_view> {
  protected:
   cuckoo_view(const plan& p, std::uint64_t keys) : plan_(p), keys_(keys) {}
   [[nodiscard]] std::uint64_t used(std::size_t layer) const noexcept;
+  [[nodiscard]] std::optional<std::uint32_t> next_scale() const noexcept;
 
   plan plan_;
   std::uint64_t keys_ = 0;
@@ -118,6 +122,10 @@ class cuckoo_filter : public cuckoo_view {
   bool add(std::uint64_t hash);
   // How many were added.
   std::size_t add_batch(std::span<const std::uint64_t> hashes);
+  // Like add, but adds no layer: for whoever must ask before the filter grows. A batch ends at the first key
+  // that finds no place; returns how many came before it.
+  bool try_add(std::uint64_t hash) noexcept;
+  std::size_t try_add_batch(std::span<const std::uint64_t> hashes) noexcept;
   // False, and nothing changed, when the key is surely not there.
   bool remove(std::uint64_t hash) noexcept;
   std::size_t remove_batch(std::span<const std::uint64_t> hashes) noexcept;
@@ -126,6 +134,12 @@ class cuckoo_filter : public cuckoo_view {
   // the buckets of the last.
   void set_max_layers(std::uint32_t layers);
   void set_expansion(std::uint32_t times);
+  // How many fingerprints may move for a key at most; any number unless set. No part of the payload.
+  void set_longest_path(std::uint32_t moves) noexcept { longest_path_ = moves; }
+
+  // Moves fingerprints of newer layers into free cells of older ones, as happens after removals, and drops the layers
+  // that are empty then. Takes as long as reading the filter. Throws errc::no_memory, with every key in its place.
+  void compact();
 
  private:
   struct one_layer {};
@@ -137,14 +151,19 @@ class cuckoo_filter : public cuckoo_view {
   void put(std::size_t layer, std::uint64_t bucket, std::uint32_t index,
            std::uint64_t fingerprint) noexcept;
   void set_used(std::size_t layer, std::uint64_t used) noexcept;
-  bool add_to_free_cell(std::size_t layer, std::uint64_t hash) noexcept;
-  bool add_by_moving(std::size_t layer, std::uint64_t hash) noexcept;
+  bool put_in_free_cell(std::size_t layer, const cuckoo_table::place& p) noexcept;
+  bool put_by_moving(std::size_t layer, const cuckoo_table::place& p) noexcept;
   bool grow();
   void append_layer(std::uint64_t base, std::uint32_t scale);
+  std::uint64_t move_into_older(std::size_t layer) noexcept;
+  bool put_into_older(std::size_t layer, std::uint64_t bucket, std::uint64_t fingerprint) noexcept;
+  void drop_layer(std::size_t layer);
+  void update_size() noexcept;
   void rebind();
   void prefetch(std::uint64_t hash) const noexcept;
 
   std::vector<bit_array> arrays_;  // the preamble, then the layers
+  std::uint32_t longest_path_ = UINT32_MAX;
 };
 
 }  // namespace bloomery

@@ -131,6 +131,16 @@ class any_filter {
   // Null in a filter that was opened without its function.
   [[nodiscard]] const std::shared_ptr<const any_hasher>& hasher() const noexcept { return hash_; }
 
+  // The filter itself, for what only its kind can do: null unless it is a Filter, in memory.
+  template <class Filter>
+  [[nodiscard]] Filter* get_if() noexcept {
+    return is<Filter>() ? static_cast<Filter*>(owned()) : nullptr;
+  }
+  template <class Filter>
+  [[nodiscard]] const Filter* get_if() const noexcept {
+    return is<Filter>() ? static_cast<const Filter*>(owned()) : nullptr;
+  }
+
   // The face of a kind behind the table; see the source.
   class model;
 
@@ -138,6 +148,12 @@ class any_filter {
   any_filter(std::unique_ptr<model> inner, const hash_spec& spec,
              std::shared_ptr<const any_hasher> hash);
   [[nodiscard]] const any_hasher& hash_or_throw() const;
+  template <class Filter>
+  [[nodiscard]] bool is() const noexcept {
+    return shape().kind == Filter::kind && shape().scheme == Filter::scheme;
+  }
+  [[nodiscard]] void* owned() noexcept;
+  [[nodiscard]] const void* owned() const noexcept;
 
   std::unique_ptr<image_file> file_;  // what a mapped filter looks at,
   bit_array unpacked_;                // or what one looks at that was packed

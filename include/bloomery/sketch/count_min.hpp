@@ -92,6 +92,11 @@ class count_min_view : public detail::batch_answers<count_min_view> {
   std::uint64_t keys_;
 };
 
+struct weighted_count_min {
+  const count_min_view* sketch = nullptr;
+  std::int64_t weight = 1;
+};
+
 class count_min : public count_min_view {
  public:
   using view = count_min_view;
@@ -126,6 +131,10 @@ class count_min : public count_min_view {
   void add_batch(std::span<const std::uint64_t> hashes,
                  std::span<const std::uint64_t> counts) noexcept;
 
+  // Adds counts[i] for hashes[i], one after the other; sums[i] is the count of that key then.
+  void add_and_count(std::span<const std::uint64_t> hashes, std::span<const std::uint64_t> counts,
+                     std::span<std::uint64_t> sums) noexcept;
+
   // Takes `count` away again. False, and nothing changed, when the key surely has less than that, and
   // always under conservative update: its counters are shared, not summed. Removing what was never
   // added but seems to be there makes counts of other keys too low.
@@ -136,6 +145,10 @@ class count_min : public count_min_view {
   // it the sums are still never too low and never above those of a plain sketch, but they are not what one
   // conservative sketch of both streams would say: mostly more. Throws errc::mismatch for another shape.
   void merge(const view& other);
+  // Becomes the sum of these, each times its weight; this sketch may be one of them, and loses what it has
+  // otherwise. False, and nothing changed, when a counter would have to be below 0 or above the most that it
+  // holds, or the total outside of 64 bits. Throws errc::mismatch for another shape.
+  [[nodiscard]] bool assign_sum(std::span<const weighted_count_min> terms);
 
   [[nodiscard]] std::span<std::uint64_t> mutable_words() noexcept { return array_.words(); }
   void set_keys(std::uint64_t keys) noexcept { key_count() = keys; }

@@ -151,6 +151,12 @@ class top_k : public detail::batch_answers<top_k> {
   std::optional<std::string> add(std::string_view key, std::uint64_t hash, std::uint64_t count = 1);
   // hashes[i] is that of keys[i]; the spans have one size. Throws before anything is added.
   void add_batch(std::span<const std::string_view> keys, std::span<const std::uint64_t> hashes);
+  // Likewise with counts[i] for each key, and dropped[i] is what add returns for it.
+  void add_batch(std::span<const std::string_view> keys, std::span<const std::uint64_t> hashes,
+                 std::span<const std::uint64_t> counts,
+                 std::span<std::optional<std::string>> dropped);
+  // Makes an unused sketch one with another decay. Throws errc::bad_argument when it was used.
+  void set_decay(double decay);
 
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
     return slot_of_.find(hash) != slot_of_.end();
@@ -198,6 +204,9 @@ class top_k : public detail::batch_answers<top_k> {
   [[nodiscard]] std::uint64_t wear_down(std::uint64_t bucket, std::uint64_t hash,
                                         std::uint64_t count) noexcept;
   [[nodiscard]] std::uint64_t next_random() noexcept;
+  template <class Add>
+  void add_ahead(std::span<const std::string_view> keys, std::span<const std::uint64_t> hashes,
+                 Add add_one);
   void list(std::string_view key, std::uint64_t hash, std::uint64_t count);
   [[nodiscard]] bool weaker(std::uint32_t a, std::uint32_t b) const noexcept;
   void sift_down(std::size_t place) noexcept;

@@ -1,0 +1,223 @@
+// The family CMS: how often items came, by count-min sketches with counters of 32 bits.
+//
+// facts[0] is the width that was asked for: a single row of an odd number of counters has one more.
+#include "bloomery/sketch/count_min.hpp"
+
+#include <array>
+#include <cmath>
+#include <deque>
+#include <limits>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/core/sizing_sketch.hpp"
+#include "command.hpp"
+#include "families.hpp"
+#include "settings.hpp"
+
+namespace bloomery_redis {
+
+namespace {
+
+using bloomery::count_min;
+using bloomery::filter_kind;
+namespace sizing = bloomery::sizing;
+
+constexpr std::array count_min_kinds = {filter_kind::count_min};
+constexpr std::uint32_t counter_bits = 32;
+constexpr const char* missing = "CMS: key does not exist";
+
+void settle(value& v);
+
+family count_min_family = {.type_name = "blmrycm01",
+                           .load_command = "CMS.LOADCHUNK",
+                           .kinds = count_min_kinds,
+                           .settle = settle};
+
+// To be changed: who reads it in pieces must begin again.
+count_min& sketch_of(value& v) {
+  ++v.changes;
+  return *v.filter.get_if<count_min>();
+}
+const count_min& sketch_of(const value& v) { return *v.filter.get_if<count_min>(); }
+
+void settle(value& v) {
+  const count_min& s = sketch_of(v);
+  if (v.facts[0] == 0) v.facts[0] = s.width();  // from elsewhere
+  const bool one_more = s.depth() == 1 && s.width() - 1 == v.facts[0];
+  if (v.facts[0] != s.width() && !one_more) {
+    throw bloomery::error(bloomery::errc::corrupt, "the sketch has another width");
+  }
+}
+
+// ---- made
+
+struct dimensions {
+  std::uint64_t width;
+  std::uint64_t depth;
+};
+
+void make(const call& c, const dimensions& d) {
+  opened_key key(c, 1, api::read_write);
+  if (!key.empty()) throw refusal("CMS: key already exists");
+  bloomery::plan p;
+  try {
+    if (d.depth > bloomery::max_probes) throw refusal("CMS: invalid init arguments");
+    p.shape = sizing::count_min_shape(d.width, static_cast<std::uint32_t>(d.depth), counter_bits);
+  } catch (const bloomery::error&) {
+    throw refusal("CMS: invalid init arguments");
+  }
+  check_memory(c.ctx, p.shape.bits / 8, p.shape.bits / 8);
+  value& v = key.set(std::make_unique<value>(bloomery::any_filter(p, default_hash()),
+                                             fact_list{d.width}, count_min_family));
+  api::ReplicateVerbatim(c.ctx);
+  changed(c, 1, v, "cms.init");
+  reply_ok(c);
+}
+
+std::uint64_t read_dimension(const call& c, std::size_t i, const char* otherwise) {
+  const auto n = c.integer(i);
+  if (!n || *n < 1) throw refusal(otherwise);
+  return static_cast<std::uint64_t>(*n);
+}
+
+void init_by_dim(const call& c) {
+  const std::uint64_t width = read_dimension(c, 2, "CMS: invalid width");
+  const std::uint64_t depth = read_dimension(c, 3, "CMS: invalid depth");
+  make(c, {width, depth});
+}
+
+// By Markov's inequality a row is off by more than 2 / width of the total with a chance of at most a half.
+void init_by_prob(const call& c) {
+  const auto read = [&](std::size_t i, const char* otherwise) {
+    const auto x = c.real(i);
+    if (!x || !(*x > 0 && *x < 1)) throw refusal(otherwise);
+    return *x;
+  };
+  const double error = read(2, "CMS: invalid overestimation value");
+  const double chance = read(3, "CMS: invalid prob value");
+  const double width = std::ceil(2 / error);
+  if (!(width < 0x1p48)) throw refusal("CMS: invalid init arguments");
+  make(c, {static_cast<std::uint64_t>(width),
+           static_cast<std::uint64_t>(std::ceil(-std::log2(chance)))});
+}
+
+// ---- counted and asked
+
+void incrby(const call& c) {
+  static std::vector<std::string_view> items;
+  static std::vector<std::uint64_t> counts;
+  static std::vector<std::uint64_t> sums;
+  if (c.size() % 2 != 0) {
+    api::WrongArity(c.ctx);
+    return;
+  }
+  items.clear();
+  counts.clear();
+  for (std::size_t i = 2; i < c.size(); i += 2) {
+    const auto n = c.integer(i + 1);
+    if (!n) throw refusal("CMS: Cannot parse number");
+    if (*n < 0) throw refusal("CMS: Number cannot be negative");
+    items.push_back(c.text(i));
+    counts.push_back(static_cast<std::uint64_t>(*n));
+  }
+  opened_key key(c, 1, api::read_write);
+  value& v = key.get(count_min_family, missing);
+  sums.resize(items.size());
+  sketch_of(v).add_and_count(hashes_of(v, items), counts, sums);
+  api::ReplicateVerbatim(c.ctx);
+  changed(c, 1, v, "cms.incrby");
+  const std::uint64_t most =
+      std::numeric_limits<std::uint64_t>::max() >> (64 - v.filter.shape().cell_bits);
+  api::ReplyWithArray(c.ctx, static_cast<long>(sums.size()));
+  for (const std::uint64_t sum : sums) {
+    if (sum == most) {
+      api::ReplyWithError(c.ctx, "CMS: INCRBY overflow");
+    } else {
+      reply_number(c, sum);
+    }
+  }
+}
+
+void query(const call& c) {
+  static std::vector<std::uint64_t> counts;
+  opened_key key(c, 1, api::read_only);
+  const value& v = key.get(count_min_family, missing);
+  const auto items = c.items(2);
+  counts.resize(items.size());
+  v.filter.count(items, counts);
+  api::ReplyWithArray(c.ctx, static_cast<long>(counts.size()));
+  for (const std::uint64_t count : counts) reply_number(c, count);
+}
+
+// ---- merged
+
+std::vector<std::int64_t> read_weights(const call& c) {
+  const auto n = c.integer(2);
+  if (!n) throw refusal("CMS: invalid numkeys");
+  if (*n < 1) throw refusal("CMS: Number of keys must be positive");
+  const std::size_t rest = c.size() - 3;
+  if (static_cast<std::uint64_t>(*n) > rest) throw refusal("CMS: wrong number of keys");
+  const auto keys = static_cast<std::size_t>(*n);
+  std::vector<std::int64_t> weights(keys, 1);
+  if (keys == rest) return weights;
+  if (!c.is(3 + keys, "WEIGHTS")) throw refusal("CMS: wrong number of keys");
+  if (rest != 2 * keys + 1) throw refusal("CMS: wrong number of keys/weights");
+  for (std::size_t i = 0; i < keys; ++i) {
+    const auto weight = c.integer(4 + keys + i);
+    if (!weight) throw refusal("CMS: invalid weight value");
+    weights[i] = *weight;
+  }
+  return weights;
+}
+
+void merge(const call& c) {
+  const std::vector<std::int64_t> weights = read_weights(c);
+  opened_key key(c, 1, api::read_write);
+  value& v = key.get(count_min_family, missing);
+  std::deque<opened_key> sources;  // none of them moves
+  std::vector<bloomery::weighted_count_min> terms;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    const value& source =
+        sources.emplace_back(c, 3 + i, api::read_only).get(count_min_family, missing);
+    if (source.facts[0] != v.facts[0] || source.filter.shape() != v.filter.shape()) {
+      throw refusal("CMS: width/depth is not equal");
+    }
+    terms.push_back({.sketch = &sketch_of(source), .weight = weights[i]});
+  }
+  if (!sketch_of(v).assign_sum(terms)) throw refusal("CMS: MERGE overflow");
+  api::ReplicateVerbatim(c.ctx);
+  changed(c, 1, v, "cms.merge");
+  reply_ok(c);
+}
+
+void info(const call& c) {
+  opened_key key(c, 1, api::read_only);
+  const value& v = key.get(count_min_family, missing);
+  const std::array<named_number, 3> all = {
+      {{"width", v.facts[0]}, {"depth", sketch_of(v).depth()}, {"count", sketch_of(v).total()}}};
+  reply_numbers(c, all);
+}
+
+using pieces = pieces_of<count_min_family, sketch_texts>;
+
+}  // namespace
+
+bool create_count_min_commands(api::ctx* c) {
+  auto merges = make_command<merge, -4>("cms.merge", writes, "Sums up sketches into one");
+  merges.counted_keys_at = 2;
+  const std::array commands = {
+      make_command<init_by_dim, 4>("cms.initbydim", writes, "Makes a sketch of this size"),
+      make_command<init_by_prob, 4>("cms.initbyprob", writes, "Makes a sketch of this accuracy"),
+      make_command<incrby, -4>("cms.incrby", writes, "Counts items"),
+      make_command<query, -3>("cms.query", reads, "How often items were counted, at most"),
+      merges,
+      make_command<info, 2>("cms.info", reads, "What a sketch is"),
+      make_command<pieces::scan, 3>("cms.scandump", reads_slowly, "A sketch in pieces"),
+      make_command<pieces::load, 4>("cms.loadchunk", writes, "Takes a piece of SCANDUMP"),
+      make_command<pieces::give, 3>("cms.export", reads_slowly, "Pieces of a file for the tool"),
+      make_command<pieces::take, 4>("cms.import", writes, "Takes a piece of a file of the tool's"),
+  };
+  return create_type<count_min_family>(c) && create_commands(c, commands);
+}
+
+}  // namespace bloomery_redis

@@ -1,0 +1,403 @@
+// The family CF: cuckoo filters, from which items can be removed.
+//
+// facts[0] is MAXITERATIONS, facts[1] how many items were deleted. How a filter grows is in the filter itself.
+#include "bloomery/filter/cuckoo.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/core/sizing.hpp"
+#include "command.hpp"
+#include "families.hpp"
+#include "settings.hpp"
+
+namespace bloomery_redis {
+
+namespace {
+
+using bloomery::cuckoo_filter;
+using bloomery::filter_kind;
+
+constexpr std::array cuckoo_kinds = {filter_kind::cuckoo};
+constexpr std::uint64_t most_capacity = std::uint64_t{1} << 30U;
+constexpr std::uint64_t most_iterations = 65535;
+constexpr std::uint64_t most_expansion = 32768;
+
+// Of one layer. A filter that grows is asked in all of them: four together have the rate of one that does not.
+constexpr double fixed_rate = 0.01;
+constexpr double growing_rate = fixed_rate / 4;
+
+struct cuckoo_spec {
+  std::uint64_t capacity = 1024;
+  std::uint64_t bucket = 2;
+  std::uint64_t iterations = 20;
+  std::uint64_t expansion = 1;  // 0 for a fixed size
+};
+
+void settle(value& v);
+
+family cuckoo_family = {.type_name = "blmrycf01",
+                        .load_command = "CF.LOADCHUNK",
+                        .kinds = cuckoo_kinds,
+                        .settle = settle};
+
+constexpr dump_texts say = {.bad_iterator = "Invalid position",
+                            .bad_load_iterator = "Invalid position",
+                            .bad_start = "Invalid header",
+                            .no_start = "Couldn't load chunk!",
+                            .too_long = "Couldn't load chunk!",
+                            .ends_with_null = true};
+using pieces = pieces_of<cuckoo_family, say>;
+
+// To be changed: who reads it in pieces must begin again.
+cuckoo_filter& filter_of(value& v) {
+  ++v.changes;
+  return *v.filter.get_if<cuckoo_filter>();
+}
+const cuckoo_filter& filter_of(const value& v) { return *v.filter.get_if<cuckoo_filter>(); }
+
+void settle(value& v) {
+  if (v.facts[0] == 0) v.facts[0] = cuckoo_spec{}.iterations;  // from elsewhere
+  if (v.facts[0] > most_iterations) {
+    throw bloomery::error(bloomery::errc::corrupt, "more than 65535 iterations");
+  }
+  filter_of(v).set_longest_path(static_cast<std::uint32_t>(v.facts[0]));
+}
+
+// ---- made
+
+struct option {
+  const char* name;
+  std::uint64_t cuckoo_spec::*field;
+  std::uint64_t least;
+  std::uint64_t most;
+};
+constexpr std::array<option, 3> options = {{
+    {"BUCKETSIZE", &cuckoo_spec::bucket, 1, bloomery::cuckoo_geometry::max_bucket_cells},
+    {"MAXITERATIONS", &cuckoo_spec::iterations, 1, most_iterations},
+    {"EXPANSION", &cuckoo_spec::expansion, 0, most_expansion},
+}};
+
+std::uint64_t read_option(const call& c, std::size_t i, const option& o) {
+  const std::string name = o.name;
+  const auto n = c.integer(i);
+  if (!n) throw refusal("Couldn't parse " + name);
+  if (*n < static_cast<long long>(o.least) || *n > static_cast<long long>(o.most)) {
+    throw refusal(name + ": value must be in the range [" + std::to_string(o.least) + ", " +
+                  std::to_string(o.most) + "]");
+  }
+  return static_cast<std::uint64_t>(*n);
+}
+
+std::uint64_t read_capacity(const call& c, std::size_t i) {
+  const auto n = c.integer(i);
+  if (!n) throw refusal("Bad capacity");
+  return *n < 0 ? 0 : static_cast<std::uint64_t>(*n);
+}
+
+void check_capacity(const cuckoo_spec& spec) {
+  if (spec.capacity < 2 * spec.bucket || spec.capacity > most_capacity) {
+    throw refusal("Capacity must be in the range [2 * BUCKETSIZE, 1073741824]");
+  }
+}
+
+cuckoo_spec read_reserve(const call& c) {
+  cuckoo_spec spec;
+  spec.capacity = read_capacity(c, 2);
+  for (std::size_t i = 3; i < c.size(); i += 2) {
+    const auto* const o = std::find_if(options.begin(), options.end(),
+                                       [&](const option& known) { return c.is(i, known.name); });
+    if (o == options.end()) throw refusal("Unknown argument received");
+    spec.*o->field = read_option(c, i + 1, *o);
+  }
+  check_capacity(spec);
+  return spec;
+}
+
+std::unique_ptr<value> make(const call& c, const cuckoo_spec& spec) {
+  const bool grows = spec.expansion != 0;
+  const bloomery::plan p =
+      bloomery::sizing::make_plan({.kind = filter_kind::cuckoo,
+                                   .keys = spec.capacity,
+                                   .fpr = grows ? growing_rate : fixed_rate,
+                                   .bucket_cells = static_cast<std::uint32_t>(spec.bucket)});
+  check_memory(c.ctx, p.shape.bits / 8, p.shape.bits / 8);
+  bloomery::any_filter f(p, default_hash());
+  auto& inner = *f.get_if<cuckoo_filter>();
+  if (grows) {
+    inner.set_expansion(static_cast<std::uint32_t>(std::bit_ceil(spec.expansion)));
+  } else {
+    inner.set_max_layers(1);
+  }
+  return std::make_unique<value>(std::move(f), fact_list{spec.iterations}, cuckoo_family);
+}
+
+void replicate_reserve(const call& c, const cuckoo_spec& spec) {
+  api::Replicate(c.ctx, "CF.RESERVE", "slclclcl", c.args[1], static_cast<long long>(spec.capacity),
+                 "BUCKETSIZE", static_cast<long long>(spec.bucket), "MAXITERATIONS",
+                 static_cast<long long>(spec.iterations), "EXPANSION",
+                 static_cast<long long>(spec.expansion));
+}
+
+void reserve(const call& c) {
+  if (c.size() % 2 == 0) {
+    api::WrongArity(c.ctx);
+    return;
+  }
+  const cuckoo_spec spec = read_reserve(c);
+  opened_key key(c, 1, api::read_write);
+  if (key.find_or_refuse(cuckoo_family) != nullptr) throw refusal("ERR item exists");
+  value& v = key.set(make(c, spec));
+  replicate_reserve(c, spec);
+  changed(c, 1, v, "cf.reserve");
+  reply_ok(c);
+}
+
+// ---- added
+
+enum class fate : std::int8_t { refused = -1, was_there = 0, added = 1 };
+
+const char* why_full(const cuckoo_filter& f) {
+  return f.max_layers() == 1 ? "Filter is full" : "Maximum expansions reached";
+}
+
+// Adds items to a value, and grows it where the server has the memory.
+class adder {
+ public:
+  adder(const call& c, value& v) : call_(c), value_(v), filter_(filter_of(v)) {}
+
+  void add_all(std::span<const std::uint64_t> hashes, std::span<fate> fates) {
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      const std::size_t fitted = filter_.try_add_batch(hashes.subspan(i));
+      std::fill_n(fates.begin() + static_cast<std::ptrdiff_t>(i), fitted, fate::added);
+      i += fitted;
+      if (i < hashes.size()) fates[i] = grow_for(hashes[i]);
+    }
+  }
+  // One that is there is not added again.
+  void add_new(std::span<const std::uint64_t> hashes, std::span<fate> fates) {
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      if (filter_.contains(hashes[i])) {
+        fates[i] = fate::was_there;
+      } else {
+        fates[i] = filter_.try_add(hashes[i]) ? fate::added : grow_for(hashes[i]);
+      }
+    }
+  }
+  // Why items were refused.
+  [[nodiscard]] const char* why() const {
+    return no_memory_ ? "ERR Insufficient memory to create filter" : why_full(filter_);
+  }
+
+ private:
+  fate grow_for(std::uint64_t hash) {
+    const std::uint64_t more = filter_.next_layer_bytes();
+    if (more == 0 || no_memory_) return fate::refused;
+    try {
+      check_memory(call_.ctx, value_.bytes() + more, more);
+      return filter_.add(hash) ? fate::added : fate::refused;
+    } catch (const bloomery::error& e) {
+      if (e.code() != bloomery::errc::no_memory) throw;
+      no_memory_ = true;
+      return fate::refused;
+    }
+  }
+
+  const call& call_;
+  value& value_;
+  cuckoo_filter& filter_;
+  bool no_memory_ = false;
+};
+
+// Tells replicas about the items that were added. Not as it was said when some were refused: a replica might
+// have the memory for them.
+void replicate_added(const call& c, std::size_t first_item, std::span<const fate> fates,
+                     bool as_said) {
+  static std::vector<api::string*> taken;
+  if (as_said) {
+    api::ReplicateVerbatim(c.ctx);
+    return;
+  }
+  taken.clear();
+  for (std::size_t i = 0; i < fates.size(); ++i) {
+    if (fates[i] == fate::added) taken.push_back(c.args[first_item + i]);
+  }
+  if (taken.empty()) return;
+  api::Replicate(c.ctx, "CF.INSERT", "sccv", c.args[1], "NOCREATE", "ITEMS", taken.data(),
+                 taken.size());
+}
+
+struct insertion {
+  cuckoo_spec spec{};
+  bool create = true;
+  bool only_new = false;
+  std::size_t first_item = 2;
+};
+
+struct inserted {
+  std::vector<fate> fates;
+  const char* why_refused = nullptr;
+};
+
+// Valid until the next call.
+const inserted& insert_items(const call& c, const insertion& in) {
+  static inserted result;
+  opened_key key(c, 1, api::read_write);
+  value* v = key.find_or_refuse(cuckoo_family);
+  const bool made = v == nullptr;
+  if (made) {
+    if (!in.create) throw refusal(not_found);
+    v = &key.set(make(c, in.spec));
+    replicate_reserve(c, in.spec);
+  }
+  const auto hashes = hashes_of(*v, c.items(in.first_item));
+  std::vector<fate>& fates = result.fates;
+  fates.assign(hashes.size(), fate::refused);
+  adder to(c, *v);
+  in.only_new ? to.add_new(hashes, fates) : to.add_all(hashes, fates);
+  const auto had = [&](fate f) { return std::find(fates.begin(), fates.end(), f) != fates.end(); };
+  result.why_refused = had(fate::refused) ? to.why() : nullptr;
+  if (had(fate::added)) {
+    replicate_added(c, in.first_item, fates, !made && result.why_refused == nullptr);
+  }
+  if (made || had(fate::added)) changed(c, 1, *v, "cf.add");
+  return result;
+}
+
+void add_one(const call& c, bool only_new) {
+  const inserted& done = insert_items(c, {.only_new = only_new});
+  if (done.why_refused != nullptr) throw refusal(done.why_refused);
+  api::ReplyWithBool(c.ctx, static_cast<int>(done.fates[0] == fate::added));
+}
+
+void add(const call& c) { add_one(c, false); }
+void addnx(const call& c) { add_one(c, true); }
+
+insertion read_insert(const call& c, bool only_new) {
+  insertion in{.only_new = only_new};
+  std::size_t i = 2;
+  for (; i < c.size() && !c.is(i, "ITEMS"); ++i) {
+    if (c.is(i, "NOCREATE")) {
+      in.create = false;
+    } else if (c.is(i, "CAPACITY") && i + 1 < c.size()) {
+      in.spec.capacity = read_capacity(c, ++i);
+    } else {
+      throw refusal("Unknown argument received");
+    }
+  }
+  check_capacity(in.spec);
+  in.first_item = i + 1;
+  return in;
+}
+
+void insert_many(const call& c, bool only_new) {
+  const insertion in = read_insert(c, only_new);
+  if (in.first_item >= c.size()) {
+    api::WrongArity(c.ctx);
+    return;
+  }
+  const inserted& done = insert_items(c, in);
+  const bool booleans = !only_new && (api::GetContextFlags(c.ctx) & api::is_resp3) != 0;
+  api::ReplyWithArray(c.ctx, static_cast<long>(done.fates.size()));
+  for (const fate f : done.fates) {
+    if (booleans) {
+      api::ReplyWithBool(c.ctx, static_cast<int>(f == fate::added));
+    } else {
+      api::ReplyWithLongLong(c.ctx, static_cast<long long>(f));
+    }
+  }
+}
+
+void insert(const call& c) { insert_many(c, false); }
+void insertnx(const call& c) { insert_many(c, true); }
+
+// ---- asked
+
+void exists(const call& c) {
+  opened_key key(c, 1, api::read_only);
+  const value* const v = key.find(cuckoo_family);
+  api::ReplyWithBool(c.ctx, static_cast<int>(v != nullptr && v->filter.contains(c.text(2))));
+}
+
+void mexists(const call& c) {
+  static std::vector<std::uint64_t> bitmap;
+  const auto items = c.items(2);
+  bitmap.assign(items.size() / 64 + 1, 0);
+  opened_key key(c, 1, api::read_only);
+  if (const value* const v = key.find(cuckoo_family)) v->filter.contains_bits(items, bitmap);
+  reply_bits(c, bitmap, items.size());
+}
+
+void count(const call& c) {
+  opened_key key(c, 1, api::read_only);
+  std::uint64_t found = 0;
+  if (const value* const v = key.find(cuckoo_family)) v->filter.count(c.items(2), {&found, 1});
+  reply_number(c, found);
+}
+
+void info(const call& c) {
+  opened_key key(c, 1, api::read_only);
+  const value& v = key.get(cuckoo_family);
+  const cuckoo_filter& f = filter_of(v);
+  const std::array<named_number, 8> all = {{
+      {"Size", v.bytes()},
+      {"Number of buckets", f.slots() / f.bucket_cells()},
+      {"Number of filters", f.layers()},
+      {"Number of items inserted", f.keys()},
+      {"Number of items deleted", v.facts[1]},
+      {"Bucket size", f.bucket_cells()},
+      {"Expansion rate", f.max_layers() == 1 ? 0 : f.expansion()},
+      {"Max iterations", v.facts[0]},
+  }};
+  reply_numbers(c, all);
+}
+
+// ---- removed
+
+void del(const call& c) {
+  opened_key key(c, 1, api::read_write);
+  value& v = key.get(cuckoo_family, "Not found");
+  const bool removed = v.filter.remove(c.items(2)) != 0;
+  if (removed) {
+    ++v.facts[1];
+    api::ReplicateVerbatim(c.ctx);
+    changed(c, 1, v, "cf.del");
+  }
+  api::ReplyWithBool(c.ctx, static_cast<int>(removed));
+}
+
+void compact(const call& c) {
+  opened_key key(c, 1, api::read_write);
+  value& v = key.get(cuckoo_family, "Cuckoo filter was not found");
+  filter_of(v).compact();
+  api::ReplicateVerbatim(c.ctx);
+  changed(c, 1, v, "cf.compact");
+  reply_ok(c);
+}
+
+}  // namespace
+
+bool create_cuckoo_commands(api::ctx* c) {
+  const std::array commands = {
+      make_command<reserve, -3>("cf.reserve", writes, "Makes a cuckoo filter"),
+      make_command<add, 3>("cf.add", writes, "Adds an item once more"),
+      make_command<addnx, 3>("cf.addnx", writes, "Adds an item unless it is there"),
+      make_command<insert, -4>("cf.insert", writes, "Adds items, to a filter that is described"),
+      make_command<insertnx, -4>("cf.insertnx", writes, "Adds the items that are not there"),
+      make_command<exists, 3>("cf.exists", reads, "Whether an item was probably added"),
+      make_command<mexists, -3>("cf.mexists", reads, "Which items were probably added"),
+      make_command<count, 3>("cf.count", reads, "How often an item was added, at most"),
+      make_command<info, 2>("cf.info", reads, "What a filter is"),
+      make_command<del, 3>("cf.del", writes_less, "Removes an item once"),
+      make_command<compact, 2>("cf.compact", writes_less, "Gives back what removals left empty"),
+      make_command<pieces::scan, 3>("cf.scandump", reads_slowly, "A filter in pieces"),
+      make_command<pieces::load, 4>("cf.loadchunk", writes, "Takes a piece of CF.SCANDUMP"),
+      make_command<pieces::give, 3>("cf.export", reads_slowly, "Pieces of a file for the tool"),
+      make_command<pieces::take, 4>("cf.import", writes, "Takes a piece of a file of the tool's"),
+  };
+  return create_type<cuckoo_family>(c) && create_commands(c, commands);
+}
+
+}  // namespace bloomery_redis

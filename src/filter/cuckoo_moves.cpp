@@ -1,0 +1,148 @@
+// How fingerprints of a cuckoo filter move: to make way for another, and into older layers when the filter is compacted.
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "bloomery/core/arithmetic.hpp"
+#include "bloomery/filter/cuckoo.hpp"
+#include "cuckoo_preamble.hpp"
+
+namespace bloomery {
+
+using namespace cuckoo_geometry;
+using namespace cuckoo_preamble;
+
+bool cuckoo_filter::put_in_free_cell(std::size_t layer, const cuckoo_table::place& p) noexcept {
+  for (const std::uint64_t bucket : {p.first, p.second}) {
+    const std::uint32_t index = layers_[layer].find(bucket, 0);
+    if (index == cuckoo_table::nowhere) continue;
+    put(layer, bucket, index, p.fingerprint);
+    return true;
+  }
+  return false;
+}
+
+namespace {
+
+// The search for a free cell: a tree of buckets whose roots are the key's own two. Each node was reached
+// by a fingerprint that could move there from `cell` of the parent's bucket.
+struct search_node {
+  std::uint64_t bucket;
+  std::uint32_t parent;
+  std::uint32_t cell;
+  std::uint32_t moves;  // that empty a cell of the key's own for whoever comes to this bucket
+};
+// With 512 buckets seen the first failure of a large table comes at 97 % with b = 4.
+constexpr std::uint32_t most_nodes = 512;
+constexpr std::uint32_t no_parent = UINT32_MAX;
+using search_tree = std::array<search_node, most_nodes>;
+
+// A path must not come back to a bucket: the cell might be one that the path itself moves.
+bool on_path(const search_tree& tree, std::uint32_t node, std::uint64_t bucket) noexcept {
+  for (; node != no_parent; node = tree[node].parent) {
+    if (tree[node].bucket == bucket) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool cuckoo_filter::put_by_moving(std::size_t layer, const cuckoo_table::place& p) noexcept {
+  if (longest_path_ == 0) return false;
+  const cuckoo_table& table = layers_[layer];
+  search_tree tree;
+  std::uint32_t count = 0;
+  for (const std::uint64_t root : {p.first, p.second}) {
+    if (count == 1 && root == p.first) break;
+    tree[count++] = {.bucket = root, .parent = no_parent, .cell = 0, .moves = 1};
+  }
+  for (std::uint32_t at = 0; at < count; ++at) {
+    for (std::uint32_t cell = 0; cell < table.cells(); ++cell) {
+      const std::uint64_t from = tree[at].bucket;
+      std::uint64_t to = table.partner(from, table.cell(from, cell));
+      if (on_path(tree, at, to)) continue;
+      std::uint32_t free = table.find(to, 0);
+      if (free == cuckoo_table::nowhere) {
+        if (count < most_nodes && tree[at].moves < longest_path_) {
+          tree[count++] = {.bucket = to, .parent = at, .cell = cell, .moves = tree[at].moves + 1};
+        }
+        continue;
+      }
+      // From the free cell back to the root: every fingerprint is copied before it is overwritten.
+      std::uint32_t moving = cell;
+      for (std::uint32_t node = at; node != no_parent; node = tree[node].parent) {
+        put(layer, to, free, table.cell(tree[node].bucket, moving));
+        to = tree[node].bucket;
+        free = moving;
+        moving = tree[node].cell;
+      }
+      put(layer, to, free, p.fingerprint);
+      return true;
+    }
+  }
+  return false;
+}
+
+// ---- compaction ------------------------------------------------------------------------------------
+
+// A fingerprint may go where its key could have been put: into a layer with the same scale or a smaller one,
+// whose buckets are prefixes of those here. A layer that is as full as planned takes no more.
+bool cuckoo_filter::put_into_older(std::size_t layer, std::uint64_t bucket,
+                                   std::uint64_t fingerprint) noexcept {
+  const std::uint32_t scale = layers_[layer].scale();
+  for (std::size_t i = 0; i < layer; ++i) {
+    const cuckoo_table& older = layers_[i];
+    if (older.scale() > scale || used(i) >= planned_slots(older.buckets(), older.cells())) continue;
+    const std::uint64_t first = bucket >> (scale - older.scale());
+    const cuckoo_table::place p = {
+        .first = first, .second = older.partner(first, fingerprint), .fingerprint = fingerprint};
+    if (!put_in_free_cell(i, p) && !put_by_moving(i, p)) continue;
+    set_used(i, used(i) + 1);
+    return true;
+  }
+  return false;
+}
+
+// Returns how many stay.
+std::uint64_t cuckoo_filter::move_into_older(std::size_t layer) noexcept {
+  const cuckoo_table& table = layers_[layer];
+  std::uint64_t left = 0;
+  for (std::uint64_t bucket = 0; bucket < table.buckets(); ++bucket) {
+    for (std::uint32_t i = 0; i < table.cells(); ++i) {
+      const std::uint64_t fingerprint = table.cell(bucket, i);
+      if (fingerprint == 0) continue;
+      if (put_into_older(layer, bucket, fingerprint)) {
+        put(layer, bucket, i, 0);
+      } else {
+        ++left;
+      }
+    }
+  }
+  return left;
+}
+
+void cuckoo_filter::drop_layer(std::size_t layer) {
+  bit_array preamble(preamble_words(layers_.size() - 1) * 64);  // all that can fail
+  const std::span<const std::uint64_t> old = std::as_const(arrays_[0]).words();
+  const std::span<std::uint64_t> words = preamble.words();
+  std::copy_n(old.begin(), buckets_word(layer), words.begin());
+  std::copy(old.begin() + static_cast<std::ptrdiff_t>(buckets_word(layer + 1)),
+            old.begin() + static_cast<std::ptrdiff_t>(buckets_word(layers_.size())),
+            words.begin() + static_cast<std::ptrdiff_t>(buckets_word(layer)));
+  words[layers_word] = detail::little_endian(layers_.size() - 1);
+  arrays_[0] = std::move(preamble);
+  preamble_ = arrays_[0].words();
+  arrays_.erase(arrays_.begin() + static_cast<std::ptrdiff_t>(layer) + 1);
+  layers_.erase(layers_.begin() + static_cast<std::ptrdiff_t>(layer));
+  update_size();
+}
+
+void cuckoo_filter::compact() {
+  for (std::size_t i = layers_.size(); i-- > 1;) {
+    const std::uint64_t left = move_into_older(i);
+    set_used(i, left);
+    if (left == 0) drop_layer(i);
+  }
+}
+
+}  // namespace bloomery

@@ -1,0 +1,103 @@
+// The commands as node-redis makes them, in both protocols: replies are what its types say. node.py starts the server.
+import assert from "node:assert/strict";
+import { createClient, RESP_TYPES } from "redis";
+
+const port = Number(process.env.BLOOMERY_PORT);
+
+// Everything in pieces, and back under another name.
+async function reload(client, commands, from, to) {
+  const binary = client.withTypeMapping({ [RESP_TYPES.BLOB_STRING]: Buffer });
+  for (let iterator = 0; ;) {
+    const piece = await binary[commands].scanDump(from, iterator);
+    if (piece.iterator === 0) break;
+    iterator = piece.iterator;
+    assert.equal(await client[commands].loadChunk(to, iterator, piece.chunk), "OK");
+  }
+}
+
+async function bloom(client) {
+  const { bf } = client;
+  assert.equal(await bf.reserve("bf", 0.01, 1000, { EXPANSION: 4 }), "OK");
+  assert.equal(await bf.add("bf", "a"), true);
+  assert.deepEqual(await bf.mAdd("bf", ["a", "b"]), [false, true]);
+  assert.deepEqual(await bf.insert("bf", ["b", "c"], { NOCREATE: true }), [false, true]);
+  assert.deepEqual(await bf.insert("made", "c", { CAPACITY: 500, ERROR: 0.001, EXPANSION: 2 }), [true]);
+  assert.equal(await bf.exists("bf", "a"), true);
+  assert.deepEqual(await bf.mExists("bf", ["a", "z"]), [true, false]);
+  assert.equal(await bf.card("bf"), 3);
+  const info = await bf.info("bf");
+  assert.equal(info["Capacity"], 1000);
+  assert.equal(info["Number of filters"], 1);
+  assert.equal(info["Number of items inserted"], 3);
+  assert.equal(info["Expansion rate"], 4);
+  assert.ok(info["Size"] > 1000);
+  await assert.rejects(bf.reserve("bf", 0.01, 1000), { message: "ERR item exists" });
+  await reload(client, "bf", "bf", "bf again");
+  assert.deepEqual(await bf.mExists("bf again", ["a", "b", "c", "z"]), [true, true, true, false]);
+}
+
+async function cuckoo(client) {
+  const { cf } = client;
+  assert.equal(await cf.reserve("cf", 1000, { BUCKETSIZE: 4, MAXITERATIONS: 30, EXPANSION: 2 }), "OK");
+  assert.equal(await cf.add("cf", "a"), true);
+  assert.equal(await cf.addNX("cf", "a"), false);
+  assert.deepEqual(await cf.insert("cf", ["a", "b"], { NOCREATE: true }), [true, true]);
+  assert.deepEqual((await cf.insertNX("cf", ["a", "c"])).map(Number), [0, 1]);
+  assert.equal(await cf.exists("cf", "a"), true);
+  assert.equal(await cf.exists("cf", "z"), false);
+  assert.equal(await cf.count("cf", "a"), 2);
+  assert.equal(await cf.del("cf", "a"), true);
+  assert.equal(await cf.del("cf", "z"), false);
+  await assert.rejects(cf.del("missing", "z"), { message: "Not found" });
+  const { Size: size, "Number of buckets": buckets, ...rest } = await cf.info("cf");
+  assert.ok(size > 1000 && buckets >= 250);
+  assert.deepEqual({ ...rest }, {
+    "Number of filters": 1, "Number of items inserted": 3, "Number of items deleted": 1, "Bucket size": 4,
+    "Expansion rate": 2, "Max iterations": 30,
+  });
+  await reload(client, "cf", "cf", "cf again");
+  assert.equal(await cf.count("cf again", "a"), 1);
+}
+
+async function countMin(client) {
+  const { cms } = client;
+  assert.equal(await cms.initByDim("cms", 1000, 5), "OK");
+  assert.equal(await cms.initByProb("prob", 0.001, 0.01), "OK");
+  assert.deepEqual(await cms.incrBy("cms", { item: "a", incrementBy: 5 }), [5]);
+  assert.deepEqual(await cms.incrBy("cms", [{ item: "a", incrementBy: 1 }, { item: "b", incrementBy: 2 }]), [6, 2]);
+  assert.deepEqual(await cms.query("cms", ["a", "b", "z"]), [6, 2, 0]);
+  assert.deepEqual({ ...await cms.info("cms") }, { width: 1000, depth: 5, count: 8 });
+  assert.equal(await cms.initByDim("sum", 1000, 5), "OK");
+  assert.equal(await cms.merge("sum", ["cms", "cms"]), "OK");
+  assert.equal(await cms.merge("sum", [{ name: "cms", weight: 3 }, { name: "sum", weight: 1 }]), "OK");
+  assert.deepEqual(await cms.query("sum", "a"), [30]);
+  await assert.rejects(cms.query("missing", "a"), { message: "CMS: key does not exist" });
+}
+
+async function topK(client) {
+  const { topK } = client;
+  assert.equal(await topK.reserve("topk", 2, { width: 50, depth: 4, decay: 0.9 }), "OK");
+  assert.deepEqual(await topK.add("topk", ["a", "b", "a"]), [null, null, null]);
+  assert.deepEqual(await topK.incrBy("topk", [{ item: "c", incrementBy: 5 }, { item: "a", incrementBy: 1 }]), ["b", null]);
+  assert.deepEqual(await topK.query("topk", ["a", "b"]), [true, false]);
+  assert.deepEqual(await topK.count("topk", ["a", "c"]), [3, 5]);
+  assert.deepEqual(await topK.list("topk"), ["c", "a"]);
+  assert.deepEqual(await topK.listWithCount("topk"), [{ item: "c", count: 5 }, { item: "a", count: 3 }]);
+  assert.deepEqual({ ...await topK.info("topk") }, { k: 2, width: 50, depth: 4, decay: 0.9 });
+  await assert.rejects(topK.incrBy("topk", { item: "a", incrementBy: -1 }), {
+    message: "TopK: increment must be an integer greater or equal to 0 and smaller or equal to 100,000",
+  });
+  assert.deepEqual(await topK.list("topk"), ["c", "a"]); // the connection goes on
+}
+
+for (const RESP of [2, 3]) {
+  const client = createClient({ RESP, socket: { host: "127.0.0.1", port } });
+  client.on("error", (error) => { throw error; });
+  await client.connect();
+  for (const family of [bloom, cuckoo, countMin, topK]) {
+    await client.flushAll();
+    await family(client);
+    console.log(`RESP${RESP} ${family.name}: fine`);
+  }
+  client.destroy();
+}
