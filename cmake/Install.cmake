@@ -1,7 +1,8 @@
-# Installs what was built, as three components, which `cmake --install --component` and the Debian
+# Installs what was built, as four components, which `cmake --install --component` and the Debian
 # packages of Package.cmake choose from:
 #   tool     the program, its manual and completions
 #   library  the shared libraries, nothing where they are static
+#   redis    the Redis module
 #   dev      headers, static libraries, CMake package, pkg-config file, documentation of the library
 # Whatever is installed brings its licence.
 include(CMakePackageConfigHelpers)
@@ -93,6 +94,11 @@ if(BLOOMERY_TOOL)
     install(FILES "${completions}/bloomery.fish"
             DESTINATION "${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d" COMPONENT tool)
   endif()
+endif()
+if(BLOOMERY_HAVE_REDIS)
+  list(APPEND components redis)
+  # Not LIBDIR: Debian's unit of the server lets it load modules from /usr/lib alone, whatever the architecture.
+  install(TARGETS bloomery_module LIBRARY DESTINATION lib/redis/modules COMPONENT redis)
 endif()
 foreach(component ${components})
   install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME copyright

@@ -42,7 +42,11 @@ void* map_aligned(std::size_t bytes) {
   return aligned;
 }
 
+array_memory brought;  // by the program; nothing in most
+
 }  // namespace
+
+void use_array_memory(const array_memory& memory) noexcept { brought = memory; }
 
 bit_array::bit_array(std::uint64_t bits) {
   const std::uint64_t count = words_for(bits);
@@ -50,7 +54,9 @@ bit_array::bit_array(std::uint64_t bits) {
   if (count > SIZE_MAX / sizeof(std::uint64_t) - huge_page) throw_no_memory(count * 8);
   count_ = static_cast<std::size_t>(count);
   const std::size_t bytes = count_ * sizeof(std::uint64_t);
-  if (is_large(count_)) {
+  if (brought.take != nullptr) {
+    words_ = static_cast<std::uint64_t*>(brought.take(bytes));
+  } else if (is_large(count_)) {
     words_ = static_cast<std::uint64_t*>(map_aligned(mapped_bytes(count_)));
   } else {
     const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
@@ -66,7 +72,9 @@ bit_array::bit_array(const bit_array& other) : bit_array(std::uint64_t{other.cou
 
 bit_array::~bit_array() {
   if (words_ == nullptr) return;
-  if (is_large(count_)) {
+  if (brought.give != nullptr) {
+    brought.give(words_, count_ * sizeof(std::uint64_t));
+  } else if (is_large(count_)) {
     munmap(words_, mapped_bytes(count_));
   } else {
     std::free(words_);

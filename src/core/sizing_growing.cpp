@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "checks.hpp"
 #include "growth.hpp"
@@ -50,11 +51,48 @@ double whole_rate(const shape& first, std::uint64_t keys, std::uint32_t factor) 
                      (std::log1p(-early_rate) + std::log1p(-late_rate)));
 }
 
+// What the first layer gets of the rate by the other rules.
+constexpr double reserved_share = 0.85;
+constexpr double steep_share = 1.0 / 16;
+
+// The least spread with which all layers that the rule deals a rate to stay below it; 0 when there is none.
+std::uint32_t spread_for(const shape& first, const request& r, growth::rule rule) {
+  const growth::step start{.blocks = first.bits / bits_per_block, .keys = r.keys};
+  const double rate = blocked_fpr(start.keys, start.blocks, first.probes);
+  // As many again have half the rate.
+  const double layers = 1.5 * static_cast<double>(growth::dealt_layers(rule));
+  for (rule.spread = 1; rule.spread < 256; ++rule.spread) {
+    const growth::step next = growth::after(start, 1, growth::variant_of(rule));
+    if (next.blocks == 0 || next.blocks > max_bits / bits_per_block) return 1;  // will never come
+    const double late = blocked_fpr(next.keys, next.blocks, first.probes);
+    if (-std::expm1(std::log1p(-rate) + layers * std::log1p(-late)) <= *r.fpr) return rule.spread;
+  }
+  return 0;
+}
+
+shape shape_by_rule(const request& r, std::uint32_t factor) {
+  if (!r.fpr) throw error(errc::bad_argument, "this rule of growth needs a rate");
+  growth::rule rule{.factor = factor, .steep = r.growth == growth_rule::steep};
+  double share = rule.steep ? steep_share : reserved_share;
+  shape s = part_of(r, r.keys, share, 1, scalable_head_lines).shape;
+  while ((rule.spread = spread_for(s, r, rule)) == 0) {
+    share *= 0.9;
+    s = part_of(r, r.keys, share, 1, scalable_head_lines).shape;
+  }
+  s.kind = filter_kind::scalable;
+  s.variant = growth::variant_of(rule);
+  s.bits += scalable_head_lines * bits_per_block;
+  return s;
+}
+
 }  // namespace
 
 shape shape_for_scalable(const request& r) {
   const std::uint32_t factor = r.variant.value_or(default_growth);
-  if (factor < 2) detail::throw_bad_argument("the growth", std::uint64_t{factor}, "at least 2");
+  if (factor < 2 || factor > 16) {
+    detail::throw_bad_argument("the growth", std::uint64_t{factor}, "from 2 to 16");
+  }
+  if (r.growth != growth_rule::even) return shape_by_rule(r, factor);
   double share = growth::first_share(factor);
   shape s = part_of(r, r.keys, share, 1, scalable_head_lines).shape;
   while (r.fpr && whole_rate(s, r.keys, factor) > *r.fpr) {

@@ -101,6 +101,33 @@ std::uint64_t scalable_view::keys_stored() const noexcept {
   return sum;
 }
 
+// By the rule, as if the layers were those of one filter: it goes on where the rule has room for as many keys. So a
+// filter that was merged with others grows like one of its size.
+scalable_view::layer scalable_view::next_layer() const noexcept {
+  const growth::step first{.blocks = layers_.front().blocks, .keys = layers_.front().capacity};
+  std::uint64_t capacity = 0;
+  for (const layer& l : layers_) capacity += l.capacity;
+  growth::step next;
+  std::uint64_t whole = first.keys;
+  for (std::size_t i = 1;; ++i) {
+    next = growth::after(first, i, shape().variant);
+    if (next.blocks == 0 || whole >= capacity) break;
+    whole += next.keys;
+  }
+  const bool possible = next.blocks != 0 && layers_.size() < growth::most_layers &&
+                        shape().bits / bits_per_block + next.blocks < max_bits / bits_per_block;
+  return possible ? layer{.blocks = next.blocks, .capacity = next.keys} : layer{};
+}
+
+std::uint64_t scalable_view::room() const noexcept {
+  const layer& last = layers_.back();
+  return last.keys < last.capacity ? last.capacity - last.keys : 0;
+}
+
+std::uint64_t scalable_view::next_layer_bytes() const noexcept {
+  return next_layer().blocks * (bits_per_block / 8);
+}
+
 std::vector<std::span<const std::uint64_t>> scalable_view::parts() const {
   std::vector<std::span<const std::uint64_t>> all{directory_};
   all.reserve(1 + layers_.size());
@@ -168,18 +195,12 @@ void scalable_filter::append_layer(std::uint64_t blocks, std::uint64_t capacity)
 }
 
 std::uint64_t scalable_filter::make_room() {
-  const layer& last = layers_.back();
-  if (last.keys < last.capacity) return last.capacity - last.keys;
-  const growth::step next =
-      growth::after({.blocks = layers_.front().blocks, .keys = layers_.front().capacity},
-                    layers_.size(), shape().variant);
+  if (const std::uint64_t left = room(); left != 0) return left;
+  const layer next = next_layer();
   // With no further step, the last layer takes the keys and the rate rises.
-  if (next.blocks == 0 ||
-      shape().bits / bits_per_block + next.blocks >= max_bits / bits_per_block) {
-    return UINT64_MAX;
-  }
-  append_layer(next.blocks, next.keys);
-  return next.keys;
+  if (next.blocks == 0) return UINT64_MAX;
+  append_layer(next.blocks, next.capacity);
+  return next.capacity;
 }
 
 void scalable_filter::count_stored(std::uint64_t keys) noexcept {
@@ -234,6 +255,50 @@ void scalable_filter::add_batch(std::span<const std::uint64_t> hashes) {
     keys_ += done;
     hashes = hashes.subspan(done);
   }
+}
+
+std::size_t scalable_filter::place_for(const layer& other) const noexcept {
+  std::size_t i = 0;
+  for (; i < layers_.size(); ++i) {
+    const layer& l = layers_[i];
+    if (l.blocks == other.blocks && l.keys <= l.capacity && other.keys <= l.capacity - l.keys)
+      break;
+  }
+  return i;
+}
+
+void scalable_filter::merge(const view& other) {
+  if (other.shape().probes != shape().probes) {
+    throw error(errc::mismatch, "the filters differ in their probes: " +
+                                    detail::to_text(std::uint64_t{shape().probes}) + " and " +
+                                    detail::to_text(std::uint64_t{other.shape().probes}));
+  }
+  const scalable_filter from(other);  // a copy: it may be this one
+  scalable_filter result(static_cast<const view&>(*this));
+  for (std::size_t i = 0; i < from.layers_.size(); ++i) {
+    const layer& l = from.layers_[i];
+    const std::size_t place = result.place_for(l);
+    if (place == result.layers_.size()) {
+      if (place == growth::most_layers) {
+        throw error(errc::full, "the union would have more than 32 layers");
+      }
+      result.append_layer(l.blocks, l.capacity);
+    }
+    const auto words = result.arrays_[place].words();
+    std::transform(words.begin(), words.end(), l.words, words.begin(),
+                   [](std::uint64_t a, std::uint64_t b) { return a | b; });
+    result.layers_[place].keys += l.keys;
+  }
+  // New keys go to the last layer: it should be the one with the most room. The first one stays, the rule starts there.
+  const auto room_in = [](const layer& l) { return l.capacity - std::min(l.capacity, l.keys); };
+  for (std::size_t i = 1; i < result.layers_.size(); ++i) {
+    if (room_in(result.layers_[i]) <= room_in(result.layers_.back())) continue;
+    std::swap(result.layers_[i], result.layers_.back());
+    std::swap(result.arrays_[i], result.arrays_.back());
+  }
+  result.write_directory();
+  result.keys_ += from.keys_;
+  *this = std::move(result);
 }
 
 plan scalable_view::compact_plan() const {

@@ -205,6 +205,7 @@ std::uint64_t any_filter::keys() const noexcept { return filter_->keys(); }
 double any_filter::fill() const noexcept { return filter_->fill(); }
 double any_filter::fpr() const noexcept { return filter_->fpr(); }
 abilities any_filter::can() const noexcept { return filter_->can(); }
+growth_ahead any_filter::ahead() const noexcept { return filter_->ahead(); }
 std::optional<double> any_filter::keys_estimated() const { return filter_->keys_estimated(); }
 std::vector<fact> any_filter::facts() const { return filter_->facts(); }
 std::vector<std::span<const std::uint64_t>> any_filter::parts() const { return filter_->parts(); }
@@ -239,7 +240,10 @@ std::size_t any_filter::update_values(std::span<const std::uint64_t> hashes,
   return filter_->update_values(hashes, values);
 }
 void any_filter::merge(const any_filter& other) {
-  check_combinable(shape(), other.shape());
+  // Filters that grow differ in size all the time, and look for themselves.
+  const bool both_grow =
+      shape().kind == filter_kind::scalable && other.shape().kind == shape().kind;
+  if (!both_grow) check_combinable(shape(), other.shape());
   check_combinable(hash_spec_, other.hash_spec_);
   filter_->merge(*other.filter_);
 }

@@ -224,7 +224,10 @@ header_fields fields_of(const image_header& h) {
           .target = std::bit_cast<std::uint64_t>(h.planned.fpr_target)};
 }
 
-image_view image_view::parse(std::span<const std::byte> bytes) {
+namespace {
+
+// The header of a plain image.
+image_header read_header(std::span<const std::byte> bytes) {
   const image_form form = check_start(bytes);
   if (form == image_form::packed) {
     throw error(errc::unsupported, "the filter is packed; unpack it first");
@@ -239,8 +242,19 @@ image_view image_view::parse(std::span<const std::byte> bytes) {
   if (read<std::uint64_t>(bytes, at::checksum) != checksum(bytes.first(at::checksum))) {
     throw_corrupt("the checksum of its header is wrong");
   }
+  return checked_header(read_fields(bytes));
+}
+
+}  // namespace
+
+std::uint64_t image_bytes(std::span<const std::byte> header) {
+  const std::uint64_t payload = payload_bytes_of(read_header(header).planned.shape);
+  return image_header_bytes + payload + 8 * chunks_of(payload);
+}
+
+image_view image_view::parse(std::span<const std::byte> bytes) {
   image_view image;
-  image.header_ = checked_header(read_fields(bytes));
+  image.header_ = read_header(bytes);
   const image_header& h = image.header_;
   check_extent(bytes, h.planned.shape);
   const auto payload_bytes = static_cast<std::size_t>(payload_bytes_of(h.planned.shape));

@@ -26,6 +26,7 @@ class any_filter::model {
   [[nodiscard]] virtual double fill() const noexcept = 0;
   [[nodiscard]] virtual double fpr() const noexcept = 0;
   [[nodiscard]] virtual abilities can() const noexcept = 0;
+  [[nodiscard]] virtual growth_ahead ahead() const noexcept { return {}; }
   [[nodiscard]] virtual std::optional<double> keys_estimated() const { return std::nullopt; }
   [[nodiscard]] virtual std::vector<fact> facts() const { return {}; }
   virtual void contains_bits(keys_type keys, const any_hasher& hash,

@@ -92,6 +92,13 @@ class reading_model : public any_filter::model {
   [[nodiscard]] abilities can() const noexcept override {
     return {.count = countable<Filter>, .value = has_values<Filter>};
   }
+  [[nodiscard]] growth_ahead ahead() const noexcept override {
+    if constexpr (requires { filter_.room(); }) {
+      return {.keys = filter_.room(), .bytes = filter_.next_layer_bytes()};
+    } else {
+      return {};
+    }
+  }
   [[nodiscard]] std::optional<double> keys_estimated() const override {
     if constexpr (is_of_bits(Filter::kind)) {
       return sizing::estimate_keys(filter_.shape(), filter_.bits_set());
@@ -323,10 +330,10 @@ class owning_model final : public reading_model<Filter> {
       for (; left != 0; left &= left - 1) {
         const auto i = static_cast<std::size_t>(std::countr_zero(left));
         const std::uint64_t& hash = hashes[w * 64 + i];
+        if (this->filter_.contains(hash)) continue;
         if constexpr (Filter::kind == filter_kind::scalable) {
-          if (!this->filter_.add(hash)) continue;  // asks before it adds
+          this->filter_.add(hash);
         } else {
-          if (this->filter_.contains(hash)) continue;
           add_all({&hash, 1});
         }
         fresh |= std::uint64_t{1} << i;

@@ -46,6 +46,14 @@ class bit_array {
   std::size_t count_ = 0;
 };
 
+// Where arrays come from, for a program that must account for its memory, such as a server's module: `take` gives
+// zeroed bytes, aligned like the array, or null; `give` takes them back. Call it before the first array is made.
+struct array_memory {
+  void* (*take)(std::size_t bytes) = nullptr;
+  void (*give)(void* start, std::size_t bytes) = nullptr;
+};
+void use_array_memory(const array_memory& memory) noexcept;
+
 // Bit operations on any array of words. Position p is bit p % 8 of byte p / 8.
 namespace detail {
 

@@ -65,13 +65,20 @@ struct shape {
 };
 
 // What `variant` means:
-//   scalable   how many times larger the whole becomes with a new layer
+//   scalable   how many times larger the whole becomes with a new layer; in bits 8 to 16 the rule, see growth_rule
 //   windowed   generations g of a window; the ring has one more
 //   bloomier   bits of a value; the rest of a cell are check bits
 //   count_min  0, or 1 for conservative update
 //   spectral   0 minimum selection, 1 minimal increase, 2 recurring minimum
 //   top_k      k
 // 0 for all others.
+
+// How a scalable filter deals out its rate (docs/math.md).
+enum class growth_rule : std::uint8_t {
+  even,      // to all layers alike: nobody knows how many keys will come
+  reserved,  // most of it to the first layer: the keys are known, and more may come all the same
+  steep,     // alike, to few layers that start small and grow fast
+};
 
 inline constexpr std::uint32_t bits_per_block = 512;
 inline constexpr std::uint64_t max_bits = std::uint64_t{1} << 48U;  // 32 TiB of array

@@ -156,6 +156,7 @@ struct request {
   std::optional<std::uint32_t> block_bits = std::nullopt;    // counting: 0 or 512
   std::optional<std::uint32_t> bucket_cells = std::nullopt;  // cuckoo: fingerprints in a bucket
   std::optional<std::uint32_t> variant = std::nullopt;       // core/shape.hpp says what it means
+  growth_rule growth = growth_rule::even;                    // scalable; the others need an fpr
 };
 
 // The smallest shape that meets the target, or the best one within the size. Sizes are rounded so that

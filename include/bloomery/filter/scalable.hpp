@@ -61,6 +61,9 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
   [[nodiscard]] std::uint64_t keys_stored() const noexcept;
   [[nodiscard]] std::size_t layers() const noexcept { return layers_.size(); }
+  // Keys that the last layer still takes, and the bytes of the layer that comes then; 0 bytes when none may come.
+  [[nodiscard]] std::uint64_t room() const noexcept;
+  [[nodiscard]] std::uint64_t next_layer_bytes() const noexcept;
   [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const;
   // The blocked filter of the right size for all of the keys. Keys cannot be read out of a filter: whoever can
   // replay them makes a filter of this plan, about half as large and one line a key.
@@ -86,6 +89,9 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   };
 
   explicit scalable_view(const plan& p) : plan_(p), probes_(p.shape) {}
+
+  // The layer that comes when the last is full; one of no blocks when none may come.
+  [[nodiscard]] layer next_layer() const noexcept;
 
   // Whether a layer has the key; the newest is the largest.
   [[nodiscard]] bool found(std::uint64_t hash, const block_mask& mask) const noexcept {
@@ -133,11 +139,18 @@ class scalable_filter : public scalable_view {
   bool add(std::uint64_t hash);
   void add_batch(std::span<const std::uint64_t> hashes);
 
+  // Adds what the other has: its layers are joined with those that are as large and have room for their keys, and
+  // the others become layers here. So nothing is overfilled, and the rates of the two add up. Throws errc::mismatch
+  // unless the probes are as many, and errc::full, with nothing changed, when there would be more than 32 layers.
+  void merge(const view& other);
+
  private:
   enum made_tag : std::uint8_t { made };
   scalable_filter(made_tag, const plan& p);
 
   void append_layer(std::uint64_t blocks, std::uint64_t capacity);
+  // The layer that one of another filter can be joined with; the number of layers when there is none.
+  [[nodiscard]] std::size_t place_for(const layer& other) const noexcept;
   void write_directory();
   // How many more keys the last layer takes; appends one that takes some if it is full.
   std::uint64_t make_room();

@@ -41,6 +41,12 @@ struct fact {
   double value;
 };
 
+// What stands between a filter that grows and its next step.
+struct growth_ahead {
+  std::uint64_t keys = UINT64_MAX;  // that it still takes without growing
+  std::uint64_t bytes = 0;          // that the step after them takes
+};
+
 // The kinds that this build has, in the order of docs and listings.
 [[nodiscard]] std::span<const filter_kind> all_kinds() noexcept;
 [[nodiscard]] std::optional<filter_kind> kind_from_name(std::string_view name) noexcept;
@@ -118,6 +124,8 @@ class any_filter {
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
   [[nodiscard]] abilities can() const noexcept;
+  // Nothing ahead of a filter that does not grow.
+  [[nodiscard]] growth_ahead ahead() const noexcept;
   // The number of different keys, by the content, where the kind tells it; infinite when it is full.
   [[nodiscard]] std::optional<double> keys_estimated() const;
   [[nodiscard]] std::vector<fact> facts() const;

@@ -27,6 +27,9 @@ struct image_header {
   std::uint64_t keys = 0;
 };
 
+// How long the image is, by its first image_header_bytes: for whoever receives it piece by piece. Throws like parse.
+[[nodiscard]] std::uint64_t image_bytes(std::span<const std::byte> header);
+
 // Borrowed bytes that were parsed and found sound.
 class image_view {
  public:

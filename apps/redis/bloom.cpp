@@ -1,0 +1,313 @@
+// The commands of BF that add and ask, and those that tell what a filter is.
+#include "bloom.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "bloomery/core/error.hpp"
+#include "settings.hpp"
+
+namespace bloomery_redis {
+
+namespace {
+
+using bloomery::any_filter;
+using bloomery::filter_kind;
+
+constexpr std::array bloom_kinds = {filter_kind::scalable, filter_kind::blocked,
+                                    filter_kind::counting, filter_kind::windowed};
+
+bool bit_of(std::span<const std::uint64_t> bitmap, std::size_t i) {
+  return ((bitmap[i / 64] >> (i % 64)) & 1U) != 0;
+}
+
+// Items that must go in whatever is there: a counting filter counts how often, one that forgets begins anew.
+void add_always(any_filter& f, std::span<const std::string_view> items, added& a) {
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    const bool known = f.contains(items[i]);
+    f.add(items.subspan(i, 1));
+    if (!known) a.is_new[i / 64] |= std::uint64_t{1} << (i % 64);
+  }
+  a.done = a.fresh = items.size();
+}
+
+// Whether another item may go in; checks the memory for the layer that it needs.
+bool make_way(const call& c, const value& v) {
+  if (v.facts[1] == 0) return v.filter.keys() < v.facts[0];
+  const auto ahead = v.filter.ahead();
+  if (ahead.keys == 0) check_memory(c.ctx, v.bytes() + ahead.bytes, ahead.bytes);
+  return true;
+}
+
+// One item at a time, near the end of what there is room for.
+void add_slowly(const call& c, value& v, std::span<const std::string_view> items, added& a) {
+  try {
+    for (std::size_t i = 0; i < items.size(); ++i) {
+      if (!v.filter.contains(items[i])) {
+        if (!make_way(c, v)) {
+          a.refused = "ERR non scaling filter is full";
+          return;
+        }
+        v.filter.add(items.subspan(i, 1));
+        a.is_new[i / 64] |= std::uint64_t{1} << (i % 64);
+        ++a.fresh;
+      }
+      ++a.done;
+    }
+  } catch (const bloomery::error& e) {
+    if (e.code() != bloomery::errc::no_memory) throw;
+    a.refused = "ERR Insufficient memory to create filter";
+  }
+}
+
+std::uint64_t room_of(const value& v) {
+  if (v.facts[1] != 0) return v.filter.ahead().keys;
+  return v.facts[0] > v.filter.keys() ? v.facts[0] - v.filter.keys() : 0;
+}
+
+struct insertion {
+  bloom_spec spec = default_spec();
+  bool create = true;
+  std::size_t first_item = 0;
+};
+
+insertion read_insert(const call& c) {
+  insertion in;
+  bool fixed = false;
+  bool expands = false;
+  std::size_t i = 2;
+  for (; i < c.size() && !c.is(i, "ITEMS"); ++i) {
+    const bool last = i + 1 >= c.size();
+    if (c.is(i, "NOCREATE")) {
+      in.create = false;
+    } else if (c.is(i, "NONSCALING")) {
+      fixed = true;
+    } else if (c.is(i, "CAPACITY") && !last) {
+      const auto n = c.integer(++i);
+      if (!n || *n < 1 || *n > (1LL << 30U)) throw refusal("Bad capacity");
+      in.spec.capacity = static_cast<std::uint64_t>(*n);
+    } else if (c.is(i, "ERROR") && !last) {
+      const auto rate = c.real(++i);
+      if (!rate || !(*rate > 0 && *rate < 1)) throw refusal("Bad error rate");
+      in.spec.error = *rate;
+    } else if (c.is(i, "EXPANSION") && !last) {
+      const auto n = c.integer(++i);
+      if (!n || *n < 0 || *n > 32768) throw refusal("Bad expansion");
+      in.spec.expansion = static_cast<std::uint64_t>(*n);
+      expands = *n != 0;
+    } else {
+      throw refusal("Unknown argument received");
+    }
+  }
+  if (fixed && expands) throw refusal("Nonscaling filters cannot expand");
+  if (fixed) in.spec.expansion = 0;
+  in.first_item = i + 1;
+  return in;
+}
+
+// Adds to the key, which is made when it is missing and a description is given, and tells the replicas.
+const added& add_to(const call& c, std::size_t first_item, const bloom_spec* create) {
+  opened_key key(c, 1, api::read_write);
+  value* v = key.find_or_refuse(bloom_family);
+  const bool made = v == nullptr;
+  if (made) {
+    if (create == nullptr) throw refusal(not_found);
+    v = &key.set(make_bloom(c, *create));
+    replicate_reserve(c, *create);
+  }
+  keep_time(c, *v);
+  const added& a = add_items(c, *v, c.items(first_item));
+  if (made || a.done != c.size() - first_item) {
+    // Not as it was said: with the defaults of this server, or with the items for which there was room.
+    if (a.done != 0) {
+      api::Replicate(c.ctx, "BF.INSERT", "sccv", c.args[1], "NOCREATE", "ITEMS",
+                     c.args.data() + first_item, a.done);
+    }
+  } else if (a.fresh != 0) {
+    api::ReplicateVerbatim(c.ctx);
+  }
+  if (made || a.fresh != 0) changed(c, 1, *v, "bf.add");
+  return a;
+}
+
+void reply_added(const call& c, const added& a) {
+  api::ReplyWithArray(c.ctx, static_cast<long>(a.done + (a.refused != nullptr ? 1 : 0)));
+  for (std::size_t i = 0; i < a.done; ++i) {
+    api::ReplyWithBool(c.ctx, static_cast<int>(bit_of(a.is_new, i)));
+  }
+  if (a.refused != nullptr) api::ReplyWithError(c.ctx, a.refused);
+}
+
+struct info_field {
+  const char* option;
+  const char* name;
+  std::uint64_t (*get)(const value&);
+};
+constexpr std::array<info_field, 5> info_fields = {{
+    {"CAPACITY", "Capacity", capacity_of},
+    {"SIZE", "Size", [](const value& v) { return std::uint64_t{v.bytes()}; }},
+    {"FILTERS", "Number of filters", layers_of},
+    {"ITEMS", "Number of items inserted", [](const value& v) { return v.filter.keys(); }},
+    {"EXPANSION", "Expansion rate", [](const value& v) { return v.facts[1]; }},
+}};
+
+void reply_field(const call& c, const info_field& field, const value& v) {
+  if (field.get == info_fields.back().get && v.facts[1] == 0) {
+    api::ReplyWithNull(c.ctx);
+  } else {
+    api::ReplyWithLongLong(c.ctx, static_cast<long long>(field.get(v)));
+  }
+}
+
+}  // namespace
+
+family bloom_family = {
+    .type_name = "blmrybf01", .load_command = "BF.LOADCHUNK", .kinds = bloom_kinds};
+
+std::uint64_t layers_of(const value& v) {
+  for (const auto& fact : v.filter.facts()) {
+    if (fact.name == "layers") return static_cast<std::uint64_t>(fact.value);
+  }
+  return 1;
+}
+
+// The first layer may take more than was asked for; nobody needs to know before it does.
+std::uint64_t capacity_of(const value& v) {
+  const auto ahead = v.filter.ahead();
+  if (ahead.keys == UINT64_MAX || (layers_of(v) == 1 && v.filter.keys() <= v.facts[0]))
+    return v.facts[0];
+  return v.filter.keys() + ahead.keys;
+}
+
+const added& add_items(const call& c, value& v, std::span<const std::string_view> items) {
+  static added a;
+  static std::vector<std::uint64_t> hashes;
+  a.is_new.assign(items.size() / 64 + 1, 0);
+  a.done = a.fresh = 0;
+  a.refused = nullptr;
+  const filter_kind kind = v.filter.shape().kind;
+  if (kind == filter_kind::windowed ||
+      (kind == filter_kind::counting && items.size() <= room_of(v))) {
+    add_always(v.filter, items, a);
+  } else if (items.size() <= room_of(v)) {
+    hashes.resize(items.size());
+    v.filter.hasher()->hash(items, hashes);
+    a.fresh = v.filter.add_new(hashes, a.is_new);
+    a.done = items.size();
+  } else {
+    add_slowly(c, v, items, a);
+  }
+  return a;
+}
+
+void bloom::add(const call& c) {
+  const bloom_spec spec = default_spec();
+  const added& a = add_to(c, 2, &spec);
+  if (a.refused != nullptr) {
+    api::ReplyWithError(c.ctx, a.refused);
+  } else {
+    api::ReplyWithBool(c.ctx, static_cast<int>(bit_of(a.is_new, 0)));
+  }
+}
+
+void bloom::madd(const call& c) {
+  const bloom_spec spec = default_spec();
+  reply_added(c, add_to(c, 2, &spec));
+}
+
+void bloom::insert(const call& c) {
+  const insertion in = read_insert(c);
+  if (in.first_item >= c.size()) {
+    api::WrongArity(c.ctx);
+    return;
+  }
+  reply_added(c, add_to(c, in.first_item, in.create ? &in.spec : nullptr));
+}
+
+void bloom::exists(const call& c) {
+  opened_key key(c, 1, api::read_only);
+  value* const v = key.find(bloom_family);
+  if (v != nullptr) keep_time(c, *v);
+  api::ReplyWithBool(c.ctx, static_cast<int>(v != nullptr && v->filter.contains(c.text(2))));
+}
+
+void bloom::mexists(const call& c) {
+  static std::vector<std::uint64_t> bitmap;
+  const auto items = c.items(2);
+  bitmap.assign(items.size() / 64 + 1, 0);
+  opened_key key(c, 1, api::read_only);
+  if (value* const v = key.find(bloom_family)) {
+    keep_time(c, *v);
+    v->filter.contains_bits(items, bitmap);
+  }
+  reply_bits(c, bitmap, items.size());
+}
+
+void bloom::card(const call& c) {
+  opened_key key(c, 1, api::read_only);
+  const value* const v = key.find_or_refuse(bloom_family);
+  api::ReplyWithLongLong(c.ctx, v == nullptr ? 0 : static_cast<long long>(v->filter.keys()));
+}
+
+void bloom::info(const call& c) {
+  if (c.size() > 3) {
+    api::WrongArity(c.ctx);
+    return;
+  }
+  opened_key key(c, 1, api::read_only);
+  const value& v = key.get(bloom_family);
+  if (c.size() == 2) {
+    api::ReplyWithMap(c.ctx, static_cast<long>(info_fields.size()));
+    for (const info_field& field : info_fields) {
+      api::ReplyWithSimpleString(c.ctx, field.name);
+      reply_field(c, field, v);
+    }
+    return;
+  }
+  const auto* const field = std::find_if(info_fields.begin(), info_fields.end(),
+                                         [&](const info_field& f) { return c.is(2, f.option); });
+  if (field == info_fields.end()) throw refusal("Invalid information value");
+  if ((api::GetContextFlags(c.ctx) & api::is_resp3) != 0) {
+    api::ReplyWithMap(c.ctx, 1);
+    api::ReplyWithSimpleString(c.ctx, field->name);
+  } else {
+    api::ReplyWithArray(c.ctx, 1);
+  }
+  reply_field(c, *field, v);
+}
+
+bool create_bloom_commands(api::ctx* c) {
+  command union_of_keys =
+      make_command<bloom::merge, -3>("bf.merge", writes, "The union of filters, into the first");
+  union_of_keys.last_key = -1;
+  command comparison = make_command<bloom::compare, 3>("bf.compare", reads_slowly,
+                                                       "What two filters have in common");
+  comparison.last_key = 2;
+  const std::array commands = {
+      make_command<bloom::reserve, -4>("bf.reserve", writes, "Makes a Bloom filter"),
+      make_command<bloom::add, 3>("bf.add", writes, "Adds an item"),
+      make_command<bloom::madd, -3>("bf.madd", writes, "Adds items"),
+      make_command<bloom::insert, -4>("bf.insert", writes,
+                                      "Adds items, to a filter that is described"),
+      make_command<bloom::exists, 3>("bf.exists", reads, "Whether an item was probably added"),
+      make_command<bloom::mexists, -3>("bf.mexists", reads, "Which items were probably added"),
+      make_command<bloom::card, 2>("bf.card", reads, "The number of items added"),
+      make_command<bloom::info, -2>("bf.info", reads, "What a filter is"),
+      make_command<bloom::rem, 3>("bf.rem", writes_less, "Removes an item from a counting filter"),
+      make_command<bloom::mrem, -3>("bf.mrem", writes_less, "Removes items from a counting filter"),
+      make_command<bloom::rotate, 3>("bf.rotate", writes_less,
+                                     "Moves the clock of a filter that forgets"),
+      union_of_keys,
+      comparison,
+      make_command<bloom::stats, 2>("bf.stats", reads_slowly,
+                                    "How full a filter is, and how often it errs"),
+      make_command<bloom::scandump, 3>("bf.scandump", reads_slowly, "A filter in pieces"),
+      make_command<bloom::loadchunk, 4>("bf.loadchunk", writes, "Takes a piece of BF.SCANDUMP"),
+      make_command<bloom::export_, 3>("bf.export", reads_slowly,
+                                      "A filter in pieces of a file for the tool"),
+      make_command<bloom::import, 4>("bf.import", writes, "Takes a piece of a file of the tool's"),
+  };
+  return create_type<bloom_family>(c) && create_commands(c, commands);
+}
+
+}  // namespace bloomery_redis

@@ -1,0 +1,78 @@
+// The family BF: Bloom filters. What its commands share.
+//
+// A filter is scalable (layers of blocks), or of a fixed size: blocked, counting for keys that can be removed, and
+// windowed for keys that are forgotten. facts[0] is the capacity that was asked for, facts[1] the expansion,
+// 0 for a filter of a fixed size. In one that forgets facts[2] is the window in milliseconds, facts[3] its generations,
+// and facts[4] when its clock was moved last.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "command.hpp"
+
+namespace bloomery_redis {
+
+extern family bloom_family;
+
+struct bloom_spec {
+  double error = 0.01;
+  std::uint64_t capacity = 100;
+  std::uint64_t expansion = 2;  // 0 for a fixed size
+  bool counting = false;
+  std::uint64_t window = 0;  // in milliseconds; 0 for none
+  std::uint32_t generations = 4;
+};
+// What a filter is made like that nobody described.
+[[nodiscard]] bloom_spec default_spec();
+
+// Throws bloomery::error when there can be no such filter, or not enough memory.
+[[nodiscard]] std::unique_ptr<value> make_bloom(const call& c, const bloom_spec& spec);
+// Tells replicas to make it, in all details: their own defaults may be others.
+void replicate_reserve(const call& c, const bloom_spec& spec);
+
+// A filter's capacity, expansion and number of layers, as INFO tells them.
+[[nodiscard]] std::uint64_t capacity_of(const value& v);
+[[nodiscard]] std::uint64_t layers_of(const value& v);
+
+// Moves the clock of a filter that forgets, on a master, and tells the replicas.
+void keep_time(const call& c, value& v);
+
+struct added {
+  std::vector<std::uint64_t> is_new;  // a bit for each item that was added or already there
+  std::size_t done = 0;               // how many items that is
+  std::size_t fresh = 0;              // of these, how many changed the filter
+  const char* refused = nullptr;      // why the others were not
+};
+// Valid until the next call.
+[[nodiscard]] const added& add_items(const call& c, value& v,
+                                     std::span<const std::string_view> items);
+
+[[nodiscard]] bool create_bloom_commands(api::ctx* c);
+
+// The commands, by file.
+namespace bloom {
+void reserve(const call& c);
+void insert(const call& c);
+void add(const call& c);
+void madd(const call& c);
+void exists(const call& c);
+void mexists(const call& c);
+void card(const call& c);
+void info(const call& c);
+void rem(const call& c);
+void mrem(const call& c);
+void rotate(const call& c);
+void merge(const call& c);
+void compare(const call& c);
+void stats(const call& c);
+void scandump(const call& c);
+void loadchunk(const call& c);
+void export_(const call& c);
+void import(const call& c);
+}  // namespace bloom
+
+}  // namespace bloomery_redis

@@ -1,0 +1,174 @@
+// BF.RESERVE: what filters are made like.
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "bloom.hpp"
+#include "bloomery/core/error.hpp"
+#include "bloomery/core/sizing.hpp"
+#include "settings.hpp"
+
+namespace bloomery_redis {
+
+namespace {
+
+using bloomery::filter_kind;
+namespace sizing = bloomery::sizing;
+
+constexpr std::uint64_t most_capacity = std::uint64_t{1} << 30U;
+constexpr std::uint64_t most_expansion = 32768;
+constexpr std::uint32_t most_generations = 63;
+constexpr double milliseconds = 1000;
+
+// The first layer of a filter that grows has at least this many keys, in about a kilobyte, whatever was asked for.
+constexpr std::uint64_t least_keys = 640;
+constexpr std::uint64_t few_keys = 1024;
+
+// The library's factors: what the whole is multiplied with when it grows.
+constexpr std::uint32_t least_growth = 2;
+constexpr std::uint32_t most_growth = 16;
+
+sizing::request request_for(const bloom_spec& spec) {
+  sizing::request r{.kind = filter_kind::blocked, .keys = spec.capacity, .fpr = spec.error};
+  if (spec.counting) {
+    r.kind = filter_kind::counting;
+    r.block_bits = bloomery::bits_per_block;
+  } else if (spec.window != 0) {
+    r.kind = filter_kind::windowed;
+    r.variant = spec.generations;
+  } else if (spec.expansion != 0) {
+    // Whoever names a few keys, or none, does not know how many will come.
+    const bool unknown = spec.capacity <= few_keys;
+    r.kind = filter_kind::scalable;
+    r.growth = unknown ? bloomery::growth_rule::steep : bloomery::growth_rule::reserved;
+    r.keys = std::max(spec.capacity, least_keys);
+    r.variant = std::clamp(static_cast<std::uint32_t>(spec.expansion), least_growth, most_growth);
+  }
+  return r;
+}
+
+std::shared_ptr<const bloomery::any_hasher> default_hash() {
+  static const auto hash = bloomery::erase(bloomery::xxh3_hasher());
+  return hash;
+}
+
+std::uint64_t read_expansion(const call& c, std::size_t i) {
+  if (i >= c.size()) throw refusal("ERR no expansion");
+  const auto n = c.integer(i);
+  if (!n) throw refusal("ERR bad expansion");
+  if (*n < 0 || *n > static_cast<long long>(most_expansion)) {
+    throw refusal("ERR expansion must be in the range [0, 32768]");
+  }
+  return static_cast<std::uint64_t>(*n);
+}
+
+std::uint64_t read_window(const call& c, std::size_t i) {
+  const auto seconds = i < c.size() ? c.real(i) : std::nullopt;
+  if (!seconds) throw refusal("ERR bad window");
+  if (!(*seconds >= 0.1 && *seconds <= 1e9)) {
+    throw refusal("ERR window must be in the range [0.1, 1000000000] seconds");
+  }
+  return static_cast<std::uint64_t>(std::llround(*seconds * milliseconds));
+}
+
+std::uint32_t read_generations(const call& c, std::size_t i) {
+  const auto n = i < c.size() ? c.integer(i) : std::nullopt;
+  if (!n || *n < 1 || *n > static_cast<long long>(most_generations)) {
+    throw refusal("ERR generations must be in the range [1, 63]");
+  }
+  return static_cast<std::uint32_t>(*n);
+}
+
+void read_options(const call& c, std::size_t first, bloom_spec& spec) {
+  bool fixed = false;
+  bool expands = false;
+  for (std::size_t i = first; i < c.size(); ++i) {
+    if (c.is(i, "EXPANSION")) {
+      spec.expansion = read_expansion(c, ++i);
+      expands = spec.expansion != 0;
+    } else if (c.is(i, "NONSCALING")) {
+      fixed = true;
+    } else if (c.is(i, "COUNTING")) {
+      spec.counting = true;
+    } else if (c.is(i, "WINDOW")) {
+      spec.window = read_window(c, ++i);
+    } else if (c.is(i, "GENERATIONS")) {
+      spec.generations = read_generations(c, ++i);
+    } else {
+      throw refusal("ERR unknown argument");
+    }
+  }
+  if (spec.counting && spec.window != 0) {
+    throw refusal("ERR a filter has either COUNTING or WINDOW");
+  }
+  fixed |= spec.counting || spec.window != 0;
+  if (fixed && expands) throw refusal("Nonscaling filters cannot expand");
+  if (fixed) spec.expansion = 0;
+}
+
+bloom_spec read_reserve(const call& c) {
+  bloom_spec spec;
+  const auto error = c.real(2);
+  if (!error) throw refusal("ERR bad error rate");
+  if (!(*error > 0 && *error < 1)) {
+    throw refusal("ERR error rate must be in the range (0.000000, 1.000000)");
+  }
+  spec.error = *error;
+  const auto capacity = c.integer(3);
+  if (!capacity) throw refusal("ERR bad capacity");
+  if (*capacity < 1 || *capacity > static_cast<long long>(most_capacity)) {
+    throw refusal("ERR capacity must be in the range [1, 1073741824]");
+  }
+  spec.capacity = static_cast<std::uint64_t>(*capacity);
+  spec.expansion = current_settings().expansion;
+  read_options(c, 4, spec);
+  return spec;
+}
+
+}  // namespace
+
+bloom_spec default_spec() {
+  const settings& s = current_settings();
+  return {.error = s.error_rate, .capacity = s.initial_size, .expansion = s.expansion};
+}
+
+std::unique_ptr<value> make_bloom(const call& c, const bloom_spec& spec) {
+  const bloomery::plan p = sizing::make_plan(request_for(spec));
+  check_memory(c.ctx, p.shape.bits / 8, p.shape.bits / 8);
+  auto v = std::make_unique<value>(bloomery::any_filter(p, default_hash()),
+                                   fact_list{spec.capacity, spec.expansion}, bloom_family);
+  if (spec.window != 0) {
+    v->filter.set_window(spec.window);
+    v->facts[2] = spec.window;
+    v->facts[3] = spec.generations;
+  }
+  return v;
+}
+
+void replicate_reserve(const call& c, const bloom_spec& spec) {
+  const std::string error = bloomery::detail::to_text(spec.error);
+  const auto capacity = static_cast<long long>(spec.capacity);
+  if (spec.counting) {
+    api::Replicate(c.ctx, "BF.RESERVE", "sclc", c.args[1], error.c_str(), capacity, "COUNTING");
+  } else if (spec.window != 0) {
+    const std::string window =
+        bloomery::detail::to_text(static_cast<double>(spec.window) / milliseconds);
+    api::Replicate(c.ctx, "BF.RESERVE", "sclcccl", c.args[1], error.c_str(), capacity, "WINDOW",
+                   window.c_str(), "GENERATIONS", static_cast<long long>(spec.generations));
+  } else {
+    api::Replicate(c.ctx, "BF.RESERVE", "sclcl", c.args[1], error.c_str(), capacity, "EXPANSION",
+                   static_cast<long long>(spec.expansion));
+  }
+}
+
+void bloom::reserve(const call& c) {
+  const bloom_spec spec = read_reserve(c);
+  opened_key key(c, 1, api::read_write);
+  if (key.find_or_refuse(bloom_family) != nullptr) throw refusal("ERR item exists");
+  value& v = key.set(make_bloom(c, spec));
+  replicate_reserve(c, spec);
+  changed(c, 1, v, "bf.reserve");
+  reply_ok(c);
+}
+
+}  // namespace bloomery_redis

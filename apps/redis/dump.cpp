@@ -1,0 +1,141 @@
+#include "dump.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "bloomery/core/arithmetic.hpp"
+#include "bloomery/core/error.hpp"
+#include "bloomery/hash/hash.hpp"
+
+namespace bloomery_redis {
+
+namespace {
+
+using bloomery::errc;
+using bloomery::error;
+
+// "BLOOMERY" again, with the version of these 64 bytes: word 0. Then the facts; the last word is the checksum
+// of the others.
+constexpr std::uint64_t head_mark = 0x0001594d4f4f4c42U;
+constexpr std::size_t head_words = dump_head_bytes / 8;
+
+std::uint64_t read_word(std::span<const std::byte> bytes, std::size_t i) {
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes.data() + i * 8, sizeof word);
+  return bloomery::detail::little_endian(word);
+}
+
+std::array<std::uint64_t, head_words> head_of(const fact_list& facts) {
+  std::array<std::uint64_t, head_words> words{};
+  words[0] = bloomery::detail::little_endian(head_mark);
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    words[1 + i] = bloomery::detail::little_endian(facts[i]);
+  }
+  words.back() = bloomery::detail::little_endian(XXH3_64bits(words.data(), dump_head_bytes - 8));
+  return words;
+}
+
+fact_list facts_of(std::span<const std::byte> head) {
+  if (read_word(head, 0) != head_mark ||
+      read_word(head, head_words - 1) != XXH3_64bits(head.data(), dump_head_bytes - 8)) {
+    throw error(errc::corrupt, "the bytes before the filter are damaged");
+  }
+  fact_list facts{};
+  for (std::size_t i = 0; i < facts.size(); ++i) facts[i] = read_word(head, 1 + i);
+  return facts;
+}
+
+template <class Range>
+void append_bytes(std::vector<std::byte>& to, const Range& range) {
+  const auto bytes = std::as_bytes(std::span(range));
+  to.insert(to.end(), bytes.begin(), bytes.end());
+}
+
+}  // namespace
+
+image_source::image_source(const bloomery::any_filter& filter_to_read)
+    : parts_(filter_to_read.parts()) {
+  bloomery::image_writer writer(filter_to_read.header());
+  for (const auto part : parts_) writer.pass(part);
+  append_bytes(start_, writer.header());
+  append_bytes(checksums_, writer.checksums());
+  bytes_ = start_.size() + checksums_.size();
+  for (const auto part : parts_) bytes_ += part.size_bytes();
+}
+
+image_source::image_source(const bloomery::any_filter& filter_to_read, const fact_list& facts)
+    : image_source(filter_to_read) {
+  std::vector<std::byte> start;
+  append_bytes(start, head_of(facts));
+  append_bytes(start, start_);
+  start_ = std::move(start);
+  bytes_ += dump_head_bytes;
+}
+
+std::vector<std::byte> image_source::read(std::uint64_t offset, std::size_t most) const {
+  std::vector<std::byte> out;
+  if (offset >= bytes_) return out;
+  out.reserve(static_cast<std::size_t>(std::min<std::uint64_t>(most, bytes_ - offset)));
+  const auto take = [&](std::span<const std::byte> place) {
+    if (offset >= place.size()) {
+      offset -= place.size();
+      return;
+    }
+    const auto here = place.subspan(static_cast<std::size_t>(offset));
+    const auto wanted = here.first(std::min(here.size(), most - out.size()));
+    out.insert(out.end(), wanted.begin(), wanted.end());
+    offset = 0;
+  };
+  take(start_);
+  for (const auto part : parts_) take(std::as_bytes(part));
+  take(checksums_);
+  return out;
+}
+
+void image_sink::append(std::span<const std::byte> piece) {
+  if (expected_ && piece.size() > *expected_ - received()) {
+    throw error(errc::corrupt, "there are more bytes than the filter has");
+  }
+  bytes_.insert(bytes_.end(), piece.begin(), piece.end());
+  const std::size_t start = head_bytes() + bloomery::image_header_bytes;
+  if (expected_ || bytes_.size() < start) return;
+  if (what_ == content::dump) static_cast<void>(facts_of(bytes_));
+  const std::uint64_t image = bloomery::image_bytes(
+      std::span<const std::byte>(bytes_).subspan(head_bytes(), start - head_bytes()));
+  if (image > most_bytes_) {
+    throw error(errc::no_memory, "the filter is larger than this server allows");
+  }
+  expected_ = head_bytes() + image;
+  if (received() > *expected_) {
+    throw error(errc::corrupt, "there are more bytes than the filter has");
+  }
+}
+
+dumped image_sink::finish() const {
+  if (!complete()) throw error(errc::corrupt, "the filter is cut off");
+  const std::span<const std::byte> all(bytes_);
+  const auto image = bloomery::image_view::parse(all.subspan(head_bytes()));
+  image.verify(1);
+  dumped result{
+      .filter = bloomery::any_filter::copy_of({.header = image.header(), .words = image.words()})};
+  if (result.filter.hasher() == nullptr) {
+    throw error(errc::unsupported,
+                "only filters of plain keys with the default hash can be asked here");
+  }
+  if (what_ == content::dump) result.facts = facts_of(all);
+  return result;
+}
+
+dumped read_pieces(std::uint64_t pieces,
+                   const std::function<std::optional<std::span<const std::byte>>()>& next,
+                   std::uint64_t most_bytes) {
+  image_sink sink(image_sink::content::dump, most_bytes);
+  for (std::uint64_t i = 0; i < pieces; ++i) {
+    const auto piece = next();
+    if (!piece) throw error(errc::corrupt, "the filter is cut off");
+    sink.append(*piece);
+  }
+  return sink.finish();
+}
+
+}  // namespace bloomery_redis

@@ -1,0 +1,52 @@
+#include "memory.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstring>
+
+#include "api.hpp"
+#include "bloomery/bits/bit_array.hpp"
+
+namespace bloomery_redis {
+
+namespace {
+
+constexpr std::size_t alignment = bloomery::bit_array::alignment;
+
+std::atomic<std::uint64_t> held = 0;  // large filters are freed in a thread of the server's
+
+// What lies just before an array: where its piece of memory begins.
+struct note {
+  void* start;
+};
+
+void* take(std::size_t bytes) {
+  // Alloc ends the server when there is no memory; servers without TryAlloc are asked for small pieces only.
+  const std::size_t whole = bytes + alignment + sizeof(note);
+  void* const start = api::TryAlloc != nullptr ? api::TryAlloc(whole) : api::Alloc(whole);
+  if (start == nullptr) return nullptr;
+  const auto first = reinterpret_cast<std::uintptr_t>(start) + sizeof(note);
+  auto* const array = static_cast<std::byte*>(start) + sizeof(note) + (-first & (alignment - 1));
+  const note kept{start};
+  std::memcpy(array - sizeof kept, &kept, sizeof kept);
+  std::memset(array, 0, bytes);
+  held += bytes;
+  return array;
+}
+
+void give(void* array, std::size_t bytes) {
+  note kept{};
+  std::memcpy(&kept, static_cast<std::byte*>(array) - sizeof kept, sizeof kept);
+  api::Free(kept.start);
+  held -= bytes;
+}
+
+}  // namespace
+
+void take_memory_from_server() noexcept {
+  bloomery::use_array_memory({.take = take, .give = give});
+}
+
+std::uint64_t array_bytes() noexcept { return held; }
+
+}  // namespace bloomery_redis

@@ -1,0 +1,209 @@
+#include "transfer.hpp"
+
+#include <algorithm>
+#include <list>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "bloomery/core/error.hpp"
+#include "settings.hpp"
+
+namespace bloomery_redis {
+
+namespace {
+
+using content = image_sink::content;
+
+// ---- sending
+
+// A filter that somebody reads piece by piece: its checksums take as long as all of it, so they are kept.
+struct reading {
+  std::uint64_t id;
+  std::uint64_t changes;
+  content what;
+  image_source source;
+};
+constexpr std::size_t most_readings = 16;
+
+const image_source& source_of(const value& v, content what, bool from_start) {
+  static std::list<reading> readings;
+  const auto same = [&](const reading& r) { return r.id == v.id && r.what == what; };
+  const auto found = std::find_if(readings.begin(), readings.end(), same);
+  if (found != readings.end() && found->changes == v.changes) return found->source;
+  if (found != readings.end()) {
+    readings.erase(found);
+    if (!from_start)
+      throw refusal("ERR the filter changed meanwhile; begin again at 0, or copy it first");
+  }
+  if (readings.size() == most_readings) readings.pop_back();
+  readings.push_front(
+      {v.id, v.changes, what,
+       what == content::dump ? image_source(v.filter, v.facts) : image_source(v.filter)});
+  return readings.front().source;
+}
+
+// ---- receiving
+
+struct place {
+  int database;
+  std::string key;
+  content what;
+  auto operator<=>(const place&) const = default;
+};
+struct writing {
+  image_sink sink;
+  long long last_piece;
+};
+std::map<place, writing> writings;
+constexpr long long patience_ms = 60'000;
+constexpr std::size_t most_writings = 64;
+
+void drop_abandoned(long long now) {
+  std::erase_if(writings, [&](const auto& w) { return now - w.second.last_piece > patience_ms; });
+  if (writings.size() >= most_writings) {
+    throw refusal("ERR too many filters are being loaded; finish some of them first");
+  }
+}
+
+std::span<const std::byte> bytes_of(std::string_view text) {
+  return std::as_bytes(std::span<const char>(text.data(), text.size()));
+}
+
+// Gives replicas what clients gave us in pieces, all at once.
+void replicate_pieces(const call& c, const value& v) {
+  const image_source source(v.filter, v.facts);
+  std::size_t most = dump_start_bytes;
+  for (std::uint64_t offset = 0; offset < source.bytes(); most = dump_piece_bytes) {
+    const auto piece = source.read(offset, most);
+    offset += piece.size();
+    api::Replicate(c.ctx, v.kin->load_command, "slb", c.args[1],
+                   static_cast<long long>(1 + offset - dump_start_bytes),
+                   reinterpret_cast<const char*>(piece.data()), piece.size());
+  }
+}
+
+// The filter is complete: now it becomes the key's.
+value& put(const call& c, const family& of, dumped got, void (*adopt)(value&)) {
+  check_kind(of, got.filter);
+  auto v = std::make_unique<value>(std::move(got), of);
+  if (adopt != nullptr) adopt(*v);
+  opened_key key(c, 1, api::read_write);
+  if (!key.empty()) throw refusal("ERR item exists");
+  return key.set(std::move(v));
+}
+
+// Takes one piece. The filter when it was the last one.
+std::optional<dumped> take_piece(const call& c, const place& at, bool first) {
+  const long long now = api::Milliseconds();
+  if (first) {
+    writings.erase(at);
+    drop_abandoned(now);
+    const std::uint64_t most = c.is_replayed() ? UINT64_MAX : most_filter_bytes();
+    writings.emplace(at, writing{image_sink(at.what, most), now});
+  }
+  writing& w = writings.at(at);
+  w.last_piece = now;
+  try {
+    const bool knew = w.sink.expected().has_value();
+    w.sink.append(bytes_of(c.text(3)));
+    if (!knew && w.sink.expected()) check_memory(c.ctx, *w.sink.expected(), *w.sink.expected());
+    if (!w.sink.complete()) return std::nullopt;
+    std::optional<dumped> whole = w.sink.finish();
+    writings.erase(at);
+    return whole;
+  } catch (...) {
+    writings.erase(at);
+    throw;
+  }
+}
+
+std::uint64_t iterator_of(const call& c, const char* otherwise) {
+  const auto n = c.integer(2);
+  if (!n || *n < 0) throw refusal(otherwise);
+  return static_cast<std::uint64_t>(*n);
+}
+
+}  // namespace
+
+void scan_dump(const call& c, const family& of, const dump_texts& say) {
+  const std::uint64_t iterator = iterator_of(c, say.bad_iterator);
+  opened_key key(c, 1, api::read_only);
+  const value& v = key.get(of);
+  const image_source& source = source_of(v, content::dump, iterator == 0);
+  const std::uint64_t offset = iterator == 0 ? 0 : dump_start_bytes + iterator - 1;
+  const auto piece = source.read(offset, iterator == 0 ? dump_start_bytes : dump_piece_bytes);
+  const std::uint64_t end = offset + piece.size();
+  reply_piece(c, piece.empty() ? 0 : 1 + end - dump_start_bytes, piece);
+}
+
+void load_chunk(const call& c, const family& of, const dump_texts& say) {
+  const std::uint64_t iterator = iterator_of(c, say.bad_load_iterator);
+  const bool first = iterator == 1;
+  {
+    opened_key key(c, 1, api::read_only);
+    if (key.find_or_refuse(of) != nullptr) throw refusal(say.no_start);
+  }
+  const place at{api::GetSelectedDb(c.ctx), std::string(c.text(1)), content::dump};
+  const auto w = writings.find(at);
+  if (!first) {
+    if (w == writings.end()) throw refusal(say.no_start);
+    const image_sink& sink = w->second.sink;
+    if (sink.received() + c.text(3).size() != dump_start_bytes + iterator - 1) {
+      throw refusal(say.no_start);
+    }
+    if (sink.received() + c.text(3).size() > sink.expected().value_or(0))
+      throw refusal(say.too_long);
+  } else if (c.text(3).size() != dump_start_bytes) {
+    throw refusal(say.bad_start);
+  }
+  std::optional<dumped> whole;
+  try {
+    whole = take_piece(c, at, first);
+  } catch (const bloomery::error& e) {
+    if (e.code() == bloomery::errc::no_memory) throw;
+    throw refusal(say.bad_start);
+  }
+  if (whole) {
+    value& v = put(c, of, std::move(*whole), nullptr);
+    replicate_pieces(c, v);
+    changed(c, 1, v, "loadchunk");
+  }
+  reply_ok(c);
+}
+
+void export_image(const call& c, const family& of) {
+  const std::uint64_t offset =
+      iterator_of(c, "ERR iterator must be 0 or one that this command gave");
+  opened_key key(c, 1, api::read_only);
+  const image_source& source = source_of(key.get(of), content::image, offset == 0);
+  const auto piece = source.read(offset, dump_piece_bytes);
+  const std::uint64_t end = offset + piece.size();
+  reply_piece(c, end < source.bytes() && !piece.empty() ? end : 0, piece);
+}
+
+void import_image(const call& c, const family& of, void (*adopt)(value&)) {
+  const std::uint64_t offset =
+      iterator_of(c, "ERR iterator must be the offset of the data in the file");
+  {
+    opened_key key(c, 1, api::read_only);
+    if (key.find_or_refuse(of) != nullptr) throw refusal("ERR item exists");
+  }
+  const place at{api::GetSelectedDb(c.ctx), std::string(c.text(1)), content::image};
+  if (offset != 0) {
+    const auto w = writings.find(at);
+    if (w == writings.end()) throw refusal("ERR no import of this key was begun; begin at 0");
+    if (w->second.sink.received() != offset) {
+      throw refusal("ERR the next piece begins at " + std::to_string(w->second.sink.received()));
+    }
+  }
+  if (auto whole = take_piece(c, at, offset == 0)) {
+    value& v = put(c, of, std::move(*whole), adopt);
+    replicate_pieces(c, v);
+    changed(c, 1, v, "import");
+  }
+  reply_ok(c);
+}
+
+}  // namespace bloomery_redis

@@ -1,0 +1,163 @@
+#include "value.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <span>
+
+#include "bloomery/core/error.hpp"
+
+namespace bloomery_redis {
+
+namespace {
+
+// A large value is freed in a thread of the server's.
+std::atomic<std::uint64_t> values_now = 0;
+std::atomic<std::uint64_t> next_id = 1;
+
+constexpr std::size_t file_piece_bytes = std::size_t{1} << 20U;
+
+// The objects beside the array, by measurement.
+constexpr std::size_t object_bytes = 512;
+
+std::span<const char> chars_of(std::span<const std::byte> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+const value& value_of(const void* v) { return *static_cast<const value*>(v); }
+
+template <class Work>
+void for_each_piece(const image_source& source, std::size_t piece_bytes, Work work) {
+  std::uint64_t offset = 0;
+  for (std::size_t most = dump_start_bytes; offset < source.bytes(); most = piece_bytes) {
+    const auto piece = source.read(offset, most);
+    offset += piece.size();
+    work(offset, chars_of(piece));
+  }
+}
+
+void save_value(api::io* to, void* v) {
+  const image_source source(value_of(v).filter, value_of(v).facts);
+  const std::uint64_t pieces =
+      1 + (source.bytes() - dump_start_bytes + file_piece_bytes - 1) / file_piece_bytes;
+  api::SaveUnsigned(to, pieces);
+  for_each_piece(source, file_piece_bytes, [&](std::uint64_t, std::span<const char> piece) {
+    api::SaveStringBuffer(to, piece.data(), piece.size());
+  });
+}
+
+// The iterators are those of BF.SCANDUMP: 1 for the start, then 1 + where the piece ends, counted from there.
+void rewrite_value(api::io* to, api::string* key, void* v) {
+  const image_source source(value_of(v).filter, value_of(v).facts);
+  for_each_piece(source, dump_piece_bytes, [&](std::uint64_t end, std::span<const char> piece) {
+    const auto iterator = static_cast<long long>(1 + end - dump_start_bytes);
+    api::EmitAOF(to, value_of(v).kin->load_command, "slb", key, iterator, piece.data(),
+                 piece.size());
+  });
+}
+
+void digest_value(api::digest* into, void* v) {
+  const image_source source(value_of(v).filter, value_of(v).facts);
+  for_each_piece(source, dump_piece_bytes, [&](std::uint64_t, std::span<const char> piece) {
+    api::DigestAddStringBuffer(into, piece.data(), piece.size());
+  });
+  api::DigestEndSequence(into);
+}
+
+void* copy_value(const void* v) {
+  try {
+    const value& from = value_of(v);
+    const image_source source(from.filter, from.facts);
+    image_sink sink(image_sink::content::dump, UINT64_MAX);
+    for (std::uint64_t offset = 0; offset < source.bytes(); offset = sink.received()) {
+      sink.append(source.read(offset, dump_piece_bytes));
+    }
+    return new value(sink.finish(), *from.kin);
+  } catch (const std::exception&) {
+    return nullptr;
+  }
+}
+
+// What freeing costs, in allocations; above 64 the server frees in another thread.
+std::size_t effort_of(const void* v) { return value_of(v).bytes() >> 16U; }
+
+}  // namespace
+
+namespace detail {
+
+void* load_value(api::io* from, int encoding, const family& of) {
+  const auto refuse = [&](const char* why) -> void* {
+    api::LogIOError(from, "warning", "bloomery: cannot load a key: %s", why);
+    return nullptr;
+  };
+  if (encoding != 1) return refuse("it was written by a newer version of the module");
+  char* held = nullptr;
+  const auto next = [&]() -> std::optional<std::span<const std::byte>> {
+    if (held != nullptr) api::Free(held);
+    std::size_t size = 0;
+    held = api::LoadStringBuffer(from, &size);
+    if (held == nullptr || api::IsIOError(from) != 0) return std::nullopt;
+    return std::as_bytes(std::span<const char>(held, size));
+  };
+  void* result = nullptr;
+  try {
+    const std::uint64_t pieces = api::LoadUnsigned(from);
+    if (api::IsIOError(from) != 0) return refuse("the file ends");
+    dumped read = read_pieces(pieces, next, UINT64_MAX);
+    check_kind(of, read.filter);
+    result = new value(std::move(read), of);
+  } catch (const std::exception& e) {
+    refuse(e.what());
+  }
+  if (held != nullptr) api::Free(held);
+  return result;
+}
+
+api::type_methods shared_methods() {
+  api::type_methods m;
+  m.rdb_save = save_value;
+  m.aof_rewrite = rewrite_value;
+  m.digest = digest_value;
+  m.free = [](void* v) { delete static_cast<value*>(v); };
+  m.mem_usage = [](const void* v) { return value_of(v).bytes(); };
+  m.mem_usage2 = [](api::key_opt_ctx*, const void* v, std::size_t) { return value_of(v).bytes(); };
+  m.free_effort = [](api::string*, const void* v) { return effort_of(v); };
+  m.free_effort2 = [](api::key_opt_ctx*, const void* v) { return effort_of(v); };
+  m.unlink = [](api::string*, const void*) {};
+  m.unlink2 = [](api::key_opt_ctx*, const void*) {};
+  m.copy = [](api::string*, api::string*, const void* v) { return copy_value(v); };
+  m.copy2 = [](api::key_opt_ctx*, const void* v) { return copy_value(v); };
+  // The array is one piece that nothing else shares: moving it would win nothing.
+  m.defrag = [](api::defrag_ctx*, api::string*, void**) { return 0; };
+  return m;
+}
+
+}  // namespace detail
+
+value::value(dumped from, const family& of)
+    : filter(std::move(from.filter)), facts(from.facts), kin(&of), id(next_id++) {
+  ++values_now;
+}
+
+value::~value() { --values_now; }
+
+std::size_t value::bytes() const {
+  std::size_t sum = sizeof(value) + object_bytes;
+  for (const auto part : filter.parts()) sum += part.size_bytes();
+  return sum;
+}
+
+bool family::has(bloomery::filter_kind kind) const {
+  return std::find(kinds.begin(), kinds.end(), kind) != kinds.end();
+}
+
+void check_kind(const family& of, const bloomery::any_filter& f) {
+  if (!of.has(f.shape().kind)) {
+    throw bloomery::error(bloomery::errc::corrupt,
+                          "a filter of another kind than these commands have");
+  }
+}
+
+value_totals totals() noexcept { return {.values = values_now, .created = next_id - 1}; }
+
+}  // namespace bloomery_redis

@@ -1,0 +1,74 @@
+// What a key of ours holds, and the data types that the server knows it by: one for each family of commands,
+// all with the same methods.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+
+#include "api.hpp"
+#include "bloomery/format/any_filter.hpp"
+#include "dump.hpp"
+
+namespace bloomery_redis {
+
+struct family;
+
+struct value {
+  bloomery::any_filter filter;
+  fact_list facts{};
+  const family* kin = nullptr;
+  std::uint64_t id = 0;       // no two values of a server have the same
+  std::uint64_t changes = 0;  // whoever changes the filter counts it here
+
+  value(dumped from, const family& of);
+  value(bloomery::any_filter f, const fact_list& what, const family& of)
+      : value(dumped{.filter = std::move(f), .facts = what}, of) {}
+  value(const value&) = delete;
+  value& operator=(const value&) = delete;
+  ~value();
+
+  // All the memory behind the key.
+  [[nodiscard]] std::size_t bytes() const;
+};
+
+// A family of commands and its data type.
+struct family {
+  const char* type_name;     // nine characters, in every database file for ever
+  const char* load_command;  // takes a piece of a dump: `COMMAND key iterator bytes`
+  std::span<const bloomery::filter_kind> kinds;
+  api::type* type = nullptr;
+
+  [[nodiscard]] bool has(bloomery::filter_kind kind) const;
+};
+
+// Values of all families that this server has now.
+struct value_totals {
+  std::uint64_t values = 0;
+  std::uint64_t created = 0;
+};
+[[nodiscard]] value_totals totals() noexcept;
+
+// Throws errc::corrupt unless a filter of this kind belongs to the family.
+void check_kind(const family& of, const bloomery::any_filter& f);
+
+namespace detail {
+void* load_value(api::io* from, int encoding, const family& of);
+[[nodiscard]] api::type_methods shared_methods();
+}  // namespace detail
+
+// Makes the data type. Each family is an object that lives for ever, named at compile time, since the server's
+// callbacks take no argument of ours.
+template <family& Family>
+[[nodiscard]] bool create_type(api::ctx* c) {
+  api::type_methods methods = detail::shared_methods();
+  methods.rdb_load = [](api::io* from, int encoding) {
+    return detail::load_value(from, encoding, Family);
+  };
+  Family.type = api::CreateDataType(c, Family.type_name, 1, &methods);
+  return Family.type != nullptr;
+}
+
+}  // namespace bloomery_redis
