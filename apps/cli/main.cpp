@@ -43,7 +43,7 @@ struct section {
 // The verbs as the help lists them, by what somebody wants to do.
 void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
   using namespace bloomery::cli;
-  const std::array<section, 8> sections = {{
+  const std::vector<section> sections = {
       {"Make and change filters", {add_build, add_change, add_compact, add_map}},
       {"Ask", {add_check, add_count}},
       {"Work on streams", {add_dedup, add_top}},
@@ -58,8 +58,11 @@ void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
        }},
       {"Combine", {add_sets}},
       {"Send", {add_wire}},
+#ifdef BLOOMERY_HAS_HIREDIS
+      {"Use Redis", {add_push, add_redis}},
+#endif
       {"Plan and measure", {add_plan, add_bench}},
-  }};
+  };
   const auto add = [&](const section& s) {
     const std::size_t before = app.get_subcommands({}).size();
     for (const auto verb : s.verbs) verb(tool, status);

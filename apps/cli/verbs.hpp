@@ -28,6 +28,8 @@ void add_passwd(command& app, int& status);
 void add_block(command& app, int& status);
 void add_spell(command& app, int& status);  // needs bloomery::text
 void add_bench(command& app, int& status);
-void add_wire(command& app, int& status);  // pack, unpack, diff, patch
+void add_push(command& app, int& status);   // push, pull; needs hiredis
+void add_redis(command& app, int& status);  // likewise
+void add_wire(command& app, int& status);   // pack, unpack, diff, patch
 
 }  // namespace bloomery::cli
