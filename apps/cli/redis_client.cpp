@@ -255,7 +255,8 @@ redis_reply redis_connection::read() {
   for (;;) {
     void* object = nullptr;
     if (redisReaderGetReply(context_->reader, &object) != REDIS_OK) {
-      lose("reading a reply", context_->reader->errstr);
+      throw error(errc::io, fmt::format("{}: it does not speak as a Redis server does: {}",
+                                        server_.text(), context_->reader->errstr));
     }
     if (object != nullptr) {
       const std::unique_ptr<redis_reply> reply(static_cast<redis_reply*>(object));

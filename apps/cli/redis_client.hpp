@@ -70,6 +70,7 @@ class redis_connection {
   // Any number of commands may be on their way; their replies come in the same order.
   void append(words command);
   void flush();
+  // Throws redis_lost, or errc::io for what is no reply.
   redis_reply read();
   redis_reply call(words command);
   redis_reply call(std::initializer_list<std::string_view> command) {
