@@ -27,6 +27,7 @@ bool resolve(ctx* c) {
   find(get, "RegisterStringConfig", RegisterStringConfig);
   find(get, "LoadConfigs", LoadConfigs);
   find(get, "TryAlloc", TryAlloc);
+  find(get, "TryCalloc", TryCalloc);
   find(get, "MallocSize", MallocSize);
   bool all = true;
   all &= find(get, "SetModuleAttribs", SetModuleAttribs);
@@ -77,7 +78,7 @@ bool resolve(ctx* c) {
   all &= find(get, "DigestAddStringBuffer", DigestAddStringBuffer);
   all &= find(get, "DigestAddLongLong", DigestAddLongLong);
   all &= find(get, "DigestEndSequence", DigestEndSequence);
-  all &= find(get, "Alloc", Alloc);
+  all &= find(get, "Calloc", Calloc);
   all &= find(get, "Free", Free);
   all &= find(get, "Milliseconds", Milliseconds);
   all &= find(get, "Log", Log);

@@ -195,7 +195,8 @@ inline void (*DigestAddLongLong)(digest*, long long);
 inline void (*DigestEndSequence)(digest*);
 
 // ---- memory, time, the rest
-inline void* (*Alloc)(std::size_t);
+inline void* (*Calloc)(std::size_t, std::size_t);
+inline void* (*TryCalloc)(std::size_t, std::size_t);
 inline void* (*TryAlloc)(std::size_t);
 inline void (*Free)(void*);
 inline std::size_t (*MallocSize)(void*);

@@ -34,8 +34,10 @@ void add_always(any_filter& f, std::span<const std::string_view> items, added& a
 // Whether another item may go in; checks the memory for the layer that it needs.
 bool make_way(const call& c, const value& v) {
   if (v.facts[1] == 0) return v.filter.keys() < v.facts[0];
-  const auto ahead = v.filter.ahead();
-  if (ahead.keys == 0) check_memory(c.ctx, v.bytes() + ahead.bytes, ahead.bytes);
+  if (v.filter.room() == 0) {
+    const std::uint64_t more = v.filter.growth_bytes();
+    check_memory(c.ctx, v.bytes() + more, more);
+  }
   return true;
 }
 
@@ -61,7 +63,7 @@ void add_slowly(const call& c, value& v, std::span<const std::string_view> items
 }
 
 std::uint64_t room_of(const value& v) {
-  if (v.facts[1] != 0) return v.filter.ahead().keys;
+  if (v.facts[1] != 0) return v.filter.room();
   return v.facts[0] > v.filter.keys() ? v.facts[0] - v.filter.keys() : 0;
 }
 
@@ -173,10 +175,9 @@ std::uint64_t layers_of(const value& v) {
 
 // The first layer may take more than was asked for; nobody needs to know before it does.
 std::uint64_t capacity_of(const value& v) {
-  const auto ahead = v.filter.ahead();
-  if (ahead.keys == UINT64_MAX || (layers_of(v) == 1 && v.filter.keys() <= v.facts[0]))
-    return v.facts[0];
-  return v.filter.keys() + ahead.keys;
+  const std::uint64_t room = v.filter.room();
+  const bool first = layers_of(v) == 1 && v.filter.keys() <= v.facts[0];
+  return room == UINT64_MAX || first ? v.facts[0] : v.filter.keys() + room;
 }
 
 const added& add_items(const call& c, value& v, std::span<const std::string_view> items) {

@@ -1,6 +1,7 @@
 // The commands of BF that other modules do not have: union and comparison, removal, forgetting, statistics, and
 // filters in pieces.
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -8,6 +9,7 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/set/algebra.hpp"
 #include "bloomery/set/estimate.hpp"
+#include "job.hpp"
 #include "settings.hpp"
 #include "transfer.hpp"
 
@@ -30,15 +32,6 @@ void adopt(value& v) {
   const bool grows = planned.shape.kind == filter_kind::scalable;
   v.facts[0] = std::max(planned.keys, grows ? 0 : v.filter.keys());
   v.facts[1] = grows ? planned.shape.variant & 0xffU : 0;
-}
-
-any_filter copy_of(const value& v) {
-  const image_source source(v.filter);
-  image_sink sink(image_sink::content::image, UINT64_MAX);
-  for (std::uint64_t at = 0; at < source.bytes(); at = sink.received()) {
-    sink.append(source.read(at, dump_piece_bytes));
-  }
-  return sink.finish().filter;
 }
 
 // The one array of a filter that has one.
@@ -66,6 +59,43 @@ void reply_number(const call& c, const char* name, double number) {
   api::ReplyWithSimpleString(c.ctx, name);
   api::ReplyWithDouble(c.ctx, number);
 }
+
+// Counts the bits of two filters, a step at a time.
+class comparison final : public job {
+ public:
+  comparison(const bit_content& a, const bit_content& b) : a_(a), b_(b) {
+    bloomery::check_combinable(a.shape, b.shape);
+  }
+
+  bool step() override {
+    const std::size_t count = std::min(step_bytes / 8, a_.words.size() - done_);
+    const auto a = a_.words.subspan(done_, count);
+    const auto b = b_.words.subspan(done_, count);
+    set_a_ += bloomery::count_bits(a);
+    set_b_ += bloomery::count_bits(b);
+    set_union_ += bloomery::detail::count_union(a, b);
+    done_ += count;
+    return done_ == a_.words.size();
+  }
+
+  void finish(const call& c) override {
+    const auto result = bloomery::compare_bits(a_.shape, set_a_, set_b_, set_union_);
+    api::ReplyWithMap(c.ctx, 5);
+    reply_number(c, "keys_a", result.keys_a.value);
+    reply_number(c, "keys_b", result.keys_b.value);
+    reply_number(c, "keys_union", result.keys_union.value);
+    reply_number(c, "keys_intersection", result.keys_intersection.value);
+    reply_number(c, "jaccard", result.jaccard.value);
+  }
+
+ private:
+  bit_content a_;
+  bit_content b_;
+  std::size_t done_ = 0;
+  std::uint64_t set_a_ = 0;
+  std::uint64_t set_b_ = 0;
+  std::uint64_t set_union_ = 0;
+};
 
 // Removes one item; true when it was there.
 bool remove_one(value& v, std::string_view item) {
@@ -138,50 +168,60 @@ void bloom::mrem(const call& c) {
   reply_bits(c, bitmap, items.size());
 }
 
-// dst src...: the union of all, dst among them when it is there. The result is made beside and put there at the end.
+// dst src...: the union of all, dst among them when it is there.
+//
+// What has a fixed size is merged in place, once all are found to be alike. The union of filters that grow is made beside and
+// put there when it is complete, since it may need more memory than there is.
 void bloom::merge(const call& c) {
   opened_key target(c, 1, api::read_write);
-  const value* const there = target.find_or_refuse(bloom_family);
-  std::unique_ptr<value> result;
-  if (there != nullptr) {
-    check_memory(c.ctx, 2 * there->bytes(), 2 * there->bytes());
-    result = std::make_unique<value>(copy_of(*there), there->facts, bloom_family);
+  value* v = target.find_or_refuse(bloom_family);
+  const bool in_place = v != nullptr && v->filter.shape().kind != filter_kind::scalable;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 2; i < c.size(); ++i) {
+    const opened_key key(c, i, api::read_only);
+    const value& from = key.get(bloom_family);
+    if (in_place) {
+      bloomery::check_combinable(v->filter.shape(), from.filter.shape());
+      bloomery::check_combinable(v->filter.hash(), from.filter.hash());
+    }
+    bytes += from.bytes();
+  }
+  std::unique_ptr<value> beside;
+  if (!in_place) {
+    check_memory(c.ctx, bytes, bytes);
+    if (v != nullptr) beside = std::make_unique<value>(v->filter.clone(), v->facts, bloom_family);
   }
   for (std::size_t i = 2; i < c.size(); ++i) {
-    opened_key key(c, i, api::read_only);
+    const opened_key key(c, i, api::read_only);
     const value& from = key.get(bloom_family);
-    if (result == nullptr) {
-      check_memory(c.ctx, 2 * from.bytes(), 2 * from.bytes());
-      result = std::make_unique<value>(copy_of(from), from.facts, bloom_family);
+    if (in_place) {
+      v->filter.merge(from.filter);
+    } else if (beside == nullptr) {
+      beside = std::make_unique<value>(from.filter.clone(), from.facts, bloom_family);
     } else {
-      result->filter.merge(from.filter);
+      beside->filter.merge(from.filter);
     }
   }
-  check_memory(c.ctx, result->bytes(), 0);
-  value& v = target.set(std::move(result));
+  if (beside != nullptr) v = &target.set(std::move(beside));
   api::ReplicateVerbatim(c.ctx);
-  changed(c, 1, v, "bf.merge");
+  changed(c, 1, *v, "bf.merge");
   reply_ok(c);
 }
 
 void bloom::compare(const call& c) {
-  opened_key first(c, 1, api::read_only);
-  opened_key second(c, 2, api::read_only);
-  const value& a = first.get(bloom_family);
-  const value& b = second.get(bloom_family);
-  const bit_content in_a = content_of(a);
-  const bit_content in_b = content_of(b);
-  bloomery::check_combinable(a.filter.hash(), b.filter.hash());
-  bloomery::check_combinable(in_a.shape, in_b.shape);
-  const auto result = bloomery::compare_bits(in_a.shape, bloomery::count_bits(in_a.words),
-                                             bloomery::count_bits(in_b.words),
-                                             bloomery::detail::count_union(in_a.words, in_b.words));
-  api::ReplyWithMap(c.ctx, 5);
-  reply_number(c, "keys_a", result.keys_a.value);
-  reply_number(c, "keys_b", result.keys_b.value);
-  reply_number(c, "keys_union", result.keys_union.value);
-  reply_number(c, "keys_intersection", result.keys_intersection.value);
-  reply_number(c, "jaccard", result.jaccard.value);
+  constexpr std::array<std::size_t, 2> keys = {1, 2};
+  std::unique_ptr<comparison> work;
+  std::uint64_t bytes = 0;
+  {
+    const opened_key first(c, 1, api::read_only);
+    const opened_key second(c, 2, api::read_only);
+    const value& a = first.get(bloom_family);
+    const value& b = second.get(bloom_family);
+    bloomery::check_combinable(a.filter.hash(), b.filter.hash());
+    work = std::make_unique<comparison>(content_of(a), content_of(b));
+    bytes = a.bytes();
+  }
+  run_job(c, bloom_family, keys, bytes, std::move(work));
 }
 
 void bloom::stats(const call& c) {

@@ -53,23 +53,43 @@ void append_bytes(std::vector<std::byte>& to, const Range& range) {
 
 }  // namespace
 
-image_source::image_source(const bloomery::any_filter& filter_to_read)
-    : parts_(filter_to_read.parts()) {
-  bloomery::image_writer writer(filter_to_read.header());
-  for (const auto part : parts_) writer.pass(part);
-  append_bytes(start_, writer.header());
-  append_bytes(checksums_, writer.checksums());
-  bytes_ = start_.size() + checksums_.size();
-  for (const auto part : parts_) bytes_ += part.size_bytes();
+image_source::image_source(const bloomery::any_filter& filter_to_read, when checksums)
+    : parts_(filter_to_read.parts()), writer_(filter_to_read.header()) {
+  if (checksums == when::now) prepare(SIZE_MAX);
 }
 
-image_source::image_source(const bloomery::any_filter& filter_to_read, const fact_list& facts)
-    : image_source(filter_to_read) {
-  std::vector<std::byte> start;
-  append_bytes(start, head_of(facts));
-  append_bytes(start, start_);
-  start_ = std::move(start);
-  bytes_ += dump_head_bytes;
+image_source::image_source(const bloomery::any_filter& filter_to_read, const fact_list& facts,
+                           when checksums)
+    : image_source(filter_to_read, when::later) {
+  append_bytes(head_, head_of(facts));
+  if (checksums == when::now) prepare(SIZE_MAX);
+}
+
+bool image_source::prepare(std::size_t most) {
+  std::size_t left = most / sizeof(std::uint64_t);
+  while (part_ < parts_.size() && left != 0) {
+    const auto rest = parts_[part_].subspan(word_);
+    const auto piece = rest.first(std::min(rest.size(), left));
+    writer_->pass(piece);
+    left -= piece.size();
+    word_ += piece.size();
+    if (word_ == parts_[part_].size()) {
+      ++part_;
+      word_ = 0;
+    }
+  }
+  if (part_ < parts_.size()) return false;
+  if (writer_) add_up();
+  return true;
+}
+
+void image_source::add_up() {
+  start_ = head_;
+  append_bytes(start_, writer_->header());
+  append_bytes(checksums_, writer_->checksums());
+  bytes_ = start_.size() + checksums_.size();
+  for (const auto part : parts_) bytes_ += part.size_bytes();
+  writer_.reset();
 }
 
 std::vector<std::byte> image_source::read(std::uint64_t offset, std::size_t most) const {

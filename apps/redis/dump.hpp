@@ -30,21 +30,34 @@ inline constexpr std::size_t dump_start_bytes = dump_head_bytes + bloomery::imag
 // What is handed over in one piece. A server does nothing else meanwhile; this takes less than a millisecond.
 inline constexpr std::size_t dump_piece_bytes = std::size_t{4} << 20U;
 
-// The image of a filter that does not change while this lives. Making one takes as long as reading the filter once.
+// The image of a filter that does not change while this lives. It begins with its checksums, so making one takes as
+// long as reading the filter once, unless that is left to `prepare`.
 class image_source {
  public:
-  explicit image_source(const bloomery::any_filter& filter_to_read);
-  image_source(const bloomery::any_filter& filter_to_read, const fact_list& facts);
+  enum class when : std::uint8_t { now, later };
+  explicit image_source(const bloomery::any_filter& filter_to_read, when checksums = when::now);
+  image_source(const bloomery::any_filter& filter_to_read, const fact_list& facts,
+               when checksums = when::now);
+
+  // Reads up to `most` bytes of the filter; true when all is ready.
+  bool prepare(std::size_t most);
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
   // Up to `most` bytes from `offset` on, and no more than are in one place.
   [[nodiscard]] std::vector<std::byte> read(std::uint64_t offset, std::size_t most) const;
 
  private:
+  void add_up();
+
+  std::vector<std::byte> head_;
   std::vector<std::byte> start_;
   std::vector<std::span<const std::uint64_t>> parts_;
   std::vector<std::byte> checksums_;
   std::uint64_t bytes_ = 0;
+  // Until it is ready.
+  std::optional<bloomery::image_writer> writer_;
+  std::size_t part_ = 0;
+  std::size_t word_ = 0;
 };
 
 struct dumped {

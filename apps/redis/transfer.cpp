@@ -1,6 +1,7 @@
 #include "transfer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <list>
 #include <map>
 #include <memory>
@@ -8,6 +9,7 @@
 #include <utility>
 
 #include "bloomery/core/error.hpp"
+#include "job.hpp"
 #include "settings.hpp"
 
 namespace bloomery_redis {
@@ -27,21 +29,74 @@ struct reading {
 };
 constexpr std::size_t most_readings = 16;
 
-const image_source& source_of(const value& v, content what, bool from_start) {
-  static std::list<reading> readings;
-  const auto same = [&](const reading& r) { return r.id == v.id && r.what == what; };
-  const auto found = std::find_if(readings.begin(), readings.end(), same);
-  if (found != readings.end() && found->changes == v.changes) return found->source;
-  if (found != readings.end()) {
-    readings.erase(found);
-    if (!from_start)
-      throw refusal("ERR the filter changed meanwhile; begin again at 0, or copy it first");
+std::list<reading> readings;
+
+image_source unprepared(const value& v, content what) {
+  return what == content::dump ? image_source(v.filter, v.facts, image_source::when::later)
+                               : image_source(v.filter, image_source::when::later);
+}
+
+// What is kept of a filter as it is now, or null. Refuses when a client goes on with one that has changed.
+const image_source* kept_source(const value& v, content what, bool from_start) {
+  const auto found = std::find_if(readings.begin(), readings.end(),
+                                  [&](const reading& r) { return r.id == v.id && r.what == what; });
+  if (found == readings.end()) return nullptr;
+  if (found->changes == v.changes) return &found->source;
+  readings.erase(found);
+  if (from_start) return nullptr;
+  throw refusal("ERR the filter changed meanwhile; begin again at 0, or copy it first");
+}
+
+using reply_function = void (*)(const call&, const image_source&, std::uint64_t iterator);
+
+// Adds up the checksums, keeps them and gives the first piece.
+class preparation final : public job {
+ public:
+  preparation(const value& v, content what, reply_function answer, std::uint64_t iterator)
+      : made_{v.id, v.changes, what, unprepared(v, what)}, answer_(answer), iterator_(iterator) {}
+
+  bool step() override { return made_.source.prepare(step_bytes); }
+  void finish(const call& c) override {
+    if (readings.size() == most_readings) readings.pop_back();
+    readings.push_front(std::move(made_));
+    answer_(c, readings.front().source, iterator_);
   }
-  if (readings.size() == most_readings) readings.pop_back();
-  readings.push_front(
-      {v.id, v.changes, what,
-       what == content::dump ? image_source(v.filter, v.facts) : image_source(v.filter)});
-  return readings.front().source;
+
+ private:
+  reading made_;
+  reply_function answer_;
+  std::uint64_t iterator_;
+};
+
+void send_piece(const call& c, const family& of, content what, std::uint64_t iterator,
+                reply_function answer) {
+  std::unique_ptr<job> work;
+  std::uint64_t bytes = 0;
+  {
+    const opened_key key(c, 1, api::read_only);
+    const value& v = key.get(of);
+    if (const image_source* const kept = kept_source(v, what, iterator == 0)) {
+      answer(c, *kept, iterator);
+      return;
+    }
+    bytes = v.bytes();
+    work = std::make_unique<preparation>(v, what, answer, iterator);
+  }
+  constexpr std::array<std::size_t, 1> keys = {1};
+  run_job(c, of, keys, bytes, std::move(work));
+}
+
+void answer_dump(const call& c, const image_source& source, std::uint64_t iterator) {
+  const std::uint64_t offset = iterator == 0 ? 0 : dump_start_bytes + iterator - 1;
+  const auto piece = source.read(offset, iterator == 0 ? dump_start_bytes : dump_piece_bytes);
+  const std::uint64_t end = offset + piece.size();
+  reply_piece(c, piece.empty() ? 0 : 1 + end - dump_start_bytes, piece);
+}
+
+void answer_export(const call& c, const image_source& source, std::uint64_t offset) {
+  const auto piece = source.read(offset, dump_piece_bytes);
+  const std::uint64_t end = offset + piece.size();
+  reply_piece(c, end < source.bytes() && !piece.empty() ? end : 0, piece);
 }
 
 // ---- receiving
@@ -128,14 +183,7 @@ std::uint64_t iterator_of(const call& c, const char* otherwise) {
 }  // namespace
 
 void scan_dump(const call& c, const family& of, const dump_texts& say) {
-  const std::uint64_t iterator = iterator_of(c, say.bad_iterator);
-  opened_key key(c, 1, api::read_only);
-  const value& v = key.get(of);
-  const image_source& source = source_of(v, content::dump, iterator == 0);
-  const std::uint64_t offset = iterator == 0 ? 0 : dump_start_bytes + iterator - 1;
-  const auto piece = source.read(offset, iterator == 0 ? dump_start_bytes : dump_piece_bytes);
-  const std::uint64_t end = offset + piece.size();
-  reply_piece(c, piece.empty() ? 0 : 1 + end - dump_start_bytes, piece);
+  send_piece(c, of, content::dump, iterator_of(c, say.bad_iterator), answer_dump);
 }
 
 void load_chunk(const call& c, const family& of, const dump_texts& say) {
@@ -174,13 +222,8 @@ void load_chunk(const call& c, const family& of, const dump_texts& say) {
 }
 
 void export_image(const call& c, const family& of) {
-  const std::uint64_t offset =
-      iterator_of(c, "ERR iterator must be 0 or one that this command gave");
-  opened_key key(c, 1, api::read_only);
-  const image_source& source = source_of(key.get(of), content::image, offset == 0);
-  const auto piece = source.read(offset, dump_piece_bytes);
-  const std::uint64_t end = offset + piece.size();
-  reply_piece(c, end < source.bytes() && !piece.empty() ? end : 0, piece);
+  send_piece(c, of, content::image,
+             iterator_of(c, "ERR iterator must be 0 or one that this command gave"), answer_export);
 }
 
 void import_image(const call& c, const family& of, void (*adopt)(value&)) {

@@ -114,6 +114,8 @@ any_filter any_filter::copy_of(const filter_version& v, std::shared_ptr<const an
   return {row_for(v.header.planned.shape).copy(v), spec, hasher_for(v.header, std::move(hash))};
 }
 
+any_filter any_filter::clone() const { return {filter_->clone(), hash_spec_, hash_}; }
+
 any_filter any_filter::open(const std::filesystem::path& path,
                             std::shared_ptr<const any_hasher> hash) {
   if (auto packed = open_packed(path)) {
@@ -190,9 +192,7 @@ void any_filter::contains_bits(std::span<const std::string_view> keys,
 }
 
 bool any_filter::contains(std::string_view key) const {
-  std::uint64_t answer = 0;
-  contains_bits({&key, 1}, {&answer, 1});
-  return answer != 0;
+  return filter_->contains(key, hash_or_throw());
 }
 
 image_header any_filter::header() const {
@@ -205,7 +205,8 @@ std::uint64_t any_filter::keys() const noexcept { return filter_->keys(); }
 double any_filter::fill() const noexcept { return filter_->fill(); }
 double any_filter::fpr() const noexcept { return filter_->fpr(); }
 abilities any_filter::can() const noexcept { return filter_->can(); }
-growth_ahead any_filter::ahead() const noexcept { return filter_->ahead(); }
+std::uint64_t any_filter::room() const noexcept { return filter_->room(); }
+std::uint64_t any_filter::growth_bytes() const noexcept { return filter_->growth_bytes(); }
 std::optional<double> any_filter::keys_estimated() const { return filter_->keys_estimated(); }
 std::vector<fact> any_filter::facts() const { return filter_->facts(); }
 std::vector<std::span<const std::uint64_t>> any_filter::parts() const { return filter_->parts(); }

@@ -26,11 +26,18 @@ class any_filter::model {
   [[nodiscard]] virtual double fill() const noexcept = 0;
   [[nodiscard]] virtual double fpr() const noexcept = 0;
   [[nodiscard]] virtual abilities can() const noexcept = 0;
-  [[nodiscard]] virtual growth_ahead ahead() const noexcept { return {}; }
+  [[nodiscard]] virtual std::uint64_t room() const noexcept { return UINT64_MAX; }
+  [[nodiscard]] virtual std::uint64_t growth_bytes() const noexcept { return 0; }
   [[nodiscard]] virtual std::optional<double> keys_estimated() const { return std::nullopt; }
   [[nodiscard]] virtual std::vector<fact> facts() const { return {}; }
   virtual void contains_bits(keys_type keys, const any_hasher& hash,
                              std::span<std::uint64_t> bitmap) const = 0;
+  // One key, without the pipeline of many.
+  [[nodiscard]] virtual bool contains(std::string_view key, const any_hasher& hash) const {
+    std::uint64_t answer = 0;
+    contains_bits({&key, 1}, hash, {&answer, 1});
+    return answer != 0;
+  }
   virtual void advance(std::uint64_t) {}
   virtual void set_window(std::uint64_t) { refuse("forget"); }
 
@@ -55,6 +62,9 @@ class any_filter::model {
     refuse("have values");
   }
   virtual void merge(const model&) { refuse("be merged"); }
+  [[nodiscard]] virtual std::unique_ptr<model> clone() const {
+    refuse("be copied while it is mapped");
+  }
 
  protected:
   [[noreturn]] void refuse(std::string_view what) const {

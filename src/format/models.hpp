@@ -92,12 +92,13 @@ class reading_model : public any_filter::model {
   [[nodiscard]] abilities can() const noexcept override {
     return {.count = countable<Filter>, .value = has_values<Filter>};
   }
-  [[nodiscard]] growth_ahead ahead() const noexcept override {
-    if constexpr (requires { filter_.room(); }) {
-      return {.keys = filter_.room(), .bytes = filter_.next_layer_bytes()};
-    } else {
-      return {};
-    }
+  [[nodiscard]] std::uint64_t room() const noexcept override {
+    if constexpr (requires { filter_.room(); }) return filter_.room();
+    return UINT64_MAX;
+  }
+  [[nodiscard]] std::uint64_t growth_bytes() const noexcept override {
+    if constexpr (requires { filter_.next_layer_bytes(); }) return filter_.next_layer_bytes();
+    return 0;
   }
   [[nodiscard]] std::optional<double> keys_estimated() const override {
     if constexpr (is_of_bits(Filter::kind)) {
@@ -138,6 +139,11 @@ class reading_model : public any_filter::model {
                                [&](std::size_t first, std::span<const hash_type> hashes) {
                                  filter_.contains_bits(hashes, bitmap.subspan(first / 64));
                                });
+  }
+  [[nodiscard]] bool contains(std::string_view key, const any_hasher& hash) const override {
+    hash_type one;
+    hash.hash({&key, 1}, std::span<hash_type>(&one, 1));
+    return filter_.contains(one);
   }
   void count(keys_type keys, const any_hasher& hash,
              std::span<std::uint64_t> counts) const override {
@@ -181,6 +187,9 @@ class owning_model final : public reading_model<Filter> {
   using base::base;
 
   [[nodiscard]] abilities can() const noexcept override { return abilities_of_owner<Filter>(); }
+  [[nodiscard]] std::unique_ptr<any_filter::model> clone() const override {
+    return std::make_unique<owning_model>(Filter(static_cast<const Filter&>(this->filter_)));
+  }
 
   void add(keys_type keys, const any_hasher& hash) override {
     if constexpr (updatable<Filter>) {
@@ -320,8 +329,13 @@ class owning_model final : public reading_model<Filter> {
   // again in their turn, since one of the piece may have been the same.
   std::size_t add_new_piece(std::span<const std::uint64_t> hashes,
                             std::span<std::uint64_t> is_new) {
-    std::array<std::uint64_t, batch_keys / 64> there{};
-    this->filter_.contains_bits(hashes, there);
+    constexpr std::size_t few = 4;
+    std::array<std::uint64_t, batch_keys / 64> there;
+    if (hashes.size() < few) {
+      there[0] = 0;
+    } else {
+      this->filter_.contains_bits(hashes, there);
+    }
     std::size_t added = 0;
     for (std::size_t w = 0; w * 64 < hashes.size(); ++w) {
       const std::size_t count = std::min<std::size_t>(64, hashes.size() - w * 64);

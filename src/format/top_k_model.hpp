@@ -24,6 +24,9 @@ class top_k_model final : public any_filter::model {
   [[nodiscard]] double fill() const noexcept override { return sketch_.fill(); }
   [[nodiscard]] double fpr() const noexcept override { return sketch_.fpr(); }
   [[nodiscard]] abilities can() const noexcept override { return abilities_of_top_k; }
+  [[nodiscard]] std::unique_ptr<any_filter::model> clone() const override {
+    return std::make_unique<top_k_model>(top_k(sketch_));
+  }
   [[nodiscard]] std::vector<fact> facts() const override {
     return {{"total", static_cast<double>(sketch_.total())}};
   }

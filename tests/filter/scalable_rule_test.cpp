@@ -29,7 +29,7 @@ std::vector<std::uint64_t> hashes(std::uint64_t first, std::uint64_t count) {
 
 std::uint64_t found(const scalable_filter& f, const std::vector<std::uint64_t>& all) {
   std::uint64_t sum = 0;
-  for (const std::uint64_t h : all) sum += f.contains(h) ? 1 : 0;
+  for (const std::uint64_t h : all) sum += f.contains(h) ? 1U : 0U;
   return sum;
 }
 

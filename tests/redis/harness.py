@@ -177,7 +177,7 @@ class Raw:
             size = int(rest)
             return None if size < 0 else self.file.read(size + 2)[:-2]
         if kind in b"*~>":
-            return [self.read() for _ in range(int(rest))]
+            return None if rest == b"-1" else [self.read() for _ in range(int(rest))]
         if kind == b"%":
             return {self.read(): self.read() for _ in range(int(rest))}
         raise ValueError(line)

@@ -41,12 +41,6 @@ struct fact {
   double value;
 };
 
-// What stands between a filter that grows and its next step.
-struct growth_ahead {
-  std::uint64_t keys = UINT64_MAX;  // that it still takes without growing
-  std::uint64_t bytes = 0;          // that the step after them takes
-};
-
 // The kinds that this build has, in the order of docs and listings.
 [[nodiscard]] std::span<const filter_kind> all_kinds() noexcept;
 [[nodiscard]] std::optional<filter_kind> kind_from_name(std::string_view name) noexcept;
@@ -71,6 +65,9 @@ class any_filter {
   // Copies the file into memory, verifying every checksum, so that it can be changed.
   [[nodiscard]] static any_filter load(const std::filesystem::path& path,
                                        std::shared_ptr<const any_hasher> hash = nullptr);
+
+  // Another filter in memory with the same content. Throws errc::unsupported for one that is mapped.
+  [[nodiscard]] any_filter clone() const;
 
   // The hash function of a filter that was opened without one. Throws errc::mismatch when it is another.
   void use(std::shared_ptr<const any_hasher> hash);
@@ -124,8 +121,9 @@ class any_filter {
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
   [[nodiscard]] abilities can() const noexcept;
-  // Nothing ahead of a filter that does not grow.
-  [[nodiscard]] growth_ahead ahead() const noexcept;
+  // How many keys a filter that grows takes before it does, UINT64_MAX in others; and the bytes that it grows by then.
+  [[nodiscard]] std::uint64_t room() const noexcept;
+  [[nodiscard]] std::uint64_t growth_bytes() const noexcept;
   // The number of different keys, by the content, where the kind tells it; infinite when it is full.
   [[nodiscard]] std::optional<double> keys_estimated() const;
   [[nodiscard]] std::vector<fact> facts() const;

@@ -1,0 +1,43 @@
+// Work that takes longer than a server may be kept from its other clients: done in slices of half a millisecond by the
+// server's timer, while the client that asked for it waits.
+//
+// It all happens in the server's one thread, so nothing is read while it changes. Before each slice the keys are looked up again:
+// when one of them was changed, deleted or replaced since, the client is told so.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "command.hpp"
+
+namespace bloomery_redis {
+
+class job {
+ public:
+  job() = default;
+  job(const job&) = delete;
+  job& operator=(const job&) = delete;
+  virtual ~job() = default;
+
+  // About 0.1 ms of the work. True when all is done. The values that it was started for are as they were.
+  virtual bool step() = 0;
+  // The reply.
+  virtual void finish(const call& c) = 0;
+};
+
+// Reads this many bytes in a step.
+inline constexpr std::size_t step_bytes = std::size_t{1} << 20U;
+// Work on less than this is done at once.
+inline constexpr std::uint64_t slow_bytes = std::uint64_t{8} << 20U;
+
+// Whether the client may be kept waiting: not in transactions and scripts, nor what a master sends.
+[[nodiscard]] bool may_wait(const call& c);
+
+// Does the work now, or in slices when it is over `bytes` that take long. `keys` are the arguments that name the keys
+// whose values it reads.
+void run_job(const call& c, const family& of, std::span<const std::size_t> keys,
+             std::uint64_t bytes, std::unique_ptr<job> work);
+
+}  // namespace bloomery_redis

@@ -1,0 +1,338 @@
+"""The module in its server: limits, settings, events, metadata, sizes; and filters exchanged with the tool."""
+import pathlib
+import random
+import re
+import subprocess
+import tempfile
+import unittest
+
+import harness
+
+NO_MEMORY = "ERR Insufficient memory to create filter"
+
+
+class commands(harness.server_test):
+    """What other modules of the kind do not have."""
+
+    def test_merge(self):
+        self.call("BF.MADD", "a", "1", "2")
+        self.call("BF.MADD", "b", "2", "3")
+        self.assertEqual("OK", self.call("BF.MERGE", "u", "a", "b"))
+        self.assertEqual([1, 1, 1, 0], self.call("BF.MEXISTS", "u", "1", "2", "3", "4"))
+        self.assertEqual("OK", self.call("BF.MERGE", "a", "b"))
+        self.assertEqual([1, 1, 1], self.call("BF.MEXISTS", "a", "1", "2", "3"))
+        self.assertEqual([0, 1, 1], self.call("BF.MEXISTS", "b", "1", "2", "3"))
+        self.refused("ERR not found", "BF.MERGE", "u", "a", "missing")
+        self.refused("ERR not found", "BF.MERGE", "new", "missing")
+        self.call("SET", "s", "text")
+        self.refused("WRONGTYPE Operation against a key holding the wrong kind of value", "BF.MERGE", "u", "s")
+        self.call("BF.RESERVE", "fixed", "0.01", "1000", "NONSCALING")
+        self.call("BF.RESERVE", "larger", "0.01", "9000", "NONSCALING")
+        self.assertRegex(self.call("BF.MERGE", "fixed", "larger"), "^ERR .*bits")
+        self.assertRegex(self.call("BF.MERGE", "fixed", "a"), "^ERR .*kind")
+        self.arity("BF.MERGE", "u")
+
+    def test_compare(self):
+        for key in ("a", "b"):
+            self.call("BF.RESERVE", key, "0.001", "20000")
+        self.call("BF.MADD", "a", *range(10000))
+        self.call("BF.MADD", "b", *range(8000, 18000))
+        answer = self.three("BF.COMPARE", "a", "b")
+        self.assertEqual({"keys_a", "keys_b", "keys_union", "keys_intersection", "jaccard"}, set(answer))
+        # The library's tests have the errors of the estimates; these are ten times wider.
+        self.assertAlmostEqual(10000, answer["keys_a"], delta=300)
+        self.assertAlmostEqual(18000, answer["keys_union"], delta=500)
+        self.assertAlmostEqual(2000, answer["keys_intersection"], delta=500)
+        self.assertAlmostEqual(2 / 18, answer["jaccard"], delta=0.03)
+        flat = self.call("BF.COMPARE", "a", "b")
+        self.assertEqual(answer["keys_a"], float(flat[1]))
+        self.refused("ERR not found", "BF.COMPARE", "a", "missing")
+        self.call("BF.RESERVE", "c", "0.01", "20000")
+        self.assertRegex(self.call("BF.COMPARE", "a", "c"), "^ERR ")
+
+    def test_removal(self):
+        self.call("BF.RESERVE", "f", "0.001", "1000", "COUNTING")
+        self.assertEqual([1, 1, 0], self.call("BF.MADD", "f", "a", "b", "b"))
+        self.assertEqual(1, self.call("BF.REM", "f", "a"))
+        self.assertIs(False, self.three("BF.REM", "f", "a"))
+        self.assertEqual(0, self.call("BF.EXISTS", "f", "a"))
+        # As often as it was added.
+        self.assertEqual([1, 0], self.call("BF.MREM", "f", "b", "c"))
+        self.assertEqual(1, self.call("BF.EXISTS", "f", "b"))
+        self.assertEqual([True, False], self.three("BF.MREM", "f", "b", "b"))
+        self.assertEqual(0, self.call("BF.CARD", "f"))
+        self.refused("ERR not found", "BF.REM", "missing", "a")
+        self.call("BF.ADD", "plain", "a")
+        self.refused("ERR items can be removed from filters that were reserved with COUNTING only",
+                     "BF.REM", "plain", "a")
+        self.call("BF.RESERVE", "small", "0.001", "2", "COUNTING")
+        self.assertEqual([1, 1, "ERR non scaling filter is full"], self.call("BF.MADD", "small", "a", "b", "c"))
+        self.refused("Nonscaling filters cannot expand", "BF.RESERVE", "g", "0.01", "100", "COUNTING", "EXPANSION", "2")
+
+    def test_windows(self):
+        self.refused("ERR bad window", "BF.RESERVE", "w", "0.01", "100", "WINDOW")
+        self.refused("ERR window must be in the range [0.1, 1000000000] seconds", "BF.RESERVE", "w", "0.01", "100",
+                     "WINDOW", "0")
+        self.refused("ERR generations must be in the range [1, 63]", "BF.RESERVE", "w", "0.01", "100", "WINDOW", "5",
+                     "GENERATIONS", "64")
+        self.refused("ERR a filter has either COUNTING or WINDOW", "BF.RESERVE", "w", "0.01", "100", "WINDOW", "5",
+                     "COUNTING")
+        self.call("BF.RESERVE", "w", "0.01", "100", "WINDOW", "1000000")
+        self.assertEqual([1, 0], self.call("BF.MADD", "w", "a", "a"))
+        now = int(self.call("TIME")[0]) * 1000
+        # Half a window later it is there, two windows later it is not.
+        self.assertEqual("OK", self.call("BF.ROTATE", "w", now + 500_000_000))
+        self.assertEqual(1, self.call("BF.EXISTS", "w", "a"))
+        self.assertEqual("OK", self.call("BF.ROTATE", "w", now + 2_000_000_000))
+        self.assertEqual(0, self.call("BF.EXISTS", "w", "a"))
+        self.call("BF.ADD", "plain", "a")
+        self.refused("ERR the filter has no window", "BF.ROTATE", "plain", "5")
+
+    def test_stats(self):
+        self.call("BF.RESERVE", "f", "0.01", "10000")
+        self.call("BF.MADD", "f", *range(10000))
+        stats = self.three("BF.STATS", "f")
+        self.assertEqual(b"scalable", stats["kind"])
+        self.assertEqual(1, stats["layers"])
+        self.assertGreater(stats["fill"], 0.3)
+        self.assertLess(stats["fpr"], 0.01)
+        self.assertEqual(0.01, stats["fpr_target"])
+        self.assertLess(stats["bits_per_key"], 11)
+        self.refused("ERR not found", "BF.STATS", "missing")
+
+
+class server(harness.server_test):
+    def test_sizes_and_rates(self):
+        self.call("BF.RESERVE", "f", "0.01", "1000000")
+        self.call("BF.RESERVE", "fixed", "0.01", "1000000", "NONSCALING")
+        for key in ("f", "fixed"):
+            for first in range(0, 1000000, 20000):
+                self.call("BF.MADD", key, *range(first, first + 20000))
+            self.assertLess(self.call("BF.INFO", key, "SIZE")[0] * 8, 10.4e6)
+            self.assertGreater(self.call("MEMORY", "USAGE", key), 1.2e6)
+            self.assertEqual(1, self.call("BF.INFO", key, "FILTERS")[0])
+            # 100,000 other items: 1 % is 1000, and three standard deviations are 95.
+            wrong = sum(sum(self.call("BF.MEXISTS", key, *range(first, first + 20000)))
+                        for first in range(2000000, 2100000, 20000))
+            self.assertLess(wrong, 1095)
+
+    def test_memory_is_the_servers(self):
+        before = int(re.search(r"used_memory:(\d+)", self.call("INFO", "memory").decode())[1])
+        self.call("BF.RESERVE", "f", "0.01", "8000000")
+        after = int(re.search(r"used_memory:(\d+)", self.call("INFO", "memory").decode())[1])
+        self.assertGreater(after - before, 10e6)
+        self.call("DEL", "f")
+        harness.wait_until(lambda: int(re.search(r"used_memory:(\d+)", self.call("INFO", "memory").decode())[1]) < after - 9e6)
+
+    def test_limits(self):
+        self.call("CONFIG", "SET", "maxmemory", "100mb")
+        self.refused(NO_MEMORY, "BF.RESERVE", "x", "0.000001", "1000000000")
+        self.refused(NO_MEMORY, "BF.RESERVE", "x", "0.0001", "100000000", "NONSCALING")
+        self.assertEqual("OK", self.call("BF.RESERVE", "x", "0.01", "1000000"))
+        self.call("CONFIG", "SET", "maxmemory-policy", "allkeys-lru")
+        self.refused(NO_MEMORY, "BF.RESERVE", "y", "0.000001", "1000000000")
+        self.call("CONFIG", "SET", "maxmemory", "0", "maxmemory-policy", "noeviction")
+        self.call("CONFIG", "SET", "bf.max-filter-bytes", "1000000")
+        self.refused(NO_MEMORY, "BF.RESERVE", "z", "0.01", "1000000")
+        self.refused(NO_MEMORY, "BF.INSERT", "z", "CAPACITY", "1000000", "ITEMS", "a")
+        self.assertEqual(0, self.call("EXISTS", "z"))
+        self.call("CONFIG", "SET", "bf.max-filter-bytes", "0")
+
+    def test_settings(self):
+        self.assertEqual([b"bf.error-rate", b"0.01"], self.call("CONFIG", "GET", "bf.error-rate"))
+        for name, number in (("initial-size", "7"), ("expansion-factor", "5")):
+            self.assertEqual("OK", self.call("CONFIG", "SET", "bf." + name, number))
+        self.assertEqual("OK", self.call("CONFIG", "SET", "bf.error-rate", "0.25"))
+        self.call("BF.ADD", "f", "a")
+        self.assertEqual([7], self.call("BF.INFO", "f", "CAPACITY"))
+        self.assertEqual([5], self.call("BF.INFO", "f", "EXPANSION"))
+        self.assertEqual(b"0.25", self.call("BF.STATS", "f")[13])
+        for name, text in (("error-rate", "1.5"), ("error-rate", "x"), ("initial-size", "0"), ("expansion-factor", "-1")):
+            self.assertIsInstance(self.call("CONFIG", "SET", "bf." + name, text), harness.Raw.Error, name)
+        for name, number in (("initial-size", "100"), ("expansion-factor", "2"), ("error-rate", "0.01")):
+            self.call("CONFIG", "SET", "bf." + name, number)
+
+    def test_events(self):
+        self.call("CONFIG", "SET", "notify-keyspace-events", "KEAd")
+        listener = harness.Raw(self.server.port, protocol=2)
+        self.addCleanup(listener.close)
+        listener("PSUBSCRIBE", "__keyevent@0__:*")
+        self.call("BF.RESERVE", "f", "0.01", "100")
+        self.call("BF.ADD", "f", "a")
+        self.call("BF.ADD", "f", "a")
+        self.call("BF.MERGE", "g", "f")
+        got = [listener.read()[2:] for _ in range(3)]
+        self.assertEqual([[b"__keyevent@0__:bf.reserve", b"f"], [b"__keyevent@0__:bf.add", b"f"],
+                          [b"__keyevent@0__:bf.merge", b"g"]], got)
+        self.call("CONFIG", "SET", "notify-keyspace-events", "")
+
+    def test_watch_sees_changes_only(self):
+        self.call("BF.ADD", "f", "a")
+        for item, outcome in (("a", ["PONG"]), ("b", None)):
+            self.call("WATCH", "f")
+            self.three("BF.ADD", "f", item)
+            self.call("MULTI")
+            self.call("PING")
+            self.assertEqual(outcome, self.call("EXEC"))
+
+    def test_what_the_server_knows(self):
+        self.assertEqual([b"k"], self.call("COMMAND", "GETKEYS", "BF.ADD", "k", "i"))
+        self.assertEqual([b"a", b"b", b"c"], self.call("COMMAND", "GETKEYS", "BF.MERGE", "a", "b", "c"))
+        self.assertEqual([b"a", b"b"], self.call("COMMAND", "GETKEYS", "BF.COMPARE", "a", "b"))
+        info = {c[0].decode(): c for c in self.call("COMMAND", "INFO", "bf.add", "bf.mexists", "bf.reserve")}
+        self.assertEqual({"write", "denyoom", "module"}, set(info["bf.add"][2]) - {"fast"})
+        self.assertEqual({"readonly", "fast", "module"}, set(info["bf.mexists"][2]))
+        self.assertEqual([3, -3, -4], [info[c][1] for c in ("bf.add", "bf.mexists", "bf.reserve")])
+        text = self.call("INFO", "everything").decode()
+        self.assertIn("# bf_filters", text)
+        for field in ("filters", "filters_created", "memory_bytes", "commands"):
+            self.assertRegex(text, rf"bf_{field}:\d+")
+
+    def test_arguments_of_loadmodule(self):
+        with self.assertRaises(RuntimeError) as failed:
+            harness.Server(module_args="error-rate 2").stop()
+        self.assertIn("bad module argument error-rate", str(failed.exception))
+        other = harness.Server(module_args="ERROR_RATE 0.1 INITIAL_SIZE 5")
+        self.addCleanup(other.stop)
+        raw = harness.Raw(other.port)
+        self.addCleanup(raw.close)
+        raw("BF.ADD", "f", "a")
+        self.assertEqual({"Capacity": 5}, raw("BF.INFO", "f", "CAPACITY"))
+
+
+class slow_work(harness.server_test):
+    """What takes long on large filters is done in slices: others are served meanwhile."""
+
+    def setUp(self):
+        super().setUp()
+        for key in ("a", "b"):
+            self.call("BF.RESERVE", key, "0.01", "10000000")
+            self.call("BF.MADD", key, *range(1000))
+
+    def read_all(self, command, key):
+        pieces, iterator = [], 0
+        while True:
+            iterator, data = self.call(command, key, iterator)
+            pieces.append(data)
+            if iterator == 0:
+                return b"".join(pieces)
+
+    def test_results(self):
+        answer = self.call("BF.COMPARE", "a", "b")
+        self.assertAlmostEqual(1000, float(answer[7]), delta=50)
+        # In a transaction nobody may wait; the answer is the same.
+        self.call("MULTI")
+        self.call("BF.COMPARE", "a", "b")
+        self.call("BF.EXPORT", "a", "0")
+        together = self.call("EXEC")
+        self.assertEqual(answer, together[0])
+        image = self.read_all("BF.EXPORT", "a")
+        self.assertEqual(together[1][1], image[:len(together[1][1])])
+        self.assertGreater(len(image), 12_000_000)
+        for offset in range(0, len(image), 10**7):
+            self.assertEqual("OK", self.call("BF.IMPORT", "c", offset, image[offset:offset + 10**7]))
+        self.assertEqual(answer[7], self.call("BF.COMPARE", "a", "c")[7])
+
+    def test_a_key_that_changes_meanwhile(self):
+        for change in (("DEL", "a"), ("BF.ADD", "a", "new"), ("RENAME", "a", "z"), ("FLUSHALL",)):
+            self.setUp()
+            # One packet: the second command comes while the first one waits.
+            def packed(*args):
+                return b"*%d\r\n" % len(args) + b"".join(b"$%d\r\n%s\r\n" % (len(p), p.encode()) for p in args)
+            waiting = harness.Raw(self.server.port, protocol=2)
+            waiting.socket.sendall(packed("BF.COMPARE", "a", "b"))
+            self.three(*change)
+            answer = waiting.read()
+            waiting.close()
+            # Or it was done before.
+            self.assertTrue(isinstance(answer, list) or str(answer).startswith("ERR "), answer)
+        self.assertEqual("PONG", self.call("PING"))
+
+    def test_a_client_that_leaves(self):
+        for _ in range(5):
+            gone = harness.Raw(self.server.port, protocol=2)
+            gone.socket.sendall(b"*3\r\n$9\r\nBF.EXPORT\r\n$1\r\na\r\n$1\r\n0\r\n")
+            gone.close()
+        self.assertEqual(0, self.call("BF.EXISTS", "a", "nobody"))
+        self.assertEqual(1, self.call("BF.ADD", "a", "somebody"))
+
+    def test_an_export_of_a_filter_that_changes_is_refused(self):
+        iterator, _ = self.call("BF.EXPORT", "a", 0)
+        self.call("BF.ADD", "a", "new")
+        self.refused("ERR the filter changed meanwhile; begin again at 0, or copy it first", "BF.EXPORT", "a", iterator)
+
+
+class tool(harness.server_test):
+    """Filters go to and from the tool, in pieces of any length."""
+
+    def setUp(self):
+        super().setUp()
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+        self.words = self.folder / "words"
+        self.words.write_text("".join(f"word {i}\n" for i in range(50000)))
+
+    def bloomery(self, *args):
+        return subprocess.run([harness.TOOL, *map(str, args)], check=True, capture_output=True, text=True).stdout
+
+    def import_file(self, path, key, size):
+        data = path.read_bytes()
+        for offset in range(0, len(data), size):
+            self.assertEqual(0, self.call("EXISTS", key))
+            self.assertEqual("OK", self.call("BF.IMPORT", key, offset, data[offset:offset + size]))
+        self.assertEqual(1, self.call("EXISTS", key))
+
+    def test_import(self):
+        for kind in ("blocked", "scalable", "counting"):
+            file = self.folder / "f"
+            self.bloomery("build", "-q", "--kind", kind, "--seed", "5", "-o", file,
+                          self.words)
+            self.import_file(file, kind, random.Random(1).choice((1000, 7777, 10**6)))
+            words = [f"word {i}" for i in range(40000, 60000)]
+            answers = self.call("BF.MEXISTS", kind, *words)
+            (self.folder / "asked").write_text("".join(w + "\n" for w in words))
+            told = set(self.bloomery("check", file, self.folder / "asked").splitlines())
+            self.assertEqual(told, {w for w, a in zip(words, answers) if a})
+            self.assertEqual(50000, self.call("BF.CARD", kind))
+
+    def test_export(self):
+        self.call("BF.MADD", "f", *[f"word {i}" for i in range(3000)])
+        offset, data = 0, b""
+        while True:
+            offset, piece = self.call("BF.EXPORT", "f", offset)
+            data += piece
+            if offset == 0:
+                break
+        file = self.folder / "f"
+        file.write_bytes(data)
+        self.bloomery("verify", file)
+        self.assertEqual(3000, len([w for w in self.bloomery("check", file, self.words).splitlines()
+                                    if int(w.split()[1]) < 3000]))
+
+    def test_a_bad_import_leaves_nothing(self):
+        file = self.folder / "f"
+        self.bloomery("build", "-q", "-o", file, self.words)
+        data = file.read_bytes()
+        self.refused("ERR iterator must be the offset of the data in the file", "BF.IMPORT", "k", "-1", "x")
+        self.refused("ERR no import of this key was begun; begin at 0", "BF.IMPORT", "k", "5", "x")
+        self.assertRegex(self.call("BF.IMPORT", "k", "0", b"x" * 300), "^ERR not a Bloomery filter")
+        self.call("BF.IMPORT", "k", "0", data[:1000])
+        self.refused("ERR the next piece begins at 1000", "BF.IMPORT", "k", "999", "x")
+        broken = bytearray(data)
+        broken[5000] ^= 1
+        self.assertRegex(self.call("BF.IMPORT", "k", "1000", bytes(broken[1000:])), "^ERR .*damaged")
+        self.refused("ERR no import of this key was begun; begin at 0", "BF.IMPORT", "k", "1000", "x")
+        self.call("BF.IMPORT", "k", "0", data[:1000])
+        self.assertRegex(self.call("BF.IMPORT", "k", "1000", data[1000:] + b"x"), "^ERR .*more bytes")
+        self.bloomery("pack", "-q", "-o", self.folder / "packed", file)
+        self.assertRegex(self.call("BF.IMPORT", "k", "0", (self.folder / "packed").read_bytes()), "^ERR .*packed")
+        self.bloomery("build", "-q", "--kind", "fuse", "-o", file, self.words)
+        self.assertRegex(self.call("BF.IMPORT", "k", "0", file.read_bytes()), "^ERR .*kind")
+        self.assertEqual(0, self.call("EXISTS", "k"))
+        self.call("BF.ADD", "k", "x")
+        self.refused("ERR item exists", "BF.IMPORT", "k", "0", data)
+
+
+if __name__ == "__main__":
+    unittest.main()
