@@ -38,6 +38,7 @@ struct build_options {
   std::optional<std::uint32_t> bucket;
   std::optional<std::uint32_t> generations;
   std::optional<std::uint32_t> growth;
+  std::optional<std::uint32_t> shards;
   std::string window;
   std::string layout;
   std::string update;
@@ -83,6 +84,7 @@ void check_options(const build_options& o) {
   only(o.growth.has_value(), "--growth", {"scalable"});
   only(!o.layout.empty(), "--layout", {"counting"});
   only(!o.update.empty(), "--update", {"count-min", "spectral"});
+  only(o.shards.has_value(), "--shards", {"blocked"});
   only(makes_digests(o.hash), fmt::format("--hash {}", o.hash), {"classic"});
   if (o.kind == "bloomier") {
     throw error(errc::bad_argument, "a bloomier filter has values: use 'bloomery map build'");
@@ -189,6 +191,10 @@ void builder::plan_by_input() {
 void builder::plan_for(std::uint64_t keys) {
   plan_ = sizing::make_plan(make_request(o_, keys));
   if (makes_digests(o_.hash)) plan_.shape.scheme = probe_scheme::modulo;
+  if (o_.shards) {  // a whole number of blocks in each
+    const std::uint64_t unit = std::uint64_t{*o_.shards} * bits_per_block;
+    plan_.shape.bits = (plan_.shape.bits + unit - 1) / unit * unit;
+  }
   check_shape(plan_.shape);
   if (hasher_ == nullptr) {
     hasher_ =
@@ -320,6 +326,10 @@ void add_kind_options(command& verb, build_options& o) {
   verb.add_option("--generations", o.generations,
                   "Steps in which a windowed filter forgets (default 4)")
       ->type_name("G");
+  verb.add_option("--shards", o.shards,
+                  "A blocked filter of a size that can be spread over so many keys: see 'push'")
+      ->between(1, max_shards)
+      ->type_name("N");
   verb.add_option("--update", o.update,
                   "How counts are kept, the first two by count-min, the others by spectral")
       ->one_of({"plain", "conservative", "selection", "increase", "recurring"})

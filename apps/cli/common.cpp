@@ -246,6 +246,10 @@ nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes) {
   for (const fact& told : f.facts()) {
     object[std::string(told.name)] = static_cast<std::uint64_t>(told.value);
   }
+  if (!s.shard.whole()) {
+    object["shard"] = s.shard.index;
+    object["shards"] = s.shard.count;
+  }
   if (f.hash().rule != key_rule::plain) object["keys_are"] = rule_name(f.hash().rule);
   if (f.hash().id == hash_id::siphash) object["key_id"] = fmt::format("{:016x}", f.hash().key_id);
   return object;

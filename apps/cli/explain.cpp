@@ -10,6 +10,7 @@
 #include "bloomery/filter/classic.hpp"
 #include "bloomery/filter/counting.hpp"
 #include "bloomery/filter/partitioned.hpp"
+#include "bloomery/filter/shard.hpp"
 #include "cli/common.hpp"
 #include "cli/keys.hpp"
 #include "cli/text.hpp"
@@ -60,7 +61,11 @@ explanation explain_bits(const any_filter& f, const typename View::hash_type& ha
     e.places.push_back({std::move(where), position, set ? 1U : 0U});
     return true;  // all of them, whatever the answer
   });
-  if (View::kind == filter_kind::blocked) {
+  if constexpr (sharded<typename View::probes_type>) {
+    const std::uint64_t owner = shard_of(hash, f.shape().shard.count);
+    if (!view.probes().owns(hash)) e.why = fmt::format("it belongs to shard {}", owner);
+  }
+  if (View::kind == filter_kind::blocked && !e.places.empty()) {
     e.picture = draw_block(view.words(), e.places.front().position / 512 * 512, e.places);
   }
   return e;
@@ -81,7 +86,8 @@ explanation explain_places(const any_filter& f, std::uint64_t hash) {
   if (std::optional<explanation> e = explain_mechanism(f, hash)) return *std::move(e);
   switch (f.shape().kind) {
     case filter_kind::blocked:
-      return explain_bits<blocked_view>(f, hash);
+      return f.shape().shard.whole() ? explain_bits<blocked_view>(f, hash)
+                                     : explain_bits<shard_view>(f, hash);
     case filter_kind::classic:
       return explain_bits<classic_view>(f, hash);
     case filter_kind::partitioned:

@@ -47,6 +47,11 @@ void print_text(const std::string& path, const nlohmann::json& info) {
                                                static_cast<double>(keys));
   }
   row("size", size);
+  if (info.contains("shard")) {
+    row("shard", fmt::format("{} of {}, counted from 0: a slice of a larger filter",
+                             info["shard"].get<std::uint64_t>(),
+                             with_commas(info["shards"].get<std::uint64_t>())));
+  }
   row("probes", fmt::format("{}", info["probes"].get<std::uint32_t>()));
   for (const char* fact : {"layers", "saturated", "total", "window"}) {
     if (info.contains(fact)) row(fact, with_commas(info[fact].get<std::uint64_t>()));

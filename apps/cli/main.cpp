@@ -61,6 +61,9 @@ void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
       {"Combine", {add_sets}},
       {"Send", {add_wire}},
       {"Two hosts", {add_reconcile, add_join}},
+#ifdef BLOOMERY_HAS_HIREDIS
+      {"Use Redis", {add_push, add_redis}},
+#endif
       {"Plan and measure", {add_plan, add_bench}},
   };
   const auto add = [&](const section& s) {

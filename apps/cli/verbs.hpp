@@ -32,6 +32,8 @@ void add_search(command& app, int& status);  // likewise
 void add_bench(command& app, int& status);
 void add_reconcile(command& app, int& status);
 void add_join(command& app, int& status);
-void add_wire(command& app, int& status);  // pack, unpack, diff, patch
+void add_push(command& app, int& status);   // push, pull; needs hiredis
+void add_redis(command& app, int& status);  // likewise
+void add_wire(command& app, int& status);   // pack, unpack, diff, patch
 
 }  // namespace bloomery::cli

@@ -186,6 +186,7 @@ const added& add_items(const call& c, value& v, std::span<const std::string_view
   a.is_new.assign(items.size() / 64 + 1, 0);
   a.done = a.fresh = 0;
   a.refused = nullptr;
+  check_own(v, items);
   const filter_kind kind = v.filter.shape().kind;
   if (kind == filter_kind::windowed ||
       (kind == filter_kind::counting && items.size() <= room_of(v))) {
@@ -302,6 +303,7 @@ bool create_bloom_commands(api::ctx* c) {
       comparison,
       make_command<bloom::stats, 2>("bf.stats", reads_slowly,
                                     "How full a filter is, and how often it errs"),
+      make_command<bloom::shard, 2>("bf.shard", reads, "Which slice of a larger filter a key is"),
       make_command<bloom::scandump, 3>("bf.scandump", reads_slowly, "A filter in pieces"),
       make_command<bloom::loadchunk, 4>("bf.loadchunk", writes, "Takes a piece of BF.SCANDUMP"),
       make_command<bloom::export_, 3>("bf.export", reads_slowly,

@@ -25,6 +25,7 @@ struct bloom_spec {
   bool counting = false;
   std::uint64_t window = 0;  // in milliseconds; 0 for none
   std::uint32_t generations = 4;
+  bloomery::shard_number shard = {};
 };
 // What a filter is made like that nobody described.
 [[nodiscard]] bloom_spec default_spec();
@@ -33,6 +34,11 @@ struct bloom_spec {
 [[nodiscard]] std::unique_ptr<value> make_bloom(const call& c, const bloom_spec& spec);
 // Tells replicas to make it, in all details: their own defaults may be others.
 void replicate_reserve(const call& c, const bloom_spec& spec);
+
+// The two arguments from number i on.
+[[nodiscard]] bloomery::shard_number read_shard(const call& c, std::size_t i);
+// Refuses items of other shards.
+void check_own(const value& v, std::span<const std::string_view> items);
 
 // A filter's capacity, expansion and number of layers, as INFO tells them.
 [[nodiscard]] std::uint64_t capacity_of(const value& v);
@@ -69,6 +75,7 @@ void rotate(const call& c);
 void merge(const call& c);
 void compare(const call& c);
 void stats(const call& c);
+void shard(const call& c);
 void scandump(const call& c);
 void loadchunk(const call& c);
 void export_(const call& c);

@@ -89,6 +89,9 @@ void read_options(const call& c, std::size_t first, bloom_spec& spec) {
       spec.window = read_window(c, ++i);
     } else if (c.is(i, "GENERATIONS")) {
       spec.generations = read_generations(c, ++i);
+    } else if (c.is(i, "SHARD")) {
+      spec.shard = read_shard(c, i + 1);
+      i += 2;
     } else {
       throw refusal("ERR unknown argument");
     }
@@ -96,7 +99,10 @@ void read_options(const call& c, std::size_t first, bloom_spec& spec) {
   if (spec.counting && spec.window != 0) {
     throw refusal("ERR a filter has either COUNTING or WINDOW");
   }
-  fixed |= spec.counting || spec.window != 0;
+  if (!spec.shard.whole() && (spec.counting || spec.window != 0)) {
+    throw refusal("ERR a shard has neither COUNTING nor WINDOW");
+  }
+  fixed |= spec.counting || spec.window != 0 || !spec.shard.whole();
   if (fixed && expands) throw refusal("Nonscaling filters cannot expand");
   if (fixed) spec.expansion = 0;
 }
@@ -128,7 +134,8 @@ bloom_spec default_spec() {
 }
 
 std::unique_ptr<value> make_bloom(const call& c, const bloom_spec& spec) {
-  const bloomery::plan p = sizing::make_plan(request_for(spec));
+  bloomery::plan p = sizing::make_plan(request_for(spec));
+  p.shape.shard = spec.shard;
   check_memory(c.ctx, p.shape.bits / 8, p.shape.bits / 8);
   auto v = std::make_unique<value>(bloomery::any_filter(p, default_hash()),
                                    fact_list{spec.capacity, spec.expansion}, bloom_family);
@@ -150,6 +157,10 @@ void replicate_reserve(const call& c, const bloom_spec& spec) {
         bloomery::detail::to_text(static_cast<double>(spec.window) / milliseconds);
     api::Replicate(c.ctx, "BF.RESERVE", "sclcccl", c.args[1], error.c_str(), capacity, "WINDOW",
                    window.c_str(), "GENERATIONS", static_cast<long long>(spec.generations));
+  } else if (!spec.shard.whole()) {
+    api::Replicate(c.ctx, "BF.RESERVE", "sclcll", c.args[1], error.c_str(), capacity, "SHARD",
+                   static_cast<long long>(spec.shard.index),
+                   static_cast<long long>(spec.shard.count));
   } else {
     api::Replicate(c.ctx, "BF.RESERVE", "sclcl", c.args[1], error.c_str(), capacity, "EXPANSION",
                    static_cast<long long>(spec.expansion));

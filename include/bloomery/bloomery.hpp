@@ -20,6 +20,7 @@
 #include "bloomery/filter/partitioned.hpp"
 #include "bloomery/filter/ribbon.hpp"
 #include "bloomery/filter/scalable.hpp"
+#include "bloomery/filter/shard.hpp"
 #include "bloomery/filter/windowed.hpp"
 #include "bloomery/format/any_filter.hpp"
 #include "bloomery/format/codec.hpp"

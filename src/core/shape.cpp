@@ -91,6 +91,24 @@ void check_digests(const shape& s) {
   }
 }
 
+void check_shard(const shape& s) {
+  if (s.shard.count < 1 || s.shard.count > max_shards) {
+    detail::throw_bad_argument("the number of shards", std::uint64_t{s.shard.count},
+                               "from 1 to 65536");
+  }
+  if (s.shard.index >= s.shard.count) {
+    detail::throw_bad_argument("the number of a shard", std::uint64_t{s.shard.index},
+                               "below the number of shards");
+  }
+  if (s.shard.whole()) return;
+  if (s.kind != filter_kind::blocked) {
+    throw error(errc::bad_argument, "only a blocked filter has shards");
+  }
+  if (s.bits > max_bits / s.shard.count) {
+    detail::throw_bad_argument("the number of bits", s.bits, "at most 2^48 in all shards together");
+  }
+}
+
 }  // namespace
 
 std::string_view kind_name(filter_kind kind) noexcept {
@@ -133,6 +151,7 @@ void check_shape(const shape& s) {
                                "those of the value and 0 to 32 check bits");
   }
   if (s.scheme == probe_scheme::modulo) check_digests(s);
+  check_shard(s);
 }
 
 }  // namespace bloomery

@@ -1,6 +1,7 @@
 #include "bloomery/filter/bit_filter.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <concepts>
 #include <string>
@@ -12,6 +13,7 @@
 #include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/classic.hpp"
 #include "bloomery/filter/partitioned.hpp"
+#include "bloomery/filter/shard.hpp"
 
 namespace bloomery {
 
@@ -24,6 +26,11 @@ const plan& checked_plan(const plan& p, std::span<const std::uint64_t> words) {
     throw error(errc::bad_argument, "a shape of kind " + std::string(kind_name(p.shape.kind)) +
                                         " given to a filter of kind " +
                                         std::string(kind_name(Probes::kind)));
+  }
+  if (p.shape.shard.whole() == sharded<Probes>) {
+    throw error(errc::bad_argument, sharded<Probes>
+                                        ? "a whole filter given where a shard is needed"
+                                        : "a shard given where a whole filter is needed");
   }
   if (words.size() != bit_array::words_for(p.shape.bits)) {
     detail::throw_bad_argument("the number of words", std::uint64_t{words.size()},
@@ -42,9 +49,74 @@ double partitioned_fpr_now(std::span<const std::uint64_t> words, const shape& s)
   return rate;
 }
 
+// A shard is to the kernels the whole filter, whose first words would lie before those that are there. Its own keys do
+// not get to them, and the kernels see no others. An address, because no pointer may point there.
 template <class Word>
 kernel::block_array<Word> blocks_of(Word* words, const shape& s) noexcept {
-  return {.words = words, .blocks = s.bits / bits_per_block, .probes = s.probes};
+  const std::uint64_t blocks = s.bits / bits_per_block;
+  const auto first = reinterpret_cast<std::uintptr_t>(words) -
+                     static_cast<std::uintptr_t>(blocks * s.shard.index * (bits_per_block / 8));
+  return {.words = reinterpret_cast<Word*>(first),
+          .blocks = blocks * s.shard.count,
+          .probes = s.probes};
+}
+
+// Calls work(first, own, places) for each piece of the hashes: those that the shard owns, and where they stand behind
+// number `first` of all. To the kernels' groups of eight, `own` is filled up with a hash that is in it.
+template <class Work>
+void for_each_own(const shard_probes& probes, std::span<const std::uint64_t> hashes, Work work) {
+  constexpr std::size_t piece = 1024;
+  std::array<std::uint64_t, piece> own;
+  std::array<std::uint16_t, piece> places;
+  for (std::size_t first = 0; first < hashes.size(); first += piece) {
+    const std::size_t end = std::min(piece, hashes.size() - first);
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < end; ++i) {
+      own[count] = hashes[first + i];
+      places[count] = static_cast<std::uint16_t>(i);
+      count += std::size_t{probes.owns(hashes[first + i])};
+    }
+    std::size_t filled = count;
+    while (filled % 8 != 0) own[filled++] = own[0];
+    work(first, std::span<const std::uint64_t>(own).first(filled),
+         std::span<const std::uint16_t>(places).first(count));
+  }
+}
+
+void contains_own(const kernel::const_blocks& blocks, const shard_probes& probes,
+                  std::span<const std::uint64_t> hashes, std::span<std::uint64_t> bitmap) {
+  std::ranges::fill(bitmap.first((hashes.size() + 63) / 64), 0);
+  for_each_own(probes, hashes, [&](std::size_t first, auto own, auto places) {
+    std::array<std::uint64_t, 1024 / 64> answers;
+    kernel::blocked_kernels_chosen().contains(blocks, kernel::run_of(own), answers.data());
+    for (std::size_t i = 0; i < places.size(); ++i) {
+      const std::uint64_t answer = (answers[i / 64] >> (i % 64)) & 1U;
+      bitmap[(first + places[i]) / 64] |= answer << (places[i] % 64);
+    }
+  });
+}
+
+// How many there were.
+std::uint64_t add_own(const kernel::changing_blocks& blocks, const shard_probes& probes,
+                      std::span<const std::uint64_t> hashes) {
+  std::uint64_t added = 0;
+  for_each_own(probes, hashes, [&](std::size_t, auto own, auto places) {
+    kernel::blocked_kernels_chosen().add(blocks, kernel::run_of(own));
+    added += places.size();
+  });
+  return added;
+}
+
+// Calls work(first, hashes) for pieces of the integers.
+template <class Work>
+void for_each_mixed(const mixed_integers& keys, Work work) {
+  std::array<std::uint64_t, 1024> hashes;
+  for (std::size_t first = 0; first < keys.keys.size(); first += hashes.size()) {
+    const std::size_t count = std::min(hashes.size(), keys.keys.size() - first);
+    kernel::blocked_kernels_chosen().mix(keys.keys.data() + first, count, keys.spread_seed,
+                                         hashes.data());
+    work(first, std::span<const std::uint64_t>(hashes).first(count));
+  }
 }
 
 // Classic and partitioned of 64-bit hashes, whose kernels differ in two numbers.
@@ -68,7 +140,9 @@ bit_view<Probes>::bit_view(const plan& p, std::span<const std::uint64_t> words, 
 template <class Probes>
 void bit_view<Probes>::contains_bits(std::span<const hash_type> hashes,
                                      std::span<std::uint64_t> bitmap) const noexcept {
-  if constexpr (Probes::kind == filter_kind::blocked) {
+  if constexpr (sharded<Probes>) {
+    contains_own(blocks_of(words_, shape()), probes_, hashes, bitmap);
+  } else if constexpr (Probes::kind == filter_kind::blocked) {
     kernel::blocked_kernels_chosen().contains(blocks_of(words_, shape()), kernel::run_of(hashes),
                                               bitmap.data());
   } else if constexpr (scattered<Probes>) {
@@ -85,8 +159,14 @@ void bit_view<Probes>::contains_bits(const mixed_integers& keys,
                                      std::span<std::uint64_t> bitmap) const noexcept
   requires(Probes::kind == filter_kind::blocked)
 {
-  kernel::blocked_kernels_chosen().contains(blocks_of(words_, shape()), kernel::run_of(keys),
-                                            bitmap.data());
+  if constexpr (sharded<Probes>) {
+    for_each_mixed(keys, [&](std::size_t first, std::span<const std::uint64_t> hashes) {
+      contains_bits(hashes, bitmap.subspan(first / 64));
+    });
+  } else {
+    kernel::blocked_kernels_chosen().contains(blocks_of(words_, shape()), kernel::run_of(keys),
+                                              bitmap.data());
+  }
 }
 
 template <class Probes>
@@ -102,7 +182,10 @@ double bit_view<Probes>::fpr() const noexcept {
 
 template <class Probes>
 void bit_filter<Probes>::add_batch(std::span<const hash_type> hashes) noexcept {
-  if constexpr (Probes::kind == filter_kind::blocked) {
+  if constexpr (sharded<Probes>) {
+    this->key_count() +=
+        add_own(blocks_of(array_.words().data(), this->shape()), this->probes(), hashes);
+  } else if constexpr (Probes::kind == filter_kind::blocked) {
     kernel::blocked_kernels_chosen().add(blocks_of(array_.words().data(), this->shape()),
                                          kernel::run_of(hashes));
     this->key_count() += hashes.size();
@@ -120,9 +203,13 @@ template <class Probes>
 void bit_filter<Probes>::add_batch(const mixed_integers& keys) noexcept
   requires(Probes::kind == filter_kind::blocked)
 {
-  kernel::blocked_kernels_chosen().add(blocks_of(array_.words().data(), this->shape()),
-                                       kernel::run_of(keys));
-  this->key_count() += keys.keys.size();
+  if constexpr (sharded<Probes>) {
+    for_each_mixed(keys, [&](std::size_t, auto hashes) { add_batch(hashes); });
+  } else {
+    kernel::blocked_kernels_chosen().add(blocks_of(array_.words().data(), this->shape()),
+                                         kernel::run_of(keys));
+    this->key_count() += keys.keys.size();
+  }
 }
 
 template <class Probes>
@@ -167,5 +254,7 @@ template class bit_view<partitioned_probes>;
 template class bit_filter<partitioned_probes>;
 template class bit_view<blocked_probes>;
 template class bit_filter<blocked_probes>;
+template class bit_view<shard_probes>;
+template class bit_filter<shard_probes>;
 
 }  // namespace bloomery

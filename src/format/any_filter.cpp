@@ -16,7 +16,7 @@ using detail::kind_row;
 
 const kind_row& row_for(const shape& s) {
   for (const kind_row& row : detail::kind_table()) {
-    if (row.kind == s.kind && row.scheme == s.scheme) return row;
+    if (row.kind == s.kind && row.scheme == s.scheme && row.shard != s.shard.whole()) return row;
   }
   throw error(errc::unsupported, "no filter of this kind and probe scheme");
 }

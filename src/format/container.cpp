@@ -20,6 +20,8 @@ void put_short(std::vector<std::byte>& out, std::uint16_t value) {
 }
 
 // The first three kinds were packed before there were others: their fields stay what they are.
+constexpr unsigned shard_shift = 16;  // of a shard's number, which stands above the kind
+
 bool has_cells(std::uint64_t kind) {
   return kind > static_cast<std::uint64_t>(filter_kind::blocked);
 }
@@ -54,8 +56,9 @@ void put_fixed64(std::vector<std::byte>& out, std::uint64_t value) {
 
 void put_header(std::vector<std::byte>& out, const image_header& h) {
   const header_fields f = fields_of(h);
-  for (const std::uint64_t number : {f.kind, f.hash, f.scheme, f.probes, f.block_bits, f.bits,
-                                     f.seed, f.key_id, f.keys, f.planned_keys}) {
+  for (const std::uint64_t number :
+       {f.kind | (f.shard << shard_shift), f.hash, f.scheme, f.probes, f.block_bits, f.bits, f.seed,
+        f.key_id, f.keys, f.planned_keys}) {
     bit_code::put_varint(out, number);
   }
   if (has_cells(f.kind)) {
@@ -71,6 +74,8 @@ image_header take_header(bit_code::reader& in) {
                                 &f.seed, &f.key_id, &f.keys, &f.planned_keys}) {
     *number = in.varint();
   }
+  f.shard = f.kind >> shard_shift;
+  f.kind &= (1U << shard_shift) - 1;
   if (has_cells(f.kind)) {
     f.cell_bits = in.varint();
     f.variant = in.varint();

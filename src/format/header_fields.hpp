@@ -32,6 +32,7 @@ struct header_fields {
   std::uint64_t block_bits = 0;
   std::uint64_t cell_bits = 0;
   std::uint64_t variant = 0;
+  std::uint64_t shard = 0;  // its number, and from bit 16 on how many there are less one
   std::uint64_t bits = 0;
   std::uint64_t seed = 0;
   std::uint64_t key_id = 0;

@@ -39,7 +39,8 @@ constexpr std::size_t checksums_offset = 96;
 constexpr std::size_t file_bytes = 104;
 constexpr std::size_t checksum_of_checksums = 112;
 constexpr std::size_t variant = 120;
-constexpr std::size_t reserved = 124;
+constexpr std::size_t shard = 124;  // its number, and how many there are less one
+constexpr std::size_t reserved = 128;
 constexpr std::size_t checksum = 248;
 }  // namespace at
 
@@ -104,7 +105,7 @@ shape checked_shape(const header_fields& f) {
     throw error(errc::unsupported, "the filter uses probe scheme " + detail::to_text(f.scheme) +
                                        ", which this program does not know");
   }
-  if (std::max({f.probes, f.block_bits, f.cell_bits, f.variant}) > UINT32_MAX) {
+  if (std::max({f.probes, f.block_bits, f.cell_bits, f.variant, f.shard}) > UINT32_MAX) {
     throw_corrupt("its shape is no shape");
   }
   const shape s{.kind = static_cast<filter_kind>(f.kind),
@@ -113,7 +114,9 @@ shape checked_shape(const header_fields& f) {
                 .block_bits = static_cast<std::uint32_t>(f.block_bits),
                 .cell_bits = static_cast<std::uint32_t>(f.cell_bits),
                 .variant = static_cast<std::uint32_t>(f.variant),
-                .bits = f.bits};
+                .bits = f.bits,
+                .shard = {.index = static_cast<std::uint32_t>(f.shard & 0xffffU),
+                          .count = static_cast<std::uint32_t>(f.shard >> 16U) + 1}};
   try {
     check_shape(s);
   } catch (const error& e) {
@@ -150,6 +153,7 @@ header_fields read_fields(std::span<const std::byte> bytes) {
           .block_bits = read<std::uint32_t>(bytes, at::block_bits),
           .cell_bits = read<std::uint16_t>(bytes, at::cell_bits),
           .variant = read<std::uint32_t>(bytes, at::variant),
+          .shard = read<std::uint32_t>(bytes, at::shard),
           .bits = read<std::uint64_t>(bytes, at::bits),
           .seed = read<std::uint64_t>(bytes, at::seed),
           .key_id = read<std::uint64_t>(bytes, at::key_id),
@@ -211,6 +215,7 @@ header_fields fields_of(const image_header& h) {
           .block_bits = s.block_bits,
           .cell_bits = s.cell_bits,
           .variant = s.variant,
+          .shard = s.shard.index | (std::uint64_t{s.shard.count - 1} << 16U),
           .bits = s.bits,
           .seed = h.hash.seed,
           .key_id = h.hash.key_id,
@@ -342,6 +347,7 @@ image_writer::header_bytes image_writer::header() const {
   write(out, at::block_bits, static_cast<std::uint32_t>(f.block_bits));
   write(out, at::cell_bits, static_cast<std::uint16_t>(f.cell_bits));
   write(out, at::variant, static_cast<std::uint32_t>(f.variant));
+  write(out, at::shard, static_cast<std::uint32_t>(f.shard));
   write(out, at::chunk_bytes, static_cast<std::uint32_t>(image_chunk_bytes));
   write(out, at::seed, f.seed);
   write(out, at::key_id, f.key_id);

@@ -10,6 +10,7 @@
 #include "bloomery/filter/partitioned.hpp"
 #include "bloomery/filter/ribbon.hpp"
 #include "bloomery/filter/scalable.hpp"
+#include "bloomery/filter/shard.hpp"
 #include "bloomery/filter/windowed.hpp"
 #include "bloomery/sketch/count_min.hpp"
 #include "bloomery/sketch/spectral.hpp"
@@ -32,6 +33,7 @@ constexpr kind_row row_of() {
   kind_row row{};
   row.kind = Filter::kind;
   row.scheme = Filter::scheme;
+  row.shard = has_others_keys<Filter>;
   row.can = abilities_of_owner<Filter>();
   row.borrow = [](const filter_version& v) -> model_ptr {
     return std::make_unique<reading_model<typename Filter::view>>(view_of<Filter>(v));
@@ -72,13 +74,12 @@ constexpr kind_row row_of_top_k() {
   return row;
 }
 
-constexpr std::array rows = {row_of<blocked_filter>(),     row_of<classic_filter>(),
-                             row_of<partitioned_filter>(), row_of<digest_filter>(),
-                             row_of<scalable_filter>(),    row_of<windowed_filter>(),
-                             row_of<counting_filter>(),    row_of<cuckoo_filter>(),
-                             row_of<fuse_filter>(),        row_of<ribbon_filter>(),
-                             row_of<bloomier_filter>(),    row_of<count_min>(),
-                             row_of<spectral_filter>(),    row_of_top_k()};
+constexpr std::array rows = {
+    row_of<blocked_filter>(),  row_of<classic_filter>(),  row_of<partitioned_filter>(),
+    row_of<digest_filter>(),   row_of<scalable_filter>(), row_of<windowed_filter>(),
+    row_of<counting_filter>(), row_of<cuckoo_filter>(),   row_of<fuse_filter>(),
+    row_of<ribbon_filter>(),   row_of<bloomier_filter>(), row_of<count_min>(),
+    row_of<spectral_filter>(), row_of<shard_filter>(),    row_of_top_k()};
 
 }  // namespace
 

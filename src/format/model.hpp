@@ -88,6 +88,7 @@ using model_ptr = std::unique_ptr<any_filter::model>;
 struct kind_row {
   filter_kind kind;
   probe_scheme scheme;
+  bool shard;
   abilities can;
   model_ptr (*make)(const plan&);
   // From all keys at once; null for the kinds that take keys one by one.

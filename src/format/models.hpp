@@ -45,6 +45,9 @@ concept has_values = requires(const Filter& f, std::span<const typename Filter::
                               std::span<std::uint64_t> out) { f.value_batch(hashes, out, out); };
 template <class Filter>
 concept has_clock = requires(Filter& f) { f.advance(std::uint64_t{}); };
+// A shard: there are keys that are not its own.
+template <class Filter>
+concept has_others_keys = requires(const Filter& f) { f.probes().owns(std::uint64_t{}); };
 template <class Filter>
 concept has_adder = requires { typename Filter::shared_adder; };
 // A union in place is |= of bits, += of counters, or a call.
@@ -203,8 +206,10 @@ class owning_model final : public reading_model<Filter> {
       constexpr bool small = sizeof(hash_type) == sizeof(std::uint64_t);  // digests are not
       std::call_once(made_adder_, [this] { adder_.emplace(this->filter_); });
       for_each_hashed<hash_type, small ? shared_keys : batch_keys>(
-          keys, hash,
-          [&](std::size_t, std::span<const hash_type> hashes) { adder_->add_batch(hashes); });
+          keys, hash, [&](std::size_t, std::span<const hash_type> hashes) {
+            check_own(hashes);
+            adder_->add_batch(hashes);
+          });
     } else {
       base::add_concurrent(keys, hash);
     }
@@ -296,8 +301,23 @@ class owning_model final : public reading_model<Filter> {
     using type = typename F::shared_adder;
   };
 
+  void check_own(std::span<const hash_type> hashes) const {
+    if constexpr (has_others_keys<Filter>) {
+      const auto others = std::ranges::count_if(
+          hashes, [&](const hash_type& hash) { return !this->filter_.probes().owns(hash); });
+      if (others == 0) return;
+      const shard_number& own = this->planned().shape.shard;
+      throw error(errc::mismatch, to_text(static_cast<std::uint64_t>(others)) +
+                                      " of the keys belong "
+                                      "to other shards; this is shard " +
+                                      to_text(std::uint64_t{own.index}) + " of " +
+                                      to_text(std::uint64_t{own.count}));
+    }
+  }
+
   // A filter that may refuse keys says how many it took.
   void add_all(std::span<const hash_type> hashes) {
+    check_own(hashes);
     if constexpr (std::is_void_v<decltype(this->filter_.add_batch(hashes))>) {
       this->filter_.add_batch(hashes);
     } else if (const std::size_t taken = this->filter_.add_batch(hashes); taken != hashes.size()) {

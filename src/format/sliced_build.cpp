@@ -119,6 +119,9 @@ void build_sliced(atomic_file& file, image_header header, const hash_spool& spoo
                   std::uint64_t slice_bytes) {
   const shape& s = header.planned.shape;
   header.keys = spool.keys();
+  if (!s.shard.whole()) {
+    throw error(errc::unsupported, "a shard is built in memory, or split from a whole filter");
+  }
   if (s.scheme != probe_scheme::multiply) {
     throw error(errc::unsupported, "a filter of foreign digests is built in memory only");
   }

@@ -83,6 +83,12 @@ void check_combinable(const shape& a, const shape& b) {
   if (a.probes != b.probes) {
     throw_difference("numbers of probes", to_string(a.probes), to_string(b.probes));
   }
+  if (a.shard != b.shard) {
+    const auto name = [](const shard_number& n) {
+      return to_string(n.index) + " of " + to_string(n.count);
+    };
+    throw_difference("shards", name(a.shard), name(b.shard));
+  }
   if (a != b) throw error(errc::mismatch, "the filters cannot be combined: their layouts differ");
 }
 

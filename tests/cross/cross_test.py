@@ -33,6 +33,7 @@ OFFSETS = {
     "chunk bytes": (36, "I"), "seed": (40, "Q"), "key id": (48, "Q"), "keys": (56, "Q"), "planned keys": (64, "Q"),
     "target": (72, "d"), "payload offset": (80, "Q"), "payload bytes": (88, "Q"), "checksums offset": (96, "Q"),
     "file bytes": (104, "Q"), "checksum of the checksums": (112, "Q"), "variant": (120, "I"),
+    "shard": (124, "H"), "last shard": (126, "H"),
     "checksum of the header": (248, "Q")}
 CLASSIC, PARTITIONED, BLOCKED = 1, 2, 3
 NONE, XXH3, SIPHASH, SHA1, MD5 = range(5)
@@ -157,7 +158,13 @@ UNLAWFUL = (
     ("checksums offset", filter_file(checksums_offset=376)),
     ("file bytes", filter_file(file_bytes=400)),
     ("file bytes", filter_file(bits=2**48)),  # lawful, but the file is not that long
-    ("reserved", filter_file(reserved={124: 1})),
+    ("shard", filter_file(shard=1)),
+    ("last shard", filter_file(last_shard=1)),
+    ("shard", changed_golden("blocked-shard-2", shard=3)),
+    ("shard", changed_golden("blocked-shard-2", last_shard=1)),
+    ("last shard", changed_golden("counting-lines", last_shard=1)),
+    ("bits", filter_file(kind=BLOCKED, probes=1, block_bits=512, bits=2**48 - 512, last_shard=1)),
+    ("reserved", filter_file(reserved={128: 1})),
     ("reserved", filter_file(reserved={247: 128})),
     ("payload", filter_file(payload=bytes(125) + b"\x01\0\0")),  # bit 1000 of 1000
     ("payload", filter_file(payload=bytes(127) + b"\x80")),

@@ -34,11 +34,12 @@ HASHES = {0: "none", 1: "xxh3", 2: "siphash", 3: "sha1", 4: "md5"}
 RULES = {0: "plain", 1: "password", 2: "near password", 3: "password digest", 4: "word", 5: "block list"}
 SCHEMES = {1: "multiply", 2: "modulo"}
 
-HEADER = struct.Struct("<8s3HBB2HIQIIQQQQdQQQQQI124sQ")
+HEADER = struct.Struct("<8s3HBB2HIQIIQQQQdQQQQQI2H120sQ")
 HEADER_FIELDS = (
     "magic", "version", "header bytes", "kind", "hash", "rule", "scheme", "cell bits", "probes", "bits",
     "block bits", "chunk bytes", "seed", "key id", "keys", "planned keys", "target", "payload offset", "payload bytes",
-    "checksums offset", "file bytes", "checksum of the checksums", "variant", "reserved", "checksum of the header")
+    "checksums offset", "file bytes", "checksum of the checksums", "variant", "shard", "last shard", "reserved",
+    "checksum of the header")
 
 # By number: the name, what `bits` is a multiple of, and the probes, cell bits and variants that a kind may have. What
 # depends on other fields is in check_shape.
@@ -139,6 +140,9 @@ def check_shape(f, limits):
     require(f["probes"] in probes, "probes", f"{f['probes']} does not go with kind {kind}")
     require(1 <= f["bits"] <= 2**48, "bits", f"{f['bits']} is not in 1 to 2^48")
     divisor = f["probes"] if kind == "partitioned" else unit
+    require(f["shard"] <= f["last shard"], "shard", f"{f['shard']} is past the last, {f['last shard']}")
+    require(f["last shard"] == 0 or kind == "blocked", "last shard", f"a {kind} filter has no shards")
+    require(f["bits"] * (f["last shard"] + 1) <= 2**48, "bits", f"{f['bits']} in all shards are more than 2^48")
     require(f["bits"] % divisor == 0, "bits", f"{f['bits']} is not a multiple of {divisor}")
 
 
@@ -259,16 +263,21 @@ class Filter:
         raise ValueError("hash: only the program that wrote the file knows it")
 
     def positions(self, key):
-        """The positions of a key in a filter of bits."""
+        """The positions of a key in a filter of bits; None of a key of another shard."""
         probes, bits = self.shape
         hashed = self.hash_of(key)
         if isinstance(hashed, int):
-            return POSITIONS[self.kind](hashed, probes, bits)
+            shards, shard = self.fields["last shard"] + 1, self.fields["shard"]
+            if hashed * shards >> 64 != shard:
+                return None
+            positions = POSITIONS[self.kind](hashed, probes, bits * shards)
+            return (position - bits * shard for position in positions)
         return (word % bits for word in hashed)
 
     def contains(self, key):
         if self.kind in POSITIONS:
-            return all(map(self.payload.bit, self.positions(key)))
+            positions = self.positions(key)
+            return positions is not None and all(map(self.payload.bit, positions))
         return self.payload.contains(self.hash_of(key))
 
     def _asked(self, verb):

@@ -29,6 +29,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bloomery/hash/shard_probe.hpp"
 #include "bloomery/sketch/top_k.hpp"
 #include "format/files.hpp"
 
@@ -148,6 +149,12 @@ std::vector<golden> goldens_of_bits() {
   const auto integers = [&](const char* name, const plan& p) {
     all.push_back({name, p, 400, seeded, seed, true});
   };
+  for (const std::uint32_t index : {0U, 2U}) {
+    golden shard{"blocked-shard-" + std::to_string(index), shaped(blocked, 512 * 4, 6, 0.01), 500,
+                 seeded};
+    shard.shape.shape.shard = {.index = index, .count = 3};
+    all.push_back(shard);
+  }
   integers("blocked-integers", shaped(blocked, 512 * 8, 6, 0.01));
   integers("classic-integers", shaped(classic, 3904, 7, 0.01));
   integers("partitioned-integers", shaped(partitioned, 7 * 560, 7, 0.01));
@@ -272,6 +279,13 @@ void save_integers(const golden& g, const std::filesystem::path& path) {
   save(f, path);
 }
 
+bool is_own(const golden& g, std::string_view key) {
+  if (g.shape.shape.shard.whole()) return true;
+  std::uint64_t hash = 0;
+  g.hash->hash({&key, 1}, {&hash, 1});
+  return shard_of(hash, g.shape.shape.shard.count) == g.shape.shape.shard.index;
+}
+
 // Repetitions come in rounds: kinds that depend on the order have one worth the name.
 any_filter added(const golden& g) {
   any_filter f(g.shape, g.hash);
@@ -280,6 +294,7 @@ any_filter added(const golden& g) {
     for (std::uint64_t i = 0; i < g.keys && round <= g.repeats / (i + 1); ++i) {
       const std::string key = word(i);
       const std::string_view view = key;
+      if (!is_own(g, view)) continue;
       f.advance(i);
       f.add({&view, 1});
     }

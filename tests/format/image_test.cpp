@@ -215,7 +215,8 @@ const std::vector<forgery>& forgeries_of_any_kind() {
       {"file bytes 2^64 - 1", set(104, 8, most), errc::corrupt, contradiction},
       {"checksum of the checksums", set(112, 8, 1), errc::corrupt, "checksum of its checksums"},
       {"variant", set(120, 1, 1), errc::corrupt, "the variant is 1"},
-      {"reserved, first", set(124, 1, 1), errc::corrupt, contradiction},
+      {"a shard behind the last", set(124, 2, 1), errc::corrupt, "below the number of shards"},
+      {"reserved, first", set(128, 1, 1), errc::corrupt, contradiction},
       {"reserved, last", set(247, 1, 128), errc::corrupt, contradiction},
       {"key id without a secret", set(48, 8, 1), errc::corrupt, "takes no key"},
   };
@@ -242,6 +243,10 @@ TEST(image, refuses_what_a_kind_cannot_have) {
   blocked(set_extent(1000), "a multiple of 512");
   blocked(set(32, 4, 0), "must be 512");
   blocked(set(12, 2, 1), "0 in a filter without blocks");
+  blocked(set(124, 4, 3 | (2U << 16U)), "the number of a shard is 3");
+  blocked(set(124, 4, 65535 | (65534U << 16U)), "the number of a shard is 65535");
+  expect_refused<classic_filter>(
+      {"a shard", set(126, 2, 1), errc::corrupt, "only a blocked filter has shards"});
   expect_refused<partitioned_filter>(
       {"7 probes", set(20, 4, 7), errc::corrupt, "a multiple of the number of probes"});
   expect_refused<classic_filter>({"blocks", set(32, 4, 512), errc::corrupt, "without blocks"});

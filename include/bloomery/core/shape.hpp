@@ -37,6 +37,18 @@ enum class probe_scheme : std::uint16_t {
   modulo = 2,  // from one 32-bit word of a digest for each probe, modulo the size: foreign formats
 };
 
+// Which slice of one large filter a filter is: a shard has the blocks index * B to (index + 1) * B - 1 of one with
+// count * B blocks. Filters of kind blocked only; all others are whole.
+struct shard_number {
+  std::uint32_t index = 0;
+  std::uint32_t count = 1;
+
+  [[nodiscard]] constexpr bool whole() const noexcept { return count == 1; }
+  friend bool operator==(const shard_number&, const shard_number&) = default;
+};
+
+inline constexpr std::uint32_t max_shards = 65536;
+
 // Everything that decides which bits a hash sets. Two filters with equal shapes, hash and seed can be
 // combined; nothing else can.
 struct shape {
@@ -47,6 +59,7 @@ struct shape {
   std::uint32_t cell_bits = 0;   // of a counter, fingerprint or value; 0 for arrays of bits
   std::uint32_t variant = 0;     // one more number, by kind; see below
   std::uint64_t bits = 0;        // all that the filter occupies
+  shard_number shard = {};       // of which filter it is a part
 
   friend bool operator==(const shape&, const shape&) = default;
 };

@@ -120,7 +120,11 @@ class bit_filter : public bit_view<Probes> {
   }
   ~bit_filter() = default;
 
+  // A shard passes over a key that is not its own.
   [[gnu::always_inline]] void add(const hash_type& hash) noexcept {
+    if constexpr (sharded<Probes>) {
+      if (!this->probes().owns(hash)) return;
+    }
     std::uint64_t* words = array_.words().data();
     if constexpr (requires { this->probes().add_to(words, hash); }) {
       this->probes().add_to(words, hash);
@@ -161,6 +165,9 @@ class bit_filter : public bit_view<Probes> {
     }
 
     void add(const hash_type& hash) noexcept {
+      if constexpr (sharded<Probes>) {
+        if (!filter_->probes().owns(hash)) return;
+      }
       filter_->probes().all_of(hash, [this](std::uint64_t position) {
         detail::set_bit_shared(words_, position);
         return true;
@@ -169,6 +176,9 @@ class bit_filter : public bit_view<Probes> {
     }
     [[nodiscard]] bool contains(const hash_type& hash) const noexcept {
       if constexpr (Probes::kind == filter_kind::blocked) {
+        if constexpr (sharded<Probes>) {
+          if (!filter_->probes().owns(hash)) return false;
+        }
         const block_mask mask = filter_->probes().mask_of(hash);
         std::uint64_t* const block = words_ + filter_->probes().block_of(hash) * mask.words.size();
         std::uint64_t missing = 0;
@@ -210,7 +220,7 @@ class bit_filter : public bit_view<Probes> {
     struct nothing {
       explicit nothing(std::uint64_t) noexcept {}
     };
-    static constexpr bool in_blocks = Probes::kind == filter_kind::blocked;
+    static constexpr bool in_blocks = Probes::kind == filter_kind::blocked && !sharded<Probes>;
 
     [[no_unique_address]] std::conditional_t<in_blocks, detail::block_stripes, nothing> stripes_;
     bit_filter* filter_;

@@ -174,6 +174,11 @@ class blocked_probes {
   detail::lane_tables tables_;
 };
 
+// Whether these are the positions of a shard (hash/shard_probe.hpp), which has some of the keys only.
+template <class Probes>
+concept sharded =
+    requires(const Probes& p, const typename Probes::hash_type& hash) { p.owns(hash); };
+
 namespace detail {
 
 // Throws errc::mismatch when a digest has too few words: the rest would all be the same position.

@@ -1,0 +1,95 @@
+// One connection to a Redis server: commands out, replies in. hiredis connects and parses; what a server sends is taken
+// for hostile all the same, so replies have limits, and nothing of them is believed that was not looked at.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bloomery/core/error.hpp"
+
+struct redisContext;
+
+namespace bloomery::cli {
+
+struct redis_address {
+  std::string host;
+  std::uint16_t port = 6379;
+
+  [[nodiscard]] std::string text() const;
+  friend auto operator<=>(const redis_address&, const redis_address&) = default;
+};
+
+// What redis://user:password@host:port/key?db=3 names. The parts are percent-decoded; a key may have slashes.
+struct redis_url {
+  redis_address server;
+  std::string user;
+  std::string password;  // that of $REDISCLI_AUTH when there is none
+  std::uint32_t database = 0;
+  std::string key;
+};
+// Throws errc::bad_argument. HOST and HOST:PORT alone are taken too, without a key.
+[[nodiscard]] redis_url parse_redis_url(std::string_view text);
+
+struct redis_reply {
+  enum class type : std::uint8_t { text, error, integer, nil, array };
+  type kind = type::nil;
+  std::int64_t number = 0;
+  std::string text;  // of a status too
+  std::vector<redis_reply> items;
+
+  [[nodiscard]] bool is_error() const noexcept { return kind == type::error; }
+  [[nodiscard]] bool is_error(std::string_view start) const noexcept {
+    return is_error() && text.starts_with(start);
+  }
+};
+
+// The connection does not exist any more, or never did. What was sent may or may not have been done.
+class redis_lost : public error {
+ public:
+  explicit redis_lost(const std::string& what) : error(errc::io, what) {}
+};
+
+class redis_connection {
+ public:
+  using words = std::span<const std::string_view>;
+
+  // Connects and authenticates; `where.server` is not looked at. Throws redis_lost when nobody answers and
+  // errc::io when the server refuses the password or the database.
+  redis_connection(const redis_address& server, const redis_url& where,
+                   std::chrono::milliseconds timeout);
+  redis_connection(const redis_connection&) = delete;
+  redis_connection& operator=(const redis_connection&) = delete;
+  ~redis_connection();
+
+  // Any number of commands may be on their way; their replies come in the same order.
+  void append(words command);
+  void flush();
+  // Throws redis_lost, or errc::io for what is no reply.
+  redis_reply read();
+  redis_reply call(words command);
+  redis_reply call(std::initializer_list<std::string_view> command) {
+    return call(words(command.begin(), command.size()));
+  }
+
+  [[nodiscard]] const redis_address& server() const noexcept { return server_; }
+
+ private:
+  struct closer {
+    void operator()(redisContext* c) const noexcept;
+  };
+  [[noreturn]] void lose(std::string_view doing, std::string_view why) const;
+  void log_in(const redis_url& where);
+  void send_all(std::string_view bytes);
+
+  redis_address server_;
+  std::unique_ptr<redisContext, closer> context_;
+  std::string out_;
+};
+
+}  // namespace bloomery::cli

@@ -1,0 +1,22 @@
+// One shard of a blocked filter that is larger than a machine or a key of a store: the keys with
+// shard_of(hash, count) == index, at the same bits that they have in the whole. So the shards' words, one after the
+// other, are the words of the one large filter (format/shards.hpp splits and joins files).
+//
+//     whole   | block 0 ... B-1 | B ... 2B-1 | ...            |
+//             shard 0           shard 1        ... shard n-1
+//
+// A key of another shard is absent, and adding it does nothing.
+#pragma once
+
+#include "bloomery/filter/bit_filter.hpp"
+#include "bloomery/hash/shard_probe.hpp"
+
+namespace bloomery {
+
+using shard_view = bit_view<shard_probes>;
+using shard_filter = bit_filter<shard_probes>;
+
+extern template class bit_view<shard_probes>;
+extern template class bit_filter<shard_probes>;
+
+}  // namespace bloomery
