@@ -7,6 +7,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <utility>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing_sketch.hpp"

@@ -134,6 +134,15 @@ class replies(harness.server_test):
         self.assertEqual([False], self.three("CF.INSERT", "f", "ITEMS", refused))
         self.assertEqual([-1, 0], self.three("CF.INSERTNX", "f", "ITEMS", refused, taken[0]))
 
+    def test_iterations(self):
+        """The more items may move for another, the more find a place; with one in a bucket it shows."""
+        taken = []
+        for moves in (1, 3, 300):
+            self.call("CF.RESERVE", moves, "1000", "BUCKETSIZE", "1", "MAXITERATIONS", moves, "EXPANSION", "0")
+            taken.append(self.call("CF.INSERT", moves, "ITEMS", *range(1500)).index(-1))
+        self.assertLess(2 * taken[0], taken[2])
+        self.assertLess(taken[0], taken[1])
+
     def test_growth_has_an_end(self):
         self.call("CF.RESERVE", "f", "8")
         answers = self.call("CF.INSERT", "f", "ITEMS", *range(2000))
@@ -205,6 +214,13 @@ class limits(harness.server_test):
     options = {"module_args": "max-filter-bytes 100000"}
 
     def test_memory(self):
+        # A replica without the limit takes what its master took, and no more.
+        replica = harness.Server()
+        self.addCleanup(replica.stop)
+        there = harness.Raw(replica.port, protocol=2)
+        self.addCleanup(there.close)
+        there("REPLICAOF", "127.0.0.1", self.server.port)
+        harness.wait_until(lambda: b"master_link_status:up" in there("INFO", "replication"), what="the replica")
         self.refused(NO_MEMORY, "CF.RESERVE", "f", "1073741824")
         self.refused(NO_MEMORY, "CF.INSERT", "f", "CAPACITY", "1000000", "ITEMS", "a")
         self.assertEqual(0, self.call("EXISTS", "f"))
@@ -217,6 +233,9 @@ class limits(harness.server_test):
                          (info["Number of filters"], info["Number of items inserted"]))
         refused = next(i for i in range(10**6, 2 * 10**6) if not self.call("CF.EXISTS", "f", i))
         self.refused(NO_MEMORY, "CF.ADD", "f", refused)
+        self.assertEqual(1, self.call("WAIT", 1, 20000))
+        digest = self.call("DEBUG", "DIGEST-VALUE", "f")
+        self.assertEqual(digest, there("DEBUG", "DIGEST-VALUE", "f"))
 
 
 class kept(keeping.kept_test):
