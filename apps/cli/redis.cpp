@@ -41,6 +41,10 @@ class cluster_pool {
     if (!where_.key.empty()) {
       throw error(errc::bad_argument, "--cluster takes the address of a node, without a key");
     }
+    if (o.input.records.integers) {
+      throw error(errc::bad_argument,
+                  "--integers is not for Redis: a server hashes the bytes that it is given");
+    }
   }
 
   template <class Work>

@@ -45,12 +45,14 @@ struct running {
   }
 };
 
+constexpr const char* changed = "ERR a filter changed meanwhile; try again, or copy it first";
+
 // One slice; true when there is nothing more to do.
 bool advance(api::ctx* c, running& r) {
   try {
     api::SelectDb(c, r.database);
     if (!r.unchanged(c)) {
-      r.failed = "ERR a filter changed meanwhile; try again, or copy it first";
+      r.failed = changed;
       return true;
     }
     const auto end = std::chrono::steady_clock::now() + slice;
@@ -76,6 +78,7 @@ void on_timer(api::ctx* c, void* data) {
 void reply(const call& c) {
   auto& r = *static_cast<running*>(api::GetBlockedClientPrivateData(c.ctx));
   if (!r.failed.empty()) throw refusal(r.failed);
+  if (!r.unchanged(c.ctx)) throw refusal(changed);  // a key may have expired since the last slice
   r.work->finish(c);
 }
 

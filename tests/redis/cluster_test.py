@@ -5,6 +5,7 @@ import os
 import pathlib
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -50,6 +51,9 @@ class ClusterTest(unittest.TestCase):
         # As docs/redis.md says it: the key of an item follows from its hash.
         for item in ("key 7", "key 19999"):
             self.assertEqual(self.call("BF.EXISTS", f"few/{shard_of(item, 12)}", item), 1)
+        example = pathlib.Path(__file__).parents[2] / "examples/redis/sharded.py"
+        printed = subprocess.run([sys.executable, example, self.at, "few", "key 7", "key 8"], stdout=subprocess.PIPE, check=True)
+        self.assertEqual(printed.stdout, b"+\tkey 7\n+\tkey 8\n")
         # Pulled together they are the filter that the library builds from the same keys.
         tool("pull", "--cluster", f"redis://{self.at}/few", "-o", self.folder / "pulled", "-q")
         shard = self.call("BF.SHARD", "few/0")
