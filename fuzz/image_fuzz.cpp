@@ -126,7 +126,11 @@ void ask(const image_view& image) {
   require(view.fpr() >= 0 && view.fpr() <= 1.0000001);
   bit_filter<Probes> owner(view);
   owner.add(hashes[5]);
-  require(owner.contains(hashes[5]));
+  if constexpr (sharded<Probes>) {
+    require(owner.contains(hashes[5]) == owner.probes().owns(hashes[5]));
+  } else {
+    require(owner.contains(hashes[5]));
+  }
 }
 
 void use(std::span<const std::byte> bytes) {
@@ -139,7 +143,7 @@ void use(std::span<const std::byte> bytes) {
   } else if (s.kind == filter_kind::partitioned) {
     ask<partitioned_probes>(image);
   } else if (s.kind == filter_kind::blocked) {
-    ask<blocked_probes>(image);
+    s.shard.whole() ? ask<blocked_probes>(image) : ask<shard_probes>(image);
   }  // the others have a fuzzer of their own
   image.verify(2);
   // A header has one spelling: writing what was read gives the same bytes.

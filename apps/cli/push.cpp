@@ -180,13 +180,26 @@ struct pulled {
   }
 };
 
+// Appends a piece; throws when there is more than the header speaks of.
+void take_piece(pulled& into, std::string_view piece, const std::string& key) {
+  if (piece.empty()) return;
+  into.bytes.resize((into.size + piece.size() + 7) / 8);
+  std::memcpy(reinterpret_cast<char*>(into.bytes.data()) + into.size, piece.data(), piece.size());
+  into.size += piece.size();
+  if (into.size < image_header_bytes) return;
+  const std::uint64_t total = image_bytes(into.span().first(image_header_bytes));
+  if (total > most_pull_bytes || into.size > total) {
+    throw error(errc::corrupt, fmt::format("{}: there is more of it than it says", key));
+  }
+  into.bytes.reserve(static_cast<std::size_t>(std::min(total, std::uint64_t{1} << 30U) / 8 + 1));
+}
+
 std::optional<redis_reply> receive_pieces(redis_connection& c, const std::string& key, pulled& into,
                                           progress& meter) {
   using type = redis_reply::type;
   into = {};
-  std::uint64_t total = 0;
-  for (std::uint64_t offset = 0;;) {
-    redis_reply r = c.call({"BF.EXPORT", key, std::to_string(offset)});
+  for (;;) {
+    redis_reply r = c.call({"BF.EXPORT", key, std::to_string(into.size)});
     if (r.is_error()) return r;
     if (r.kind != type::array || r.items.size() != 2 || r.items[0].kind != type::integer ||
         r.items[1].kind != type::text) {
@@ -194,26 +207,14 @@ std::optional<redis_reply> receive_pieces(redis_connection& c, const std::string
                                              c.server().text(), key));
     }
     const std::string& piece = r.items[1].text;
-    into.bytes.resize((into.size + piece.size() + 7) / 8);
-    std::memcpy(reinterpret_cast<char*>(into.bytes.data()) + into.size, piece.data(), piece.size());
-    into.size += piece.size();
-    if (total == 0 && into.size >= image_header_bytes) {
-      total = image_bytes(into.span().first(image_header_bytes));
-      if (total > most_pull_bytes) {
-        throw error(errc::corrupt, fmt::format("{}: it says that it has {} bytes", key, total));
-      }
-      into.bytes.reserve(
-          static_cast<std::size_t>(std::min(total, std::uint64_t{1} << 30U) / 8 + 1));
-    }
+    take_piece(into, piece, key);
     meter.advance(piece.size());
     const std::int64_t next = r.items[0].number;
     if (next == 0) return std::nullopt;
-    if (piece.empty() || (total != 0 && into.size > total) ||
-        next != static_cast<std::int64_t>(into.size)) {
+    if (piece.empty() || next != static_cast<std::int64_t>(into.size)) {
       throw error(errc::corrupt, fmt::format("{}: {}: BF.EXPORT does not go on where it ended",
                                              c.server().text(), key));
     }
-    offset = into.size;
   }
 }
 
@@ -242,15 +243,12 @@ void run_pull(const transfer_options& o) {
   redis_cluster cluster = connect(o, url);
   atomic_file file(o.file);
   pulled image;
-  std::uint32_t shards = 1;
-  image_header header;
   {
     progress meter("pulling", o.show());
     // A key of this name, or one that is spread.
     if (const auto layout = find_shards(cluster, url.key); layout && !layout->alone) {
-      shards = layout->shards;
       shard_joiner joiner(file);
-      for (std::uint32_t i = 0; i < shards; ++i) {
+      for (std::uint32_t i = 0; i < layout->shards; ++i) {
         joiner.add(pull_one(cluster, shard_key(url.key, i), image, meter));
       }
       joiner.finish();

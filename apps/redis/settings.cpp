@@ -113,6 +113,12 @@ server_memory memory_of_server(api::ctx* c) {
   return m;
 }
 
+std::uint64_t memory_of_machine() noexcept {
+  static const auto bytes = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                            static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return bytes;
+}
+
 [[noreturn]] void throw_no_memory() {
   throw bloomery::error(bloomery::errc::no_memory, "more memory than this server allows");
 }
@@ -136,9 +142,7 @@ bool load_settings(api::ctx* c, std::span<api::string* const> arguments) {
 
 std::uint64_t most_filter_bytes() noexcept {
   if (current.max_filter_bytes != 0) return current.max_filter_bytes;
-  static const auto half = static_cast<std::uint64_t>(sysconf(_SC_PHYS_PAGES)) *
-                           static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)) / 2;
-  return half;
+  return memory_of_machine() / 2;
 }
 
 void check_memory(api::ctx* c, std::uint64_t bytes, std::uint64_t more_bytes) {
@@ -147,8 +151,11 @@ void check_memory(api::ctx* c, std::uint64_t bytes, std::uint64_t more_bytes) {
   // The server's own check before every writing command is enough for what is small, and asking takes 50 us.
   constexpr std::uint64_t small = std::uint64_t{1} << 20U;
   if (more_bytes < small) return;
-  const server_memory m = memory_of_server(c);
-  if (m.most == 0) return;
+  server_memory m = memory_of_server(c);
+  if (m.most == 0) {  // the system would promise more than there is, and end the server when it is used
+    m.most = memory_of_machine();
+    m.evicts = false;
+  }
   if (m.evicts ? more_bytes > m.most / 2 : more_bytes > m.most - std::min(m.most, m.used)) {
     throw_no_memory();
   }

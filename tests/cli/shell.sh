@@ -71,7 +71,7 @@ printf 'a\nb\t1\0' | cmp - <(bloomery count --null z.bloom null)
 printf 'a\nb\t1\0' | cmp - <(bloomery top --null null)
 
 # Every verb takes --quiet, and says nothing on standard error then.
-verbs=$(bloomery help | sed -n '/^This tool/q; s/^  \([a-z]\+\) .*/\1/p' | grep -vx 'map\|passwd\|block')
+verbs=$(bloomery help | sed -n '/^This tool/q; s/^  \([a-z]\+\) .*/\1/p' | grep -vx 'map\|passwd\|block\|redis')
 while read -r verb; do
   bloomery help $verb | grep -q -- '-q, --quiet' || fail "$verb has no --quiet"
   bloomery help $verb | grep -q -- '^  --json ' || fail "$verb has no --json"
@@ -82,7 +82,9 @@ map set
 passwd build
 passwd check
 block build
-block check"
+block check
+redis add
+redis check"
 bloomery build --keys 10 -q -o full.bloom $words 2>err
 [[ ! -s err ]] || fail "not quiet: $(cat err)"
 
