@@ -1,7 +1,8 @@
 """Runs node_test.mjs against a server. `node.py FOLDER` installs node-redis into the folder, by the lock file beside this,
-when it is not there yet."""
+when it is not there yet. Where no registry can be reached, nothing can be said: the exit status is 77."""
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,11 @@ def install(folder):
     folder.mkdir(parents=True, exist_ok=True)
     for name in PACKAGE:
         shutil.copyfile(HERE / name, folder / name)
-    subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline"], cwd=folder, check=True)
+    npm = subprocess.run(["npm", "ci", "--no-audit", "--no-fund", "--ignore-scripts", "--prefer-offline",
+                          "--fetch-retries=1", "--fetch-timeout=20000"], cwd=folder, stderr=subprocess.PIPE, text=True)
+    if npm.returncode != 0:
+        print(npm.stderr, file=sys.stderr)
+        sys.exit(77 if re.search(r"ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|E?TIMEDOUT", npm.stderr) else 1)
     stamp.write_bytes(lock)
 
 
