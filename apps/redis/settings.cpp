@@ -152,7 +152,8 @@ void check_memory(api::ctx* c, std::uint64_t bytes, std::uint64_t more_bytes) {
   constexpr std::uint64_t small = std::uint64_t{1} << 20U;
   if (more_bytes < small) return;
   server_memory m = memory_of_server(c);
-  if (m.most == 0) {  // the system would promise more than there is, and end the server when it is used
+  if (m.most ==
+      0) {  // the system would promise more than there is, and end the server when it is used
     m.most = memory_of_machine();
     m.evicts = false;
   }
