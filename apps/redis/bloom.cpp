@@ -33,9 +33,9 @@ void add_always(any_filter& f, std::span<const std::string_view> items, added& a
 
 // Whether another item may go in; checks the memory for the layer that it needs.
 bool make_way(const call& c, const value& v) {
-  if (v.facts[1] == 0) return v.filter.keys() < v.facts[0];
-  if (v.filter.room() == 0) {
-    const std::uint64_t more = v.filter.growth_bytes();
+  if (v.facts[1] == 0) return v.filter().keys() < v.facts[0];
+  if (v.filter().room() == 0) {
+    const std::uint64_t more = v.filter().growth_bytes();
     check_memory(c.ctx, v.bytes() + more, more);
   }
   return true;
@@ -45,12 +45,12 @@ bool make_way(const call& c, const value& v) {
 void add_slowly(const call& c, value& v, std::span<const std::string_view> items, added& a) {
   try {
     for (std::size_t i = 0; i < items.size(); ++i) {
-      if (!v.filter.contains(items[i])) {
+      if (!v.filter().contains(items[i])) {
         if (!make_way(c, v)) {
           a.refused = "ERR non scaling filter is full";
           return;
         }
-        v.filter.add(items.subspan(i, 1));
+        v.filter().add(items.subspan(i, 1));
         a.is_new[i / 64] |= std::uint64_t{1} << (i % 64);
         ++a.fresh;
       }
@@ -63,8 +63,8 @@ void add_slowly(const call& c, value& v, std::span<const std::string_view> items
 }
 
 std::uint64_t room_of(const value& v) {
-  if (v.facts[1] != 0) return v.filter.room();
-  return v.facts[0] > v.filter.keys() ? v.facts[0] - v.filter.keys() : 0;
+  if (v.facts[1] != 0) return v.filter().room();
+  return v.facts[0] > v.filter().keys() ? v.facts[0] - v.filter().keys() : 0;
 }
 
 struct insertion {
@@ -149,7 +149,7 @@ constexpr std::array<info_field, 5> info_fields = {{
     {"CAPACITY", "Capacity", capacity_of},
     {"SIZE", "Size", [](const value& v) { return std::uint64_t{v.bytes()}; }},
     {"FILTERS", "Number of filters", layers_of},
-    {"ITEMS", "Number of items inserted", [](const value& v) { return v.filter.keys(); }},
+    {"ITEMS", "Number of items inserted", [](const value& v) { return v.filter().keys(); }},
     {"EXPANSION", "Expansion rate", [](const value& v) { return v.facts[1]; }},
 }};
 
@@ -167,7 +167,7 @@ family bloom_family = {
     .type_name = "blmrybf01", .load_command = "BF.LOADCHUNK", .kinds = bloom_kinds};
 
 std::uint64_t layers_of(const value& v) {
-  for (const auto& fact : v.filter.facts()) {
+  for (const auto& fact : v.filter().facts()) {
     if (fact.name == "layers") return static_cast<std::uint64_t>(fact.value);
   }
   return 1;
@@ -175,9 +175,9 @@ std::uint64_t layers_of(const value& v) {
 
 // The first layer may take more than was asked for; nobody needs to know before it does.
 std::uint64_t capacity_of(const value& v) {
-  const std::uint64_t room = v.filter.room();
-  const bool first = layers_of(v) == 1 && v.filter.keys() <= v.facts[0];
-  return room == UINT64_MAX || first ? v.facts[0] : v.filter.keys() + room;
+  const std::uint64_t room = v.filter().room();
+  const bool first = layers_of(v) == 1 && v.filter().keys() <= v.facts[0];
+  return room == UINT64_MAX || first ? v.facts[0] : v.filter().keys() + room;
 }
 
 const added& add_items(const call& c, value& v, std::span<const std::string_view> items) {
@@ -187,14 +187,14 @@ const added& add_items(const call& c, value& v, std::span<const std::string_view
   a.done = a.fresh = 0;
   a.refused = nullptr;
   check_own(v, items);
-  const filter_kind kind = v.filter.shape().kind;
+  const filter_kind kind = v.filter().shape().kind;
   if (kind == filter_kind::windowed ||
       (kind == filter_kind::counting && items.size() <= room_of(v))) {
-    add_always(v.filter, items, a);
+    add_always(v.filter(), items, a);
   } else if (items.size() <= room_of(v)) {
     hashes.resize(items.size());
-    v.filter.hasher()->hash(items, hashes);
-    a.fresh = v.filter.add_new(hashes, a.is_new);
+    v.filter().hasher()->hash(items, hashes);
+    a.fresh = v.filter().add_new(hashes, a.is_new);
     a.done = items.size();
   } else {
     add_slowly(c, v, items, a);
@@ -230,7 +230,7 @@ void bloom::exists(const call& c) {
   opened_key key(c, 1, api::read_only);
   value* const v = key.find(bloom_family);
   if (v != nullptr) keep_time(c, *v);
-  api::ReplyWithBool(c.ctx, static_cast<int>(v != nullptr && v->filter.contains(c.text(2))));
+  api::ReplyWithBool(c.ctx, static_cast<int>(v != nullptr && v->filter().contains(c.text(2))));
 }
 
 void bloom::mexists(const call& c) {
@@ -240,7 +240,7 @@ void bloom::mexists(const call& c) {
   opened_key key(c, 1, api::read_only);
   if (value* const v = key.find(bloom_family)) {
     keep_time(c, *v);
-    v->filter.contains_bits(items, bitmap);
+    v->filter().contains_bits(items, bitmap);
   }
   reply_bits(c, bitmap, items.size());
 }
@@ -248,7 +248,7 @@ void bloom::mexists(const call& c) {
 void bloom::card(const call& c) {
   opened_key key(c, 1, api::read_only);
   const value* const v = key.find_or_refuse(bloom_family);
-  api::ReplyWithLongLong(c.ctx, v == nullptr ? 0 : static_cast<long long>(v->filter.keys()));
+  api::ReplyWithLongLong(c.ctx, v == nullptr ? 0 : static_cast<long long>(v->filter().keys()));
 }
 
 void bloom::info(const call& c) {

@@ -3,7 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <memory>
+#include <numeric>
+#include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bloom.hpp"
 #include "bloomery/core/error.hpp"
@@ -28,9 +33,9 @@ constexpr dump_texts say = {.bad_iterator = "Second argument must be numeric",
 
 // A filter of the tool's becomes one of ours.
 void adopt(value& v) {
-  const auto& planned = v.filter.planned();
+  const auto& planned = v.filter().planned();
   const bool grows = planned.shape.kind == filter_kind::scalable;
-  v.facts[0] = std::max(planned.keys, grows ? 0 : v.filter.keys());
+  v.facts[0] = std::max(planned.keys, grows ? 0 : v.filter().keys());
   v.facts[1] = grows ? planned.shape.variant & 0xffU : 0;
 }
 
@@ -40,8 +45,8 @@ struct bit_content {
   std::span<const std::uint64_t> words;
 };
 bit_content content_of(const value& v) {
-  bit_content content{.shape = v.filter.shape(), .words = {}};
-  const auto parts = v.filter.parts();
+  bit_content content{.shape = v.filter().shape(), .words = {}};
+  const auto parts = v.filter().parts();
   if (content.shape.kind == filter_kind::scalable && layers_of(v) == 1) {
     content.words = parts.back();
     content.shape.kind = filter_kind::blocked;
@@ -97,12 +102,89 @@ class comparison final : public job {
   std::uint64_t set_union_ = 0;
 };
 
+void put_union(const call& c, opened_key& target, std::unique_ptr<value> made) {
+  value& v = target.set(std::move(made));
+  api::ReplicateVerbatim(c.ctx);
+  changed(c, 1, v, "bf.merge");
+  reply_ok(c);
+}
+
+// The union at once, in place where no memory can be missing.
+void merge_now(const call& c, std::uint64_t bytes) {
+  opened_key target(c, 1, api::read_write);
+  value* const v = target.find_or_refuse(bloom_family);
+  const bool in_place = v != nullptr && v->filter().shape().kind != filter_kind::scalable;
+  std::unique_ptr<value> beside;
+  if (!in_place) {
+    check_memory(c.ctx, bytes, bytes);
+    if (v != nullptr) beside = std::make_unique<value>(v->filter().clone(), v->facts, bloom_family);
+  }
+  for (std::size_t i = 2; in_place && i < c.size(); ++i) {
+    const opened_key key(c, i, api::read_only);
+    const any_filter& from = key.get(bloom_family).filter();
+    bloomery::check_combinable(v->filter().shape(), from.shape());
+    bloomery::check_combinable(v->filter().hash(), from.hash());
+  }
+  for (std::size_t i = 2; i < c.size(); ++i) {
+    const opened_key key(c, i, api::read_only);
+    const value& from = key.get(bloom_family);
+    if (in_place) {
+      v->filter().merge(from.filter());
+    } else if (beside == nullptr) {
+      beside = std::make_unique<value>(from.filter().clone(), from.facts, bloom_family);
+    } else {
+      beside->filter().merge(from.filter());
+    }
+  }
+  if (beside != nullptr) {
+    put_union(c, target, std::move(beside));
+    return;
+  }
+  api::ReplicateVerbatim(c.ctx);
+  changed(c, 1, *v, "bf.merge");
+  reply_ok(c);
+}
+
+// The union of filters that it was lent, in a thread.
+class merging final : public job {
+ public:
+  explicit merging(const value* target) {
+    if (target != nullptr) take(*target);
+  }
+  void take(const value& v) {
+    if (lent_.empty()) facts_ = v.facts;
+    lent_.push_back(v.lend());
+    bytes_ += v.bytes();
+  }
+
+  bool step() override {
+    made_ = lent_.front()->clone();
+    for (std::size_t i = 1; i < lent_.size(); ++i) made_->merge(*lent_[i]);
+    return true;
+  }
+  void finish(const call& c) override {
+    opened_key target(c, 1, api::read_write);
+    put_union(c, target, std::make_unique<value>(std::move(*made_), facts_, bloom_family));
+  }
+  void come_too_late(const call& c) override {
+    lent_.clear();
+    made_.reset();
+    merge_now(c, bytes_);
+  }
+
+ private:
+  std::vector<std::shared_ptr<const any_filter>> lent_;
+  fact_list facts_{};
+  std::uint64_t bytes_ = 0;
+  std::optional<any_filter> made_;
+};
+
 // Removes one item; true when it was there.
 bool remove_one(value& v, std::string_view item) {
-  if (v.filter.shape().kind != filter_kind::counting) {
+  if (v.filter().shape().kind != filter_kind::counting) {
     throw refusal("ERR items can be removed from filters that were reserved with COUNTING only");
   }
-  return v.filter.remove({&item, 1}) != 0;
+  return v.filter().remove({&item, 1}) != 0;
 }
 
 }  // namespace
@@ -117,7 +199,8 @@ void keep_time(const call& c, value& v) {
   const auto now = static_cast<std::uint64_t>(api::Milliseconds());
   const auto generation = [&](std::uint64_t time) { return time * v.facts[3] / window; };
   if (generation(now) <= generation(v.facts[4])) return;
-  v.filter.advance(now);
+  v.own();
+  v.filter().advance(now);
   v.facts[4] = now;
   ++v.changes;
   api::Replicate(c.ctx, "BF.ROTATE", "sl", c.args[1], static_cast<long long>(now));
@@ -131,7 +214,7 @@ void bloom::rotate(const call& c) {
   if (v.facts[2] == 0) throw refusal("ERR the filter has no window");
   const auto time = static_cast<std::uint64_t>(*now);
   if (time > v.facts[4]) {
-    v.filter.advance(time);
+    v.filter().advance(time);
     v.facts[4] = time;
     changed(c, 1, v, "bf.rotate");
     api::ReplicateVerbatim(c.ctx);
@@ -171,41 +254,31 @@ void bloom::mrem(const call& c) {
 // dst src...: the union of all, dst among them when it is there.
 //
 // What has a fixed size is merged in place, once all are found to be alike. The union of filters that grow is made beside and
-// put there when it is complete, since it may need more memory than there is.
+// put there when it is complete, since it may need more memory than there is. So is that of large filters, in a thread.
 void bloom::merge(const call& c) {
-  opened_key target(c, 1, api::read_write);
-  value* v = target.find_or_refuse(bloom_family);
-  const bool in_place = v != nullptr && v->filter.shape().kind != filter_kind::scalable;
+  std::unique_ptr<merging> work;
   std::uint64_t bytes = 0;
-  for (std::size_t i = 2; i < c.size(); ++i) {
-    const opened_key key(c, i, api::read_only);
-    const value& from = key.get(bloom_family);
-    if (in_place) {
-      bloomery::check_combinable(v->filter.shape(), from.filter.shape());
-      bloomery::check_combinable(v->filter.hash(), from.filter.hash());
-    }
-    bytes += from.bytes();
-  }
-  std::unique_ptr<value> beside;
-  if (!in_place) {
-    check_memory(c.ctx, bytes, bytes);
-    if (v != nullptr) beside = std::make_unique<value>(v->filter.clone(), v->facts, bloom_family);
-  }
-  for (std::size_t i = 2; i < c.size(); ++i) {
-    const opened_key key(c, i, api::read_only);
-    const value& from = key.get(bloom_family);
-    if (in_place) {
-      v->filter.merge(from.filter);
-    } else if (beside == nullptr) {
-      beside = std::make_unique<value>(from.filter.clone(), from.facts, bloom_family);
-    } else {
-      beside->filter.merge(from.filter);
+  {
+    const opened_key target(c, 1, api::read_only);
+    const value* const v = target.find_or_refuse(bloom_family);
+    if (v != nullptr) bytes += v->bytes();
+    work = std::make_unique<merging>(v);
+    for (std::size_t i = 2; i < c.size(); ++i) {
+      const opened_key key(c, i, api::read_only);
+      const value& from = key.get(bloom_family);
+      work->take(from);
+      bytes += from.bytes();
     }
   }
-  if (beside != nullptr) v = &target.set(std::move(beside));
-  api::ReplicateVerbatim(c.ctx);
-  changed(c, 1, *v, "bf.merge");
-  reply_ok(c);
+  if (bytes < slow_bytes || !may_wait(c)) {
+    work.reset();  // gives back what it was lent
+    merge_now(c, bytes);
+    return;
+  }
+  check_memory(c.ctx, bytes, bytes);
+  std::vector<std::size_t> keys(c.size() - 1);
+  std::iota(keys.begin(), keys.end(), std::size_t{1});
+  run_in_thread(c, bloom_family, keys, std::move(work));
 }
 
 void bloom::compare(const call& c) {
@@ -217,7 +290,7 @@ void bloom::compare(const call& c) {
     const opened_key second(c, 2, api::read_only);
     const value& a = first.get(bloom_family);
     const value& b = second.get(bloom_family);
-    bloomery::check_combinable(a.filter.hash(), b.filter.hash());
+    bloomery::check_combinable(a.filter().hash(), b.filter().hash());
     work = std::make_unique<comparison>(content_of(a), content_of(b));
     bytes = a.bytes();
   }
@@ -228,7 +301,7 @@ void bloom::stats(const call& c) {
   opened_key key(c, 1, api::read_only);
   value& v = key.get(bloom_family);
   keep_time(c, v);
-  const any_filter& f = v.filter;
+  const any_filter& f = v.filter();
   const auto bits = static_cast<double>(f.shape().bits);
   api::ReplyWithMap(c.ctx, 8);
   api::ReplyWithSimpleString(c.ctx, "kind");

@@ -18,11 +18,11 @@ bloomery::shard_number read_shard(const call& c, std::size_t i) {
 }
 
 void check_own(const value& v, std::span<const std::string_view> items) {
-  const bloomery::shard_number& own = v.filter.shape().shard;
+  const bloomery::shard_number& own = v.filter().shape().shard;
   if (own.whole()) return;
   static std::vector<std::uint64_t> hashes;
   hashes.resize(items.size());
-  v.filter.hasher()->hash(items, hashes);
+  v.filter().hasher()->hash(items, hashes);
   for (const std::uint64_t hash : hashes) {
     const std::uint64_t shard = bloomery::shard_of(hash, own.count);
     if (shard == own.index) continue;
@@ -34,7 +34,7 @@ void check_own(const value& v, std::span<const std::string_view> items) {
 void bloom::shard(const call& c) {
   opened_key key(c, 1, api::read_only);
   const value& v = key.get(bloom_family);
-  const bloomery::shape& s = v.filter.shape();
+  const bloomery::shape& s = v.filter().shape();
   const auto number = [&](const char* name, std::uint64_t n) {
     api::ReplyWithSimpleString(c.ctx, name);
     api::ReplyWithLongLong(c.ctx, static_cast<long long>(n));
@@ -49,9 +49,9 @@ void bloom::shard(const call& c) {
   text("kind", bloomery::kind_name(s.kind));
   number("bits", s.bits);
   number("probes", s.probes);
-  text("hash", bloomery::hash_name(v.filter.hash().id));
-  text("seed", std::to_string(v.filter.hash().seed));  // may be more than an integer reply holds
-  number("keys", v.filter.keys());
+  text("hash", bloomery::hash_name(v.filter().hash().id));
+  text("seed", std::to_string(v.filter().hash().seed));  // may be more than an integer reply holds
+  number("keys", v.filter().keys());
   number("capacity", capacity_of(v));
 }
 

@@ -86,7 +86,7 @@ std::span<const std::string_view> call::items(std::size_t first) const {
 }
 
 opened_key::opened_key(const call& c, std::size_t argument, int mode)
-    : key_(api::OpenKey(c.ctx, c.args[argument], mode)) {}
+    : key_(api::OpenKey(c.ctx, c.args[argument], mode)), to_be_written_(mode == api::read_write) {}
 
 opened_key::~opened_key() {
   if (key_ != nullptr) api::CloseKey(key_);
@@ -96,9 +96,11 @@ bool opened_key::empty() const noexcept {
   return key_ == nullptr || api::KeyType(key_) == api::key_empty;
 }
 
-value* opened_key::find(const family& of) const noexcept {
+value* opened_key::find(const family& of) const {
   if (key_ == nullptr || api::ModuleTypeGetType(key_) != of.type) return nullptr;
-  return static_cast<value*>(api::ModuleTypeGetValue(key_));
+  auto* const v = static_cast<value*>(api::ModuleTypeGetValue(key_));
+  if (to_be_written_) v->own();
+  return v;
 }
 
 value* opened_key::find_or_refuse(const family& of) const {
@@ -123,7 +125,7 @@ value& opened_key::set(std::unique_ptr<value> v) {
 std::span<const std::uint64_t> hashes_of(const value& v, std::span<const std::string_view> items) {
   static std::vector<std::uint64_t> hashes;
   hashes.resize(items.size());
-  v.filter.hasher()->hash(items, std::span<std::uint64_t>(hashes));
+  v.filter().hasher()->hash(items, std::span<std::uint64_t>(hashes));
   return hashes;
 }
 

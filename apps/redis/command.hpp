@@ -56,7 +56,7 @@ class opened_key {
 
   [[nodiscard]] bool empty() const noexcept;
   // Null unless it holds a value of this family.
-  [[nodiscard]] value* find(const family& of) const noexcept;
+  [[nodiscard]] value* find(const family& of) const;
   // Null when there is no such key; throws the refusal of a wrong type for any other value.
   [[nodiscard]] value* find_or_refuse(const family& of) const;
   // Likewise, and refuses a key that is not there.
@@ -66,6 +66,7 @@ class opened_key {
 
  private:
   api::key* key_;
+  bool to_be_written_;
 };
 
 // The hashes of items in the filter of a value. Valid until the next call of this.

@@ -36,9 +36,9 @@ family count_min_family = {.type_name = "blmrycm01",
 // To be changed: who reads it in pieces must begin again.
 count_min& sketch_of(value& v) {
   ++v.changes;
-  return *v.filter.get_if<count_min>();
+  return *v.filter().get_if<count_min>();
 }
-const count_min& sketch_of(const value& v) { return *v.filter.get_if<count_min>(); }
+const count_min& sketch_of(const value& v) { return *v.filter().get_if<count_min>(); }
 
 void settle(value& v) {
   const count_min& s = sketch_of(v);
@@ -127,7 +127,7 @@ void incrby(const call& c) {
   api::ReplicateVerbatim(c.ctx);
   changed(c, 1, v, "cms.incrby");
   const std::uint64_t most =
-      std::numeric_limits<std::uint64_t>::max() >> (64 - v.filter.shape().cell_bits);
+      std::numeric_limits<std::uint64_t>::max() >> (64 - v.filter().shape().cell_bits);
   api::ReplyWithArray(c.ctx, static_cast<long>(sums.size()));
   for (const std::uint64_t sum : sums) {
     if (sum == most) {
@@ -144,7 +144,7 @@ void query(const call& c) {
   const value& v = key.get(count_min_family, missing);
   const auto items = c.items(2);
   counts.resize(items.size());
-  v.filter.count(items, counts);
+  v.filter().count(items, counts);
   api::ReplyWithArray(c.ctx, static_cast<long>(counts.size()));
   for (const std::uint64_t count : counts) reply_number(c, count);
 }
@@ -179,7 +179,7 @@ void merge(const call& c) {
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const value& source =
         sources.emplace_back(c, 3 + i, api::read_only).get(count_min_family, missing);
-    if (source.facts[0] != v.facts[0] || source.filter.shape() != v.filter.shape()) {
+    if (source.facts[0] != v.facts[0] || source.filter().shape() != v.filter().shape()) {
       throw refusal("CMS: width/depth is not equal");
     }
     terms.push_back({.sketch = &sketch_of(source), .weight = weights[i]});

@@ -54,9 +54,9 @@ using pieces = pieces_of<cuckoo_family, say>;
 // To be changed: who reads it in pieces must begin again.
 cuckoo_filter& filter_of(value& v) {
   ++v.changes;
-  return *v.filter.get_if<cuckoo_filter>();
+  return *v.filter().get_if<cuckoo_filter>();
 }
-const cuckoo_filter& filter_of(const value& v) { return *v.filter.get_if<cuckoo_filter>(); }
+const cuckoo_filter& filter_of(const value& v) { return *v.filter().get_if<cuckoo_filter>(); }
 
 void settle(value& v) {
   if (v.facts[0] == 0) v.facts[0] = cuckoo_spec{}.iterations;  // from elsewhere
@@ -318,7 +318,7 @@ void insertnx(const call& c) { insert_many(c, true); }
 void exists(const call& c) {
   opened_key key(c, 1, api::read_only);
   const value* const v = key.find(cuckoo_family);
-  api::ReplyWithBool(c.ctx, static_cast<int>(v != nullptr && v->filter.contains(c.text(2))));
+  api::ReplyWithBool(c.ctx, static_cast<int>(v != nullptr && v->filter().contains(c.text(2))));
 }
 
 void mexists(const call& c) {
@@ -326,14 +326,14 @@ void mexists(const call& c) {
   const auto items = c.items(2);
   bitmap.assign(items.size() / 64 + 1, 0);
   opened_key key(c, 1, api::read_only);
-  if (const value* const v = key.find(cuckoo_family)) v->filter.contains_bits(items, bitmap);
+  if (const value* const v = key.find(cuckoo_family)) v->filter().contains_bits(items, bitmap);
   reply_bits(c, bitmap, items.size());
 }
 
 void count(const call& c) {
   opened_key key(c, 1, api::read_only);
   std::uint64_t found = 0;
-  if (const value* const v = key.find(cuckoo_family)) v->filter.count(c.items(2), {&found, 1});
+  if (const value* const v = key.find(cuckoo_family)) v->filter().count(c.items(2), {&found, 1});
   reply_number(c, found);
 }
 
@@ -359,7 +359,7 @@ void info(const call& c) {
 void del(const call& c) {
   opened_key key(c, 1, api::read_write);
   value& v = key.get(cuckoo_family, "Not found");
-  const bool removed = v.filter.remove(c.items(2)) != 0;
+  const bool removed = v.filter().remove(c.items(2)) != 0;
   if (removed) {
     ++v.facts[1];
     api::ReplicateVerbatim(c.ctx);

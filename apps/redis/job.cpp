@@ -3,6 +3,8 @@
 #include <chrono>
 #include <exception>
 #include <string>
+#include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -12,7 +14,7 @@ namespace {
 
 constexpr std::chrono::microseconds slice{500};
 
-// A key and what it held when the work began.
+// A key and what it held when the work began; no id when it was missing.
 struct watched {
   api::string* name;
   std::uint64_t id;
@@ -25,9 +27,18 @@ struct running {
   int database;
   std::vector<watched> keys;
   api::blocked_client* client = nullptr;
-  std::string failed;  // why, when it did
+  std::exception_ptr failed;  // why, when it did
 
-  running() = default;
+  running(const call& c, const family& of, std::span<const std::size_t> which,
+          std::unique_ptr<job> todo)
+      : work(std::move(todo)), kin(&of), database(api::GetSelectedDb(c.ctx)) {
+    for (const std::size_t i : which) {
+      const value* const v = opened_key(c, i, api::read_only).find(of);
+      const std::string_view name = c.text(i);
+      keys.push_back({api::CreateString(nullptr, name.data(), name.size()),
+                      v == nullptr ? 0 : v->id, v == nullptr ? 0 : v->changes});
+    }
+  }
   running(const running&) = delete;
   running& operator=(const running&) = delete;
   ~running() {
@@ -39,31 +50,38 @@ struct running {
       api::string* name = w.name;
       const opened_key key({.ctx = c, .args = {&name, 1}}, 0, api::read_only);
       const value* const v = key.find(*kin);
-      if (v == nullptr || v->id != w.id || v->changes != w.changes) return false;
+      if (w.id == 0 ? !key.empty() : v == nullptr || v->id != w.id || v->changes != w.changes) {
+        return false;
+      }
     }
     return true;
   }
 };
 
-constexpr const char* changed = "ERR a filter changed meanwhile; try again, or copy it first";
-
 // One slice; true when there is nothing more to do.
 bool advance(api::ctx* c, running& r) {
   try {
     api::SelectDb(c, r.database);
-    if (!r.unchanged(c)) {
-      r.failed = changed;
-      return true;
-    }
+    if (!r.unchanged(c)) return true;  // and reply() will see it too
     const auto end = std::chrono::steady_clock::now() + slice;
     while (std::chrono::steady_clock::now() < end) {
       if (r.work->step()) return true;
     }
     return false;
-  } catch (const std::exception& e) {
-    r.failed = std::string("ERR ") + e.what();
+  } catch (...) {
+    r.failed = std::current_exception();
     return true;
   }
+}
+
+void run_all(running* r) noexcept {
+  try {
+    while (!r->work->step()) {
+    }
+  } catch (...) {
+    r->failed = std::current_exception();
+  }
+  api::UnblockClient(r->client, r);
 }
 
 void on_timer(api::ctx* c, void* data) {
@@ -77,9 +95,8 @@ void on_timer(api::ctx* c, void* data) {
 
 void reply(const call& c) {
   auto& r = *static_cast<running*>(api::GetBlockedClientPrivateData(c.ctx));
-  if (!r.failed.empty()) throw refusal(r.failed);
-  if (!r.unchanged(c.ctx)) throw refusal(changed);  // a key may have expired since the last slice
-  r.work->finish(c);
+  if (r.failed) std::rethrow_exception(r.failed);
+  r.unchanged(c.ctx) ? r.work->finish(c) : r.work->come_too_late(c);
 }
 
 int on_done(api::ctx* c, api::string** args, int count) {
@@ -89,6 +106,10 @@ int on_done(api::ctx* c, api::string** args, int count) {
 void on_end(api::ctx*, void* data) { delete static_cast<running*>(data); }
 
 }  // namespace
+
+void job::come_too_late(const call&) {
+  throw refusal("ERR a filter changed meanwhile; try again, or copy it first");
+}
 
 bool may_wait(const call& c) {
   constexpr int never =
@@ -104,17 +125,21 @@ void run_job(const call& c, const family& of, std::span<const std::size_t> keys,
     work->finish(c);
     return;
   }
-  auto r = std::make_unique<running>();
-  r->work = std::move(work);
-  r->kin = &of;
-  r->database = api::GetSelectedDb(c.ctx);
-  for (const std::size_t i : keys) {
-    const value& v = opened_key(c, i, api::read_only).get(of);
-    const std::string_view name = c.text(i);
-    r->keys.push_back({api::CreateString(nullptr, name.data(), name.size()), v.id, v.changes});
-  }
+  auto r = std::make_unique<running>(c, of, keys, std::move(work));
   r->client = api::BlockClient(c.ctx, on_done, nullptr, on_end, 0);
   api::CreateTimer(c.ctx, 0, on_timer, r.release());
+}
+
+void run_in_thread(const call& c, const family& of, std::span<const std::size_t> keys,
+                   std::unique_ptr<job> work) {
+  auto owned = std::make_unique<running>(c, of, keys, std::move(work));
+  owned->client = api::BlockClient(c.ctx, on_done, nullptr, on_end, 0);
+  running* const r = owned.release();
+  try {
+    std::thread(run_all, r).detach();
+  } catch (const std::system_error&) {  // no more threads
+    run_all(r);
+  }
 }
 
 }  // namespace bloomery_redis

@@ -1,8 +1,9 @@
-// Work that takes longer than a server may be kept from its other clients: done in slices of half a millisecond by the
-// server's timer, while the client that asked for it waits.
+// Work that takes longer than a server may be kept from its other clients: done while the client that asked for it waits,
+// in slices of half a millisecond by the server's timer, or in a thread.
 //
-// It all happens in the server's one thread, so nothing is read while it changes. Before each slice the keys are looked up again:
-// when one of them was changed, deleted or replaced since, the client is told so.
+// Slices happen in the server's one thread, so nothing is read while it changes. Before each slice the keys are looked up again:
+// when one of them was changed, deleted or replaced since, the client is told so. A thread reads what it was lent
+// (value.hpp), and the keys are looked up when it is done.
 #pragma once
 
 #include <cstddef>
@@ -25,6 +26,8 @@ class job {
   virtual bool step() = 0;
   // The reply.
   virtual void finish(const call& c) = 0;
+  // The reply when a key is not what it was. Refuses unless there is something better to do.
+  virtual void come_too_late(const call& c);
 };
 
 // Reads this many bytes in a step.
@@ -39,5 +42,9 @@ inline constexpr std::uint64_t slow_bytes = std::uint64_t{8} << 20U;
 // whose values it reads.
 void run_job(const call& c, const family& of, std::span<const std::size_t> keys,
              std::uint64_t bytes, std::unique_ptr<job> work);
+
+// Does all steps in a thread, for a client that may wait. Keys that are missing should stay so.
+void run_in_thread(const call& c, const family& of, std::span<const std::size_t> keys,
+                   std::unique_ptr<job> work);
 
 }  // namespace bloomery_redis

@@ -41,9 +41,9 @@ family top_k_family = {.type_name = "blmrytk01",
 // To be changed: who reads it in pieces must begin again.
 top_k& sketch_of(value& v) {
   ++v.changes;
-  return *v.filter.get_if<top_k>();
+  return *v.filter().get_if<top_k>();
 }
-const top_k& sketch_of(const value& v) { return *v.filter.get_if<top_k>(); }
+const top_k& sketch_of(const value& v) { return *v.filter().get_if<top_k>(); }
 
 void settle(value& v) {
   if (v.facts[0] == 0) {  // from elsewhere
@@ -159,7 +159,7 @@ void query(const call& c) {
   const value& v = key.get(top_k_family, missing);
   const auto items = c.items(2);
   bitmap.assign(items.size() / 64 + 1, 0);
-  v.filter.contains_bits(items, bitmap);
+  v.filter().contains_bits(items, bitmap);
   reply_bits(c, bitmap, items.size());
 }
 
@@ -169,7 +169,7 @@ void count(const call& c) {
   const value& v = key.get(top_k_family, missing);
   const auto items = c.items(2);
   counts.resize(items.size());
-  v.filter.count(items, counts);
+  v.filter().count(items, counts);
   api::ReplyWithArray(c.ctx, static_cast<long>(counts.size()));
   for (const std::uint64_t n : counts) reply_number(c, n);
 }

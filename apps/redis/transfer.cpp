@@ -32,8 +32,8 @@ constexpr std::size_t most_readings = 16;
 std::list<reading> readings;
 
 image_source unprepared(const value& v, content what) {
-  return what == content::dump ? image_source(v.filter, v.facts, image_source::when::later)
-                               : image_source(v.filter, image_source::when::later);
+  return what == content::dump ? image_source(v.filter(), v.facts, image_source::when::later)
+                               : image_source(v.filter(), image_source::when::later);
 }
 
 // What is kept of a filter as it is now, or null. Refuses when a client goes on with one that has changed.
@@ -135,7 +135,7 @@ std::span<const std::byte> bytes_of(std::string_view text) {
 
 // Gives replicas what clients gave us in pieces, all at once.
 void replicate_pieces(const call& c, const value& v) {
-  const image_source source(v.filter, v.facts);
+  const image_source source(v.filter(), v.facts);
   std::size_t most = dump_start_bytes;
   for (std::uint64_t offset = 0; offset < source.bytes(); most = dump_piece_bytes) {
     const auto piece = source.read(offset, most);

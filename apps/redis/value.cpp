@@ -37,7 +37,7 @@ void for_each_piece(const image_source& source, std::size_t piece_bytes, Work wo
 }
 
 void save_value(api::io* to, void* v) {
-  const image_source source(value_of(v).filter, value_of(v).facts);
+  const image_source source(value_of(v).filter(), value_of(v).facts);
   const std::uint64_t pieces =
       1 + (source.bytes() - dump_start_bytes + file_piece_bytes - 1) / file_piece_bytes;
   api::SaveUnsigned(to, pieces);
@@ -48,7 +48,7 @@ void save_value(api::io* to, void* v) {
 
 // The iterators are those of BF.SCANDUMP: 1 for the start, then 1 + where the piece ends, counted from there.
 void rewrite_value(api::io* to, api::string* key, void* v) {
-  const image_source source(value_of(v).filter, value_of(v).facts);
+  const image_source source(value_of(v).filter(), value_of(v).facts);
   for_each_piece(source, dump_piece_bytes, [&](std::uint64_t end, std::span<const char> piece) {
     const auto iterator = static_cast<long long>(1 + end - dump_start_bytes);
     api::EmitAOF(to, value_of(v).kin->load_command, "slb", key, iterator, piece.data(),
@@ -57,7 +57,7 @@ void rewrite_value(api::io* to, api::string* key, void* v) {
 }
 
 void digest_value(api::digest* into, void* v) {
-  const image_source source(value_of(v).filter, value_of(v).facts);
+  const image_source source(value_of(v).filter(), value_of(v).facts);
   for_each_piece(source, dump_piece_bytes, [&](std::uint64_t, std::span<const char> piece) {
     api::DigestAddStringBuffer(into, piece.data(), piece.size());
   });
@@ -67,7 +67,7 @@ void digest_value(api::digest* into, void* v) {
 void* copy_value(const void* v) {
   try {
     const value& from = value_of(v);
-    return new value(from.filter.clone(), from.facts, *from.kin);
+    return new value(from.filter().clone(), from.facts, *from.kin);
   } catch (const std::exception&) {
     return nullptr;
   }
@@ -130,15 +130,24 @@ api::type_methods shared_methods() {
 }  // namespace detail
 
 value::value(dumped from, const family& of)
-    : filter(std::move(from.filter)), facts(from.facts), kin(&of), id(next_id++) {
+    : facts(from.facts),
+      kin(&of),
+      id(next_id++),
+      filter_(std::make_shared<bloomery::any_filter>(std::move(from.filter))) {
   if (of.settle != nullptr) of.settle(*this);
   ++values_now;
 }
 
 value::~value() { --values_now; }
 
+void value::own() {
+  if (filter_.use_count() == 1) return;
+  filter_ = std::make_shared<bloomery::any_filter>(filter_->clone());
+  if (kin->settle != nullptr) kin->settle(*this);
+}
+
 std::size_t value::bytes() const {
-  return sizeof(value) + object_bytes + static_cast<std::size_t>(filter.shape().bits / 8);
+  return sizeof(value) + object_bytes + static_cast<std::size_t>(filter().shape().bits / 8);
 }
 
 std::shared_ptr<const bloomery::any_hasher> default_hash() {

@@ -17,7 +17,6 @@ namespace bloomery_redis {
 struct family;
 
 struct value {
-  bloomery::any_filter filter;
   fact_list facts{};
   const family* kin = nullptr;
   std::uint64_t id = 0;       // no two values of a server have the same
@@ -30,8 +29,19 @@ struct value {
   value& operator=(const value&) = delete;
   ~value();
 
+  [[nodiscard]] bloomery::any_filter& filter() noexcept { return *filter_; }
+  [[nodiscard]] const bloomery::any_filter& filter() const noexcept { return *filter_; }
   // All the memory behind the key.
   [[nodiscard]] std::size_t bytes() const;
+
+  // The filter as it is now, for a thread that reads it. It stays so while somebody has this: who changes the value
+  // meanwhile, or deletes it, leaves that one alone.
+  [[nodiscard]] std::shared_ptr<const bloomery::any_filter> lend() const { return filter_; }
+  // Before every change: takes a copy if the filter is lent. opened_key calls it for keys that are opened to be written.
+  void own();
+
+ private:
+  std::shared_ptr<bloomery::any_filter> filter_;
 };
 
 // A family of commands and its data type.

@@ -288,7 +288,7 @@ std::optional<std::uint64_t> peer_directory::time_of(std::uint64_t peer) const {
   return known->second.time;
 }
 
-std::uint64_t peer_directory::bytes() const noexcept {
+std::uint64_t peer_directory::bytes() const {
   std::uint64_t all = 0;
   for (const any_shelf& s : state_->shelves) {
     all += std::visit([](const auto& place) { return place.bytes(); }, s);

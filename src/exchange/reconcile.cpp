@@ -334,6 +334,7 @@ class session {
 
   void answer(const std::vector<std::uint64_t>& places, const std::vector<std::uint64_t>& items) {
     std::vector<std::uint64_t> wanted;
+    wanted.reserve(places.size());
     for (const std::uint64_t place : places)
       wanted.push_back(items[static_cast<std::size_t>(place)]);
     send_lacking(table_.keys_with(wanted));

@@ -56,7 +56,7 @@ kernel::block_array<Word> blocks_of(Word* words, const shape& s) noexcept {
   const std::uint64_t blocks = s.bits / bits_per_block;
   const auto first = reinterpret_cast<std::uintptr_t>(words) -
                      static_cast<std::uintptr_t>(blocks * s.shard.index * (bits_per_block / 8));
-  return {.words = reinterpret_cast<Word*>(first),
+  return {.words = reinterpret_cast<Word*>(first),  // NOLINT(performance-no-int-to-ptr)
           .blocks = blocks * s.shard.count,
           .probes = s.probes};
 }

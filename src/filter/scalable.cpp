@@ -275,8 +275,7 @@ void scalable_filter::merge(const view& other) {
   }
   const scalable_filter from(other);  // a copy: it may be this one
   scalable_filter result(static_cast<const view&>(*this));
-  for (std::size_t i = 0; i < from.layers_.size(); ++i) {
-    const layer& l = from.layers_[i];
+  for (const layer& l : from.layers_) {
     const std::size_t place = result.place_for(l);
     if (place == result.layers_.size()) {
       if (place == growth::most_layers) {

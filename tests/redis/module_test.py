@@ -248,6 +248,46 @@ class slow_work(harness.server_test):
             self.assertTrue(isinstance(answer, list) or str(answer).startswith("ERR "), answer)
         self.assertEqual("PONG", self.call("PING"))
 
+    def test_a_union_in_a_thread(self):
+        for kind in ((), ("NONSCALING",)):
+            for key, items in (("x", range(0, 1000)), ("y", range(500, 1500)), ("z", range(1200, 2000))):
+                self.call("DEL", key)
+                self.call("BF.RESERVE", key, "0.01", "10000000", *kind)
+                self.call("BF.MADD", key, *items)
+            self.call("DEL", "all", "at once")
+            self.assertEqual("OK", self.call("BF.MERGE", "all", "x", "y", "z"))
+            self.assertEqual([1] * 2000, self.call("BF.MEXISTS", "all", *range(2000)))
+            self.call("MULTI")  # nobody may wait
+            self.call("BF.MERGE", "at once", "x", "y", "z")
+            self.assertEqual(["OK"], self.call("EXEC"))
+            self.assertEqual(self.read_all("BF.EXPORT", "at once"), self.read_all("BF.EXPORT", "all"))
+            # Into one that is there, and into itself.
+            self.assertEqual("OK", self.call("BF.MERGE", "x", "x", "z"))
+            self.assertEqual([1] * 1800, self.call("BF.MEXISTS", "x", *range(1000), *range(1200, 2000)))
+        self.call("BF.RESERVE", "other", "0.01", "9000000", "NONSCALING")
+        self.assertIsInstance(self.call("BF.MERGE", "x", "other"), harness.Raw.Error)
+        self.call("SET", "text", "text")
+        self.refused("WRONGTYPE Operation against a key holding the wrong kind of value", "BF.MERGE", "text", "x")
+
+    def test_a_union_of_what_changes_meanwhile(self):
+        for change in (("BF.ADD", "a", "new"), ("BF.ADD", "b", "new"), ("DEL", "a"), ("SET", "both", "1")):
+            self.call("FLUSHALL")
+            self.setUp()
+            waiting = harness.Raw(self.server.port, protocol=2)
+            waiting.socket.sendall(b"*4\r\n$8\r\nBF.MERGE\r\n$4\r\nboth\r\n$1\r\na\r\n$1\r\nb\r\n")
+            self.three(*change)
+            answer = waiting.read()
+            waiting.close()
+            if answer in ("OK", b"OK"):
+                if self.call("TYPE", "both") == "string":  # the union came first
+                    continue
+                self.assertEqual([1] * 1000, self.call("BF.MEXISTS", "both", *range(1000)))
+                if change[0] == "BF.ADD":
+                    self.assertEqual(1, self.call("BF.EXISTS", change[1], "new"))
+            else:
+                self.assertIn(change[0], ("DEL", "SET"), answer)
+        self.assertEqual("PONG", self.call("PING"))
+
     def test_a_client_that_leaves(self):
         for _ in range(5):
             gone = harness.Raw(self.server.port, protocol=2)

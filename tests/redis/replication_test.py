@@ -108,6 +108,20 @@ class replication(unittest.TestCase):
                 reload_by_pieces(raw, rng)
         raw.close()
 
+    def test_unions_that_a_thread_makes(self):
+        for i in range(3):
+            self.call(self.master, "BF.RESERVE", f"large {i}", "0.01", "8000000", *(() if i else ("NONSCALING",)))
+            self.call(self.master, "BF.MADD", f"large {i}", *range(i * 100, i * 100 + 200))
+        for target, source in (("new", "large 0"), ("large 1", "large 2"), ("large 2", "large 1"), ("new", "large 0")):
+            self.assertIn(self.call(self.master, "BF.MERGE", target, source), ("OK", b"OK"))
+        digest = self.same()
+        self.call(self.master, "CONFIG", "SET", "appendfsync", "always")
+        self.call(self.master, "BF.ADD", "last", "item")
+        digest = self.same()
+        self.master.kill()
+        self.master.start()
+        self.assertEqual(digest, self.call(self.master, "DEBUG", "DIGEST"))
+
     def test_a_replica_is_the_same(self):
         rng = random.Random(20)
         quarter = COMMANDS // 4

@@ -80,7 +80,7 @@ class peer_directory {
   [[nodiscard]] std::size_t peers() const noexcept;
   [[nodiscard]] std::optional<std::uint64_t> time_of(std::uint64_t peer) const;
   // Of the matrices and filters, in memory.
-  [[nodiscard]] std::uint64_t bytes() const noexcept;
+  [[nodiscard]] std::uint64_t bytes() const;
 
  private:
   struct state;
