@@ -134,8 +134,7 @@ std::span<const std::byte> bytes_of(std::string_view text) {
 }
 
 // Gives replicas what clients gave us in pieces, all at once.
-void replicate_pieces(const call& c, const value& v) {
-  const image_source source(v.filter(), v.facts);
+void replicate_pieces(const call& c, const value& v, const image_source& source) {
   std::size_t most = dump_start_bytes;
   for (std::uint64_t offset = 0; offset < source.bytes(); most = dump_piece_bytes) {
     const auto piece = source.read(offset, most);
@@ -146,18 +145,55 @@ void replicate_pieces(const call& c, const value& v) {
   }
 }
 
-// The filter is complete: now it becomes the key's.
-value& put(const call& c, const family& of, dumped got, void (*adopt)(value&)) {
-  check_kind(of, got.filter);
-  auto v = std::make_unique<value>(std::move(got), of);
-  if (adopt != nullptr) adopt(*v);
-  opened_key key(c, 1, api::read_write);
-  if (!key.empty()) throw refusal("ERR item exists");
-  return key.set(std::move(v));
-}
+// What a command makes of a filter that is complete.
+struct landing {
+  const family& of;
+  const char* event;
+  void (*adopt)(value&) = nullptr;
+  const char* damaged = nullptr;  // said instead of what is wrong
+};
 
-// Takes one piece. The filter when it was the last one.
-std::optional<dumped> take_piece(const call& c, const place& at, bool first) {
+// All pieces are there: they are checked and become the key's value.
+class arrival final : public job {
+ public:
+  arrival(image_sink sink, const landing& how) : sink_(std::move(sink)), how_(how) {}
+
+  [[nodiscard]] std::uint64_t bytes() const { return sink_->received(); }
+
+  bool step() override {
+    try {
+      dumped got = sink_->finish();
+      sink_.reset();
+      check_kind(how_.of, got.filter);
+      made_ = std::make_unique<value>(std::move(got), how_.of);
+    } catch (const bloomery::error& e) {
+      if (how_.damaged == nullptr || e.code() == bloomery::errc::no_memory) throw;
+      throw refusal(how_.damaged);
+    }
+    if (how_.adopt != nullptr) how_.adopt(*made_);
+    source_.emplace(made_->filter(), made_->facts);
+    return true;
+  }
+  void finish(const call& c) override {
+    opened_key key(c, 1, api::read_write);
+    if (!key.empty()) throw refusal("ERR item exists");
+    value& v = key.set(std::move(made_));
+    replicate_pieces(c, v, *source_);
+    changed(c, 1, v, how_.event);
+    reply_ok(c);
+  }
+  void come_too_late(const call& c) override { finish(c); }
+
+ private:
+  std::optional<image_sink> sink_;
+  landing how_;
+  std::unique_ptr<value> made_;
+  std::optional<image_source> source_;  // of what was made
+};
+
+// Takes one piece. The work that is left when it was the last one.
+std::unique_ptr<arrival> take_piece(const call& c, const place& at, bool first,
+                                    const landing& how) {
   const long long now = api::Milliseconds();
   if (first) {
     writings.erase(at);
@@ -171,13 +207,29 @@ std::optional<dumped> take_piece(const call& c, const place& at, bool first) {
     const bool knew = w.sink.expected().has_value();
     w.sink.append(bytes_of(c.text(3)));
     if (!knew && w.sink.expected()) check_memory(c.ctx, *w.sink.expected(), *w.sink.expected());
-    if (!w.sink.complete()) return std::nullopt;
-    std::optional<dumped> whole = w.sink.finish();
+    if (!w.sink.complete()) return nullptr;
+    auto work = std::make_unique<arrival>(std::move(w.sink), how);
     writings.erase(at);
-    return whole;
+    return work;
   } catch (...) {
     writings.erase(at);
     throw;
+  }
+}
+
+// Whether the piece was the last one or not: the reply.
+void take_and_reply(const call& c, const place& at, bool first, const landing& how) {
+  auto work = take_piece(c, at, first, how);
+  if (work == nullptr) {
+    reply_ok(c);
+    return;
+  }
+  constexpr std::array<std::size_t, 1> keys = {1};
+  if (work->bytes() >= slow_bytes && may_wait(c)) {
+    run_in_thread(c, how.of, keys, std::move(work));
+  } else {
+    work->step();
+    work->finish(c);
   }
 }
 
@@ -214,19 +266,12 @@ void load_chunk(const call& c, const family& of, const dump_texts& say) {
   } else if (c.text(3).size() != dump_start_bytes) {
     throw refusal(say.bad_start);
   }
-  std::optional<dumped> whole;
   try {
-    whole = take_piece(c, at, first);
+    take_and_reply(c, at, first, {.of = of, .event = "loadchunk", .damaged = say.bad_start});
   } catch (const bloomery::error& e) {
     if (e.code() == bloomery::errc::no_memory) throw;
     throw refusal(say.bad_start);
   }
-  if (whole) {
-    value& v = put(c, of, std::move(*whole), nullptr);
-    replicate_pieces(c, v);
-    changed(c, 1, v, "loadchunk");
-  }
-  reply_ok(c);
 }
 
 void export_image(const call& c, const family& of) {
@@ -249,12 +294,7 @@ void import_image(const call& c, const family& of, void (*adopt)(value&)) {
       throw refusal("ERR the next piece begins at " + std::to_string(w->second.sink.received()));
     }
   }
-  if (auto whole = take_piece(c, at, offset == 0)) {
-    value& v = put(c, of, std::move(*whole), adopt);
-    replicate_pieces(c, v);
-    changed(c, 1, v, "import");
-  }
-  reply_ok(c);
+  take_and_reply(c, at, offset == 0, {.of = of, .event = "import", .adopt = adopt});
 }
 
 }  // namespace bloomery_redis
