@@ -102,28 +102,25 @@ class comparison final : public job {
   std::uint64_t set_union_ = 0;
 };
 
-void put_union(const call& c, opened_key& target, std::unique_ptr<value> made) {
-  value& v = target.set(std::move(made));
-  api::ReplicateVerbatim(c.ctx);
-  changed(c, 1, v, "bf.merge");
-  reply_ok(c);
-}
-
 // The union at once, in place where no memory can be missing.
-void merge_now(const call& c, std::uint64_t bytes) {
+void merge_now(const call& c) {
   opened_key target(c, 1, api::read_write);
-  value* const v = target.find_or_refuse(bloom_family);
+  value* v = target.find_or_refuse(bloom_family);
   const bool in_place = v != nullptr && v->filter().shape().kind != filter_kind::scalable;
+  std::uint64_t bytes = 0;
+  for (std::size_t i = 2; i < c.size(); ++i) {
+    const opened_key key(c, i, api::read_only);
+    const value& from = key.get(bloom_family);
+    if (in_place) {
+      bloomery::check_combinable(v->filter().shape(), from.filter().shape());
+      bloomery::check_combinable(v->filter().hash(), from.filter().hash());
+    }
+    bytes += from.bytes();
+  }
   std::unique_ptr<value> beside;
   if (!in_place) {
     check_memory(c.ctx, bytes, bytes);
     if (v != nullptr) beside = std::make_unique<value>(v->filter().clone(), v->facts, bloom_family);
-  }
-  for (std::size_t i = 2; in_place && i < c.size(); ++i) {
-    const opened_key key(c, i, api::read_only);
-    const any_filter& from = key.get(bloom_family).filter();
-    bloomery::check_combinable(v->filter().shape(), from.shape());
-    bloomery::check_combinable(v->filter().hash(), from.hash());
   }
   for (std::size_t i = 2; i < c.size(); ++i) {
     const opened_key key(c, i, api::read_only);
@@ -136,48 +133,11 @@ void merge_now(const call& c, std::uint64_t bytes) {
       beside->filter().merge(from.filter());
     }
   }
-  if (beside != nullptr) {
-    put_union(c, target, std::move(beside));
-    return;
-  }
+  if (beside != nullptr) v = &target.set(std::move(beside));
   api::ReplicateVerbatim(c.ctx);
   changed(c, 1, *v, "bf.merge");
   reply_ok(c);
 }
-
-// The union of filters that it was lent, in a thread.
-class merging final : public job {
- public:
-  explicit merging(const value* target) {
-    if (target != nullptr) take(*target);
-  }
-  void take(const value& v) {
-    if (lent_.empty()) facts_ = v.facts;
-    lent_.push_back(v.lend());
-    bytes_ += v.bytes();
-  }
-
-  bool step() override {
-    made_ = lent_.front()->clone();
-    for (std::size_t i = 1; i < lent_.size(); ++i) made_->merge(*lent_[i]);
-    return true;
-  }
-  void finish(const call& c) override {
-    opened_key target(c, 1, api::read_write);
-    put_union(c, target, std::make_unique<value>(std::move(*made_), facts_, bloom_family));
-  }
-  void come_too_late(const call& c) override {
-    lent_.clear();
-    made_.reset();
-    merge_now(c, bytes_);
-  }
-
- private:
-  std::vector<std::shared_ptr<const any_filter>> lent_;
-  fact_list facts_{};
-  std::uint64_t bytes_ = 0;
-  std::optional<any_filter> made_;
-};
 
 // Removes one item; true when it was there.
 bool remove_one(value& v, std::string_view item) {
@@ -256,29 +216,41 @@ void bloom::mrem(const call& c) {
 // What has a fixed size is merged in place, once all are found to be alike. The union of filters that grow is made beside and
 // put there when it is complete, since it may need more memory than there is. So is that of large filters, in a thread.
 void bloom::merge(const call& c) {
-  std::unique_ptr<merging> work;
+  std::vector<std::shared_ptr<const any_filter>> lent;
+  std::optional<fact_list> facts;  // of the first
   std::uint64_t bytes = 0;
+  const auto take = [&](const value& v) {
+    if (!facts) facts = v.facts;
+    lent.push_back(v.lend());
+    bytes += v.bytes();
+  };
   {
     const opened_key target(c, 1, api::read_only);
-    const value* const v = target.find_or_refuse(bloom_family);
-    if (v != nullptr) bytes += v->bytes();
-    work = std::make_unique<merging>(v);
-    for (std::size_t i = 2; i < c.size(); ++i) {
-      const opened_key key(c, i, api::read_only);
-      const value& from = key.get(bloom_family);
-      work->take(from);
-      bytes += from.bytes();
-    }
+    if (const value* const v = target.find_or_refuse(bloom_family)) take(*v);
+  }
+  for (std::size_t i = 2; i < c.size(); ++i) {
+    take(opened_key(c, i, api::read_only).get(bloom_family));
   }
   if (bytes < slow_bytes || !may_wait(c)) {
-    work.reset();  // gives back what it was lent
-    merge_now(c, bytes);
+    lent.clear();
+    merge_now(c);
     return;
   }
   check_memory(c.ctx, bytes, bytes);
   std::vector<std::size_t> keys(c.size() - 1);
   std::iota(keys.begin(), keys.end(), std::size_t{1});
-  run_in_thread(c, bloom_family, keys, std::move(work));
+  const auto first = lent.front();
+  lent.erase(lent.begin());
+  run_in_thread(c, keys,
+                {.of = bloom_family,
+                 .from = first,
+                 .facts = *facts,
+                 .change =
+                     [others = std::move(lent)](any_filter& made) {
+                       for (const auto& other : others) made.merge(*other);
+                     },
+                 .at_once = merge_now,
+                 .event = "bf.merge"});
 }
 
 void bloom::compare(const call& c) {

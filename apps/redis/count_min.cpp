@@ -4,6 +4,7 @@
 #include "bloomery/sketch/count_min.hpp"
 
 #include <array>
+#include <memory>
 #include <cmath>
 #include <deque>
 #include <limits>
@@ -12,6 +13,7 @@
 #include "bloomery/core/sizing_sketch.hpp"
 #include "command.hpp"
 #include "families.hpp"
+#include "job.hpp"
 #include "settings.hpp"
 
 namespace bloomery_redis {
@@ -151,6 +153,14 @@ void query(const call& c) {
 
 // ---- merged
 
+constexpr const char* overflow = "CMS: MERGE overflow";
+
+void check_alike(const value& a, const value& b) {
+  if (a.facts[0] != b.facts[0] || a.filter().shape() != b.filter().shape()) {
+    throw refusal("CMS: width/depth is not equal");
+  }
+}
+
 std::vector<std::int64_t> read_weights(const call& c) {
   const auto n = c.integer(2);
   if (!n) throw refusal("CMS: invalid numkeys");
@@ -170,7 +180,7 @@ std::vector<std::int64_t> read_weights(const call& c) {
   return weights;
 }
 
-void merge(const call& c) {
+void merge_now(const call& c) {
   const std::vector<std::int64_t> weights = read_weights(c);
   opened_key key(c, 1, api::read_write);
   value& v = key.get(count_min_family, missing);
@@ -179,15 +189,57 @@ void merge(const call& c) {
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const value& source =
         sources.emplace_back(c, 3 + i, api::read_only).get(count_min_family, missing);
-    if (source.facts[0] != v.facts[0] || source.filter().shape() != v.filter().shape()) {
-      throw refusal("CMS: width/depth is not equal");
-    }
+    check_alike(v, source);
     terms.push_back({.sketch = &sketch_of(source), .weight = weights[i]});
   }
-  if (!sketch_of(v).assign_sum(terms)) throw refusal("CMS: MERGE overflow");
+  if (!sketch_of(v).assign_sum(terms)) throw refusal(overflow);
   api::ReplicateVerbatim(c.ctx);
   changed(c, 1, v, "cms.merge");
   reply_ok(c);
+}
+
+void merge(const call& c) {
+  const std::vector<std::int64_t> weights = read_weights(c);
+  std::vector<std::shared_ptr<const bloomery::any_filter>> lent;
+  std::vector<std::size_t> keys = {1};
+  fact_list facts{};
+  std::uint64_t bytes = 0;
+  {
+    const opened_key key(c, 1, api::read_only);
+    const value& v = key.get(count_min_family, missing);
+    facts = v.facts;
+    lent.push_back(v.lend());
+    for (std::size_t i = 0; i < weights.size(); ++i) {
+      const opened_key from(c, keys.emplace_back(3 + i), api::read_only);
+      const value& source = from.get(count_min_family, missing);
+      check_alike(v, source);
+      bytes += source.bytes();
+      lent.push_back(source.lend());
+    }
+  }
+  if (bytes < slow_bytes || !may_wait(c)) {
+    lent.clear();
+    merge_now(c);
+    return;
+  }
+  const auto first = lent.front();
+  lent.erase(lent.begin());
+  check_memory(c.ctx, bytes, bytes / weights.size());
+  run_in_thread(
+      c, keys,
+      {.of = count_min_family,
+       .from = first,
+       .facts = facts,
+       .change =
+           [sources = std::move(lent), weights](bloomery::any_filter& made) {
+             std::vector<bloomery::weighted_count_min> terms;
+             for (std::size_t i = 0; i < sources.size(); ++i) {
+               terms.push_back({.sketch = sources[i]->get_if<count_min>(), .weight = weights[i]});
+             }
+             if (!made.get_if<count_min>()->assign_sum(terms)) throw refusal(overflow);
+           },
+       .at_once = merge_now,
+       .event = "cms.merge"});
 }
 
 void info(const call& c) {

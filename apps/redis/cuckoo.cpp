@@ -5,12 +5,14 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <bit>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "command.hpp"
 #include "families.hpp"
+#include "job.hpp"
 #include "settings.hpp"
 
 namespace bloomery_redis {
@@ -368,13 +370,41 @@ void del(const call& c) {
   api::ReplyWithBool(c.ctx, static_cast<int>(removed));
 }
 
-void compact(const call& c) {
+constexpr const char* nothing_to_compact = "Cuckoo filter was not found";
+
+void compact_now(const call& c) {
   opened_key key(c, 1, api::read_write);
-  value& v = key.get(cuckoo_family, "Cuckoo filter was not found");
+  value& v = key.get(cuckoo_family, nothing_to_compact);
   filter_of(v).compact();
   api::ReplicateVerbatim(c.ctx);
   changed(c, 1, v, "cf.compact");
   reply_ok(c);
+}
+
+void compact(const call& c) {
+  std::shared_ptr<const bloomery::any_filter> lent;
+  fact_list facts{};
+  std::size_t bytes = 0;
+  {
+    const opened_key key(c, 1, api::read_only);
+    const value& v = key.get(cuckoo_family, nothing_to_compact);
+    facts = v.facts;
+    bytes = v.bytes();
+    if (bytes >= slow_bytes && may_wait(c)) lent = v.lend();
+  }
+  if (lent == nullptr) {
+    compact_now(c);
+    return;
+  }
+  check_memory(c.ctx, bytes, bytes);
+  constexpr std::array<std::size_t, 1> keys = {1};
+  run_in_thread(c, keys,
+                {.of = cuckoo_family,
+                 .from = std::move(lent),
+                 .facts = facts,
+                 .change = [](bloomery::any_filter& f) { f.get_if<cuckoo_filter>()->compact(); },
+                 .at_once = compact_now,
+                 .event = "cf.compact"});
 }
 
 }  // namespace

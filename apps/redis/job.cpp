@@ -105,6 +105,34 @@ int on_done(api::ctx* c, api::string** args, int count) {
 
 void on_end(api::ctx*, void* data) { delete static_cast<running*>(data); }
 
+class remaking final : public job {
+ public:
+  explicit remaking(remake how) : how_(std::move(how)) {}
+
+  bool step() override {
+    made_ = std::make_unique<value>(how_.from->clone(), how_.facts, how_.of);
+    how_.change(made_->filter());
+    return true;
+  }
+  void finish(const call& c) override {
+    opened_key target(c, 1, api::read_write);
+    value& v = target.set(std::move(made_));
+    api::ReplicateVerbatim(c.ctx);
+    changed(c, 1, v, how_.event);
+    reply_ok(c);
+  }
+  void come_too_late(const call& c) override {
+    made_.reset();
+    how_.from.reset();  // gives back what it was lent
+    how_.change = nullptr;
+    how_.at_once(c);
+  }
+
+ private:
+  remake how_;
+  std::unique_ptr<value> made_;
+};
+
 }  // namespace
 
 void job::come_too_late(const call&) {
@@ -140,6 +168,11 @@ void run_in_thread(const call& c, const family& of, std::span<const std::size_t>
   } catch (const std::system_error&) {  // no more threads
     run_all(r);
   }
+}
+
+void run_in_thread(const call& c, std::span<const std::size_t> keys, remake how) {
+  const family& of = how.of;
+  run_in_thread(c, of, keys, std::make_unique<remaking>(std::move(how)));
 }
 
 }  // namespace bloomery_redis

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 
@@ -46,5 +47,17 @@ void run_job(const call& c, const family& of, std::span<const std::size_t> keys,
 // Does all steps in a thread, for a client that may wait. Keys that are missing should stay so.
 void run_in_thread(const call& c, const family& of, std::span<const std::size_t> keys,
                    std::unique_ptr<job> work);
+
+// A large filter that becomes another: a copy is changed in a thread, and takes the place of what the first key holds.
+struct remake {
+  const family& of;
+  std::shared_ptr<const bloomery::any_filter> from;
+  fact_list facts;
+  std::function<void(bloomery::any_filter&)> change;
+  // The whole command: when a key is not what it was, so that the copy is of no use.
+  void (*at_once)(const call& c);
+  const char* event;
+};
+void run_in_thread(const call& c, std::span<const std::size_t> keys, remake how);
 
 }  // namespace bloomery_redis

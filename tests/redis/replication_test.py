@@ -112,6 +112,20 @@ class replication(unittest.TestCase):
         for i in range(3):
             self.call(self.master, "BF.RESERVE", f"large {i}", "0.01", "8000000", *(() if i else ("NONSCALING",)))
             self.call(self.master, "BF.MADD", f"large {i}", *range(i * 100, i * 100 + 200))
+        for key in ("sketch 1", "sketch 2"):
+            self.call(self.master, "CMS.INITBYDIM", key, 500_000, 5)
+            self.call(self.master, "CMS.INCRBY", key, "item", 3, key, 4)
+        self.assertIn(self.call(self.master, "CMS.MERGE", "sketch 1", 2, "sketch 1", "sketch 2", "WEIGHTS", 2, 1), ("OK", b"OK"))
+        self.assertEqual([9, 8, 4], self.call(self.master, "CMS.QUERY", "sketch 1", "item", "sketch 1", "sketch 2"))
+        self.call(self.master, "CF.RESERVE", "cuckoo", 8_000_000, "EXPANSION", 1)
+        for first in range(0, 50_000, 10_000):
+            self.call(self.master, "CF.INSERT", "cuckoo", "ITEMS", *range(first, first + 10_000))
+        for item in range(0, 50_000, 100):
+            self.call(self.master, "CF.DEL", "cuckoo", item)
+        for key in ("large 0", "sketch 1", "cuckoo"):  # else it would be done at once
+            self.assertGreater(self.call(self.master, "MEMORY", "USAGE", key), 8 << 20)
+        self.assertIn(self.call(self.master, "CF.COMPACT", "cuckoo"), ("OK", b"OK"))
+        self.assertEqual([1] * 99, self.call(self.master, "CF.MEXISTS", "cuckoo", *range(1, 100)))
         for target, source in (("new", "large 0"), ("large 1", "large 2"), ("large 2", "large 1"), ("new", "large 0")):
             self.assertIn(self.call(self.master, "BF.MERGE", target, source), ("OK", b"OK"))
         digest = self.same()
