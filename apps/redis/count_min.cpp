@@ -4,10 +4,10 @@
 #include "bloomery/sketch/count_min.hpp"
 
 #include <array>
-#include <memory>
 #include <cmath>
 #include <deque>
 #include <limits>
+#include <memory>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing_sketch.hpp"

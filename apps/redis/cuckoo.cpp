@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <bit>
+#include <memory>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
