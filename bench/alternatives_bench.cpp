@@ -103,7 +103,7 @@ int main(int argc, char** argv) {
     report("std::unordered_set of strings", per_key(8 * static_cast<double>(allocated)), 0, asked,
            [&](std::span<const std::string_view> piece) {
              std::size_t found = 0;
-             for (const std::string_view k : piece) found += set.find(k) != set.end() ? 1 : 0;
+             for (const std::string_view k : piece) found += set.find(k) != set.end() ? 1U : 0U;
              return found;
            });
   }
@@ -113,14 +113,15 @@ int main(int argc, char** argv) {
   {
     std::vector<std::uint64_t> sorted = hashes;
     std::sort(sorted.begin(), sorted.end());
-    report(
-        "sorted list of 64-bit hashes", 64, 0, asked, [&](std::span<const std::string_view> piece) {
-          std::size_t found = 0;
-          for (const std::string_view k : piece) {
-            found += std::binary_search(sorted.begin(), sorted.end(), hash_key(hasher, k)) ? 1 : 0;
-          }
-          return found;
-        });
+    report("sorted list of 64-bit hashes", 64, 0, asked,
+           [&](std::span<const std::string_view> piece) {
+             std::size_t found = 0;
+             for (const std::string_view k : piece) {
+               found +=
+                   std::binary_search(sorted.begin(), sorted.end(), hash_key(hasher, k)) ? 1U : 0U;
+             }
+             return found;
+           });
   }
   for (const filter_kind kind : all_kinds()) {
     if (kind == filter_kind::bloomier || kind == filter_kind::top_k) continue;

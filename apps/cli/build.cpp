@@ -315,8 +315,10 @@ void add_kind_options(command& verb, build_options& o) {
           "Counters of a key: in one line (default down to 0.1%), or anywhere as classic has it")
       ->one_of({"line", "classic"})
       ->type_name("L");
-  verb.add_option("--growth", o.growth,
-                  "A scalable filter becomes so many times larger with a layer (default 2)")
+  verb.add_option(
+          "--growth", o.growth,
+          "A scalable filter becomes so many times larger with a layer (default: 2.3 to 4, by "
+          "the rate, and less after the seventh)")
       ->type_name("X");
   verb.add_option(
           "--window", o.window,

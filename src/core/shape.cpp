@@ -5,6 +5,7 @@
 #include <string>
 
 #include "bloomery/core/error.hpp"
+#include "growth.hpp"
 
 namespace bloomery {
 
@@ -109,6 +110,20 @@ void check_shard(const shape& s) {
   }
 }
 
+// The rule by which a scalable filter grows stands above the factor; the steep one has a spread too.
+void check_variant(const shape& s, const kind_limits& row) {
+  const bool scalable = s.kind == filter_kind::scalable;
+  if (scalable && s.variant >> 8U == 1U << 9U) {
+    check_range("the growth", s.variant & 0xffU, growth::least_factor, growth::most_factor,
+                row.name);
+    return;
+  }
+  const bool ruled = scalable && s.variant >> 17U == 0 &&
+                     ((s.variant >> 16U) == 0 || ((s.variant >> 8U) & 0xffU) != 0);
+  check_range("the variant", ruled ? s.variant & 0xffU : s.variant, row.least_variant,
+              row.most_variant, row.name);
+}
+
 }  // namespace
 
 std::string_view kind_name(filter_kind kind) noexcept {
@@ -130,11 +145,7 @@ void check_shape(const shape& s) {
     detail::throw_bad_argument("the number of bits in a cell", std::uint64_t{s.cell_bits},
                                "a power of two in a " + std::string(row->name) + " filter");
   }
-  // The rule by which a scalable filter grows stands above the factor; the steep one has a spread too.
-  const bool ruled = s.kind == filter_kind::scalable && s.variant >> 17U == 0 &&
-                     ((s.variant >> 16U) == 0 || ((s.variant >> 8U) & 0xffU) != 0);
-  check_range("the variant", ruled ? s.variant & 0xffU : s.variant, row->least_variant,
-              row->most_variant, row->name);
+  check_variant(s, *row);
   check_blocks(s);
   if (s.bits % row->unit_bits != 0) {
     detail::throw_bad_argument("the number of bits", s.bits,

@@ -85,14 +85,57 @@ shape shape_by_rule(const request& r, std::uint32_t factor) {
   return s;
 }
 
+// The rate of all layers of the tapered rule together.
+double tapered_rate(const shape& first, std::uint64_t keys) {
+  const growth::step start{.blocks = first.bits / bits_per_block, .keys = keys};
+  double log_none = 0;
+  std::size_t before = 0;
+  for (const growth::stretch& s : growth::stretches) {
+    const growth::step sample =
+        before == 0 ? start : growth::after_tapered(start, before, growth::least_factor);
+    before += s.layers;
+    // Beyond the limit of an array there are no such layers.
+    if (sample.blocks == 0 || sample.blocks > max_bits / bits_per_block) break;
+    log_none += static_cast<double>(s.layers) *
+                std::log1p(-blocked_fpr(sample.keys, sample.blocks, first.probes));
+  }
+  return -std::expm1(log_none);
+}
+
+// How much larger the whole becomes, so that it is at most `most_memory` times the filter that knew its keys.
+std::uint32_t tapered_factor(const shape& first, const request& r) {
+  constexpr double most_memory = 3.995;
+  if (!r.fpr) return 80;
+  const shape known =
+      make_plan({.kind = filter_kind::blocked, .keys = r.keys, .fpr = *r.fpr}).shape;
+  const double times = static_cast<double>(first.bits) / static_cast<double>(known.bits);
+  const auto factor = static_cast<std::uint32_t>(32 * most_memory / times);
+  return std::clamp(factor, growth::least_factor, growth::most_factor);
+}
+
+shape tapered_shape(const request& r) {
+  double share = 0.13;
+  shape s = part_of(r, r.keys, share, 1, scalable_head_lines).shape;
+  while (r.fpr && tapered_rate(s, r.keys) > *r.fpr) {
+    share *= 0.98;
+    s = part_of(r, r.keys, share, 1, scalable_head_lines).shape;
+  }
+  s.variant = growth::variant_of({.factor = tapered_factor(s, r), .tapered = true});
+  s.kind = filter_kind::scalable;
+  s.bits += scalable_head_lines * bits_per_block;
+  return s;
+}
+
 }  // namespace
 
 shape shape_for_scalable(const request& r) {
+  if (r.growth == growth_rule::tapered && !r.variant) return tapered_shape(r);
   const std::uint32_t factor = r.variant.value_or(default_growth);
   if (factor < 2 || factor > 16) {
     detail::throw_bad_argument("the growth", std::uint64_t{factor}, "from 2 to 16");
   }
-  if (r.growth != growth_rule::even) return shape_by_rule(r, factor);
+  if (r.growth == growth_rule::reserved || r.growth == growth_rule::steep)
+    return shape_by_rule(r, factor);
   double share = growth::first_share(factor);
   shape s = part_of(r, r.keys, share, 1, scalable_head_lines).shape;
   while (r.fpr && whole_rate(s, r.keys, factor) > *r.fpr) {

@@ -45,12 +45,13 @@ HEADER_FIELDS = (
 # depends on other fields is in check_shape.
 NONE = (0,)
 COUNTERS = (8, 16, 32, 64)
+TAPERED = 1 << 17
 KINDS = {
     1: ("classic", 1, range(1, 65), NONE, NONE),
     2: ("partitioned", 1, range(1, 65), NONE, NONE),
     3: ("blocked", 512, range(1, 17), NONE, NONE),
     4: ("counting", 64, range(1, 65), (2, 4, 8, 16), NONE),
-    5: ("scalable", 512, range(1, 17), NONE, range(2, 17)),
+    5: ("scalable", 512, range(1, 17), NONE, (*range(2, 17), *range(TAPERED + 72, TAPERED + 129))),
     6: ("windowed", 512, range(1, 17), NONE, range(1, 64)),
     7: ("cuckoo", 64, (2,), range(4, 33), NONE),
     8: ("fuse", 64, (3, 4), (8, 16, 32), NONE),

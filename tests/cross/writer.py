@@ -59,9 +59,30 @@ def counting(bloom, hashes, removed=()):
     return words
 
 
-def scalable(bloom, hashes):
-    factor = bloom.fields["variant"]
+def even_layer(first, number, factor):
+    """Blocks and capacity of layer `number` after the first, which is (blocks, capacity), when each makes it `factor` times larger."""
     early = next(a for a in range(17) if factor**a >= 65536)
+    times = (factor - 1) * factor**(number - 1)
+    blocks, capacity = first[0] * times, first[1] * times
+    assert number < 2 * early and blocks <= 2**48 and capacity <= 2**60
+    return blocks + (blocks // 8 + 1 if number >= early else 0), capacity
+
+
+def tapered_layer(first, number, factor):
+    def bits(layer):
+        return 32 if layer < 7 else 42 if layer < 13 else 51
+
+    whole = first[1]
+    for layer in range(1, number + 1):
+        capacity = max(1, whole * factor // bits(layer) - whole)
+        whole += capacity
+    assert number < 32
+    return first[0] * bits(number) * capacity // (first[1] * 32) + 1, capacity
+
+
+def scalable(bloom, hashes):
+    variant = bloom.fields["variant"]
+    next_layer = tapered_layer if variant >> 17 else even_layer
     layers = []  # blocks, capacity, stored keys, the bits that are set
     bits = 512 * (2 + bloom.payload.layers[0][1])
 
@@ -74,10 +95,7 @@ def scalable(bloom, hashes):
         if any(p <= layer[3] for p, layer in zip(positions, layers)):
             continue
         if layers[-1][2] >= layers[-1][1]:
-            times = (factor - 1) * factor**(len(layers) - 1)
-            blocks, capacity = layers[0][0] * times, layers[0][1] * times
-            assert len(layers) < 2 * early and blocks <= 2**48 and capacity <= 2**60
-            append(blocks + (blocks // 8 + 1 if len(layers) >= early else 0), capacity)
+            append(*next_layer(layers[0][:2], len(layers), variant & 255))
         last = layers[-1]
         last[3] |= set(kinds.blocked_positions(h, bloom.fields["probes"], 512 * last[0]))
         last[2] += 1

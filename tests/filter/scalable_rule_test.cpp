@@ -71,6 +71,12 @@ TEST(scalable_rule, shapes_say_their_rule) {
   EXPECT_THROW(bloomery::check_shape(s), bloomery::error);
   s.variant = (1U << 8U) | 17U;
   EXPECT_THROW(bloomery::check_shape(s), bloomery::error);
+  s = make(640, growth_rule::tapered).shape();
+  EXPECT_NO_THROW(bloomery::check_shape(s));
+  for (const std::uint32_t factor : {0U, 2U, 71U, 129U, 0x180U, 0x10050U, 0x40050U}) {
+    s.variant = (1U << 17U) | factor;
+    EXPECT_THROW(bloomery::check_shape(s), bloomery::error) << factor;
+  }
 }
 
 TEST(scalable_merge, has_the_keys_of_both_and_overfills_nothing) {
