@@ -1,5 +1,5 @@
 // Blocks by the calls for one key, which are in the vectors of the compiler: the kernels of machines where those are as
-// good as any. `Cached` is the size below which an array is taken to be in the cache.
+// good as any, and those of the build alone. `Cached` is the size below which an array is taken to be in the cache.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class generic_bits : public scalar_stage {
 
   template <class Word>
   generic_bits(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
-      : scalar_stage(array, spread_seed), tables_(array.probes) {}
+      : scalar_stage(array, spread_seed), tables_(array.probes, false) {}
 
   [[gnu::always_inline]] [[nodiscard]] bool covers(const key_ring& ring, std::size_t at,
                                                    const std::uint64_t* block) const noexcept {
@@ -47,7 +47,7 @@ class generic_counters : public scalar_stage {
 
   template <class Word>
   generic_counters(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
-      : scalar_stage(array, spread_seed), tables_(array.probes), width_(array.width) {}
+      : scalar_stage(array, spread_seed), tables_(array.probes, false), width_(array.width) {}
 
   [[gnu::always_inline]] [[nodiscard]] bool covers(const key_ring& ring, std::size_t at,
                                                    const std::uint64_t* block) const noexcept {

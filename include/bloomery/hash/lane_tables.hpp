@@ -63,19 +63,30 @@ inline constexpr table_of_lanes<lane_numbers> ones_of_lanes = make_lane_numbers(
 inline constexpr table_of_lanes<lane_numbers> floats_of_lanes = make_lane_numbers(0xbf800000U);
 inline constexpr table_of_lanes<lane_steps> steps_of_lanes = make_lane_steps();
 
+[[nodiscard]] inline bool has_avx2() noexcept {
+#if defined(__x86_64__)
+  __builtin_cpu_init();  // before main, nobody else may have
+  return __builtin_cpu_supports("avx2") != 0;
+#else
+  return false;
+#endif
+}
+
 // The tables of one number of probes. A filter keeps this, and not one of the classes of block_lanes.hpp: its
 // layout must not depend on how the program that includes it is built.
 struct lane_tables {
-  explicit lane_tables(std::uint32_t k) noexcept
+  explicit lane_tables(std::uint32_t k, bool wide = has_avx2()) noexcept
       : ones(ones_of_lanes[k].data()),
         floats(floats_of_lanes[k].data()),
         steps(steps_of_lanes[k].data()),
-        probes(k) {}
+        probes(k),
+        avx2(wide) {}
 
   const lane_numbers* ones;
   const lane_numbers* floats;
   const lane_steps* steps;
   std::uint32_t probes;
+  bool avx2;  // whether avx2_lanes.hpp may be used
 };
 
 // The rotation of a key, which is the index into the tables of its number of probes.
