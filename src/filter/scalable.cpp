@@ -211,12 +211,11 @@ void scalable_filter::count_stored(std::uint64_t keys) noexcept {
 }
 
 bool scalable_filter::add(std::uint64_t hash) {
-  const block_mask mask = probes_.mask_of(hash);
-  const bool known = found(hash, mask);
+  const bool known = contains(hash);
   if (!known) {
     make_room();
     const std::uint64_t block = detail::multiply_high(hash, layers_.back().blocks);
-    mask.set_in(arrays_.back().words().data() + block * words_per_block);
+    probes_.lanes().set(hash, arrays_.back().words().data() + block * words_per_block);
     count_stored(1);
   }
   ++keys_;

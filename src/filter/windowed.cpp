@@ -191,7 +191,7 @@ void windowed_filter::advance(std::uint64_t now) noexcept {
 
 void windowed_filter::add(std::uint64_t hash) noexcept {
   const std::size_t slot = slot_of(generation_of(clock_.now));
-  probes_.mask_of(hash).set_in(array_.words().data() + line_of(hash) + slot * line);
+  probes_.lanes().set(hash, array_.words().data() + line_of(hash) + slot * line);
   std::uint64_t& keys = array_.words()[line + slot];
   keys = detail::little_endian(detail::little_endian(keys) + 1);
   if (!clock_.by_time) move_clock(clock_.now + 1);

@@ -12,7 +12,7 @@
 // at 1 % and ten million keys. That is 1.5 times the filter that knew its keys when the last layer is full, and at
 // most 4 times at the moment when it is new.
 //
-// All layers are blocked and have the same number of probes. So one hash makes one mask of 512 bits, and
+// All layers are blocked and have the same number of probes. So one hash serves all of them, and
 // asking a layer is reading one line of it.
 //
 // Adding a key that the filter already contains changes nothing, so repetitions do not make it grow.
@@ -45,8 +45,12 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   // the layers that they speak of.
   scalable_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
+  // Whether a layer has the key; the newest is the largest.
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
-    return found(hash, probes_.mask_of(hash));
+    for (std::size_t i = layers_.size(); i-- > 0;) {
+      if (probes_.lanes().covered(hash, layers_[i].block_of(hash))) return true;
+    }
+    return false;
   }
 
   // The forms of answer are those of filter/batch.hpp.
@@ -92,14 +96,6 @@ class scalable_view : public detail::batch_answers<scalable_view> {
 
   // The layer that comes when the last is full; one of no blocks when none may come.
   [[nodiscard]] layer next_layer() const noexcept;
-
-  // Whether a layer has the key; the newest is the largest.
-  [[nodiscard]] bool found(std::uint64_t hash, const block_mask& mask) const noexcept {
-    for (std::size_t i = layers_.size(); i-- > 0;) {
-      if (mask.covered_by(layers_[i].block_of(hash))) return true;
-    }
-    return false;
-  }
 
   template <class Keys>
   void ask_layers(const Keys& keys, std::span<std::uint64_t> bitmap) const noexcept;

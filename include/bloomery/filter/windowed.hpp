@@ -47,7 +47,7 @@ class windowed_view : public detail::batch_answers<windowed_view> {
 
   // As of the last advance.
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
-    return found_in(probes_.mask_of(hash), line_of(hash));
+    return found_in(hash, line_of(hash));
   }
   // The forms of answer are those of filter/batch.hpp.
   void contains_bits(std::span<const std::uint64_t> hashes,
@@ -102,11 +102,11 @@ class windowed_view : public detail::batch_answers<windowed_view> {
     return head_words() +
            static_cast<std::size_t>(detail::multiply_high(hash, blocks_)) * slots() * line_words;
   }
-  [[nodiscard]] bool found_in(const block_mask& mask, std::size_t line) const noexcept {
+  [[nodiscard]] bool found_in(std::uint64_t hash, std::size_t line) const noexcept {
     bool found = false;
     for (std::uint64_t rest = alive_; rest != 0; rest &= rest - 1) {
       const auto slot = static_cast<std::size_t>(std::countr_zero(rest));
-      found |= mask.covered_by(words_ + line + slot * line_words);
+      found |= probes_.lanes().covered(hash, words_ + line + slot * line_words);
     }
     return found;
   }

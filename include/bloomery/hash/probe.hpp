@@ -100,18 +100,9 @@ class partitioned_probes {
   std::uint32_t probes_;
 };
 
-// The bits of a key in its block: what asks several blocks with one hash computes them once.
+// The bits of a key in its block.
 struct block_mask {
   std::array<std::uint64_t, bits_per_block / 64> words{};  // little-endian, as the block
-
-  [[nodiscard]] bool covered_by(const std::uint64_t* block) const noexcept {
-    std::uint64_t missing = 0;
-    for (std::size_t i = 0; i < words.size(); ++i) missing |= words[i] & ~block[i];
-    return missing == 0;
-  }
-  void set_in(std::uint64_t* block) const noexcept {
-    for (std::size_t i = 0; i < words.size(); ++i) block[i] |= words[i];
-  }
 };
 
 // Blocked: everything in the 64 bytes of block high64(h * blocks). Inside, x = h mod 2^32 gives the
