@@ -75,6 +75,21 @@ def blocked_positions(h, k, m):
             yield 512 * block + 32 * lane + ((x * multiplier & MASK32) >> 27)
 
 
+def split_place(h, lines):
+    """The line of a key in a filter of so many, and the bits that its fingerprint is taken from."""
+    return high64(h, lines), low64(h, lines) >> 48
+
+
+def fits(cell, q):
+    return cell != 0 and (cell ^ q) & ~(cell ^ cell - 1) & 0xFFFF == 0
+
+
+def stash_slots(x, slots):
+    """The slots in which x may be, in the order in which they are tried; their number is 0 or a power of two."""
+    own = low64(x, 0x9E3779B97F4A7C15) >> 64 - (slots.bit_length() - 1)
+    return ((own + i) % slots for i in range(slots))
+
+
 POSITIONS = {"classic": classic_positions, "partitioned": partitioned_positions, "blocked": blocked_positions}
 
 
@@ -160,6 +175,38 @@ class Scalable(Payload):
     def contains(self, h):
         return any(all(self.bit(64 * start + p) for p in blocked_positions(h, self.probes, 512 * blocks))
                    for start, blocks in self.layers)
+
+
+class Split(Payload):
+    """The other layout of a scalable filter."""
+
+    def check(self):
+        require(self.words >= 16, "layers", "the directory is cut off")
+        layers, self.doublings = self.word(0), self.word(1)
+        self.lines, capacity, _, self.slots = (self.word(8 + i) for i in range(4))
+        require(layers == 1, "layers", f"{layers} is not 1")
+        require(self.doublings <= 63, "doublings", f"{self.doublings} is not in 0 to 63")
+        self.require_zeros("directory", 2, 8)
+        self.stash = 16 + 8 * self.lines
+        require(self.lines >= 1 and self.stash <= self.words, "lines", f"{self.lines} do not fit into the payload")
+        require(capacity == 26 * self.lines, "capacity", f"is {capacity}, must be {26 * self.lines}")
+        require(self.slots == 0 or self.slots >= 16 and self.slots.bit_count() == 1, "stash",
+                f"{self.slots} slots are not 0 or a power of two from 16 on")
+        self.require_zeros("directory", 12, 16)
+        require(self.stash + self.slots == self.words, "stash", "lines and stash do not fill the payload")
+
+    def contains(self, h):
+        line, q = split_place(h, self.lines)
+        cells = [self.cell(64 * 16, 32 * line + i, 16) for i in range(32)]
+        return any(fits(cell, q) for cell in cells) or cells[31] != 0 and self.in_stash(h or 1)
+
+    def in_stash(self, x):
+        found = (self.word(self.stash + slot) for slot in stash_slots(x, self.slots))
+        return next((word for word in found if word in (0, x)), 0) == x
+
+
+def scalable(fields, read):
+    return (Split if fields["variant"] >> 18 else Scalable)(fields, read)
 
 
 class Windowed(Payload):
@@ -470,6 +517,6 @@ class TopK(Payload):
 
 
 PAYLOADS = {
-    "classic": Bits, "partitioned": Bits, "blocked": Bits, "counting": Counting, "scalable": Scalable,
+    "classic": Bits, "partitioned": Bits, "blocked": Bits, "counting": Counting, "scalable": scalable,
     "windowed": Windowed, "cuckoo": Cuckoo, "fuse": Fuse, "ribbon": Ribbon, "bloomier": Bloomier,
     "count-min": CountMin, "spectral": Spectral, "top-k": TopK}

@@ -46,12 +46,14 @@ HEADER_FIELDS = (
 NONE = (0,)
 COUNTERS = (8, 16, 32, 64)
 TAPERED = 1 << 17
+SPLIT = 1 << 18
 KINDS = {
     1: ("classic", 1, range(1, 65), NONE, NONE),
     2: ("partitioned", 1, range(1, 65), NONE, NONE),
     3: ("blocked", 512, range(1, 17), NONE, NONE),
     4: ("counting", 64, range(1, 65), (2, 4, 8, 16), NONE),
-    5: ("scalable", 512, range(1, 17), NONE, (*range(2, 17), *range(TAPERED + 72, TAPERED + 129))),
+    5: ("scalable", 512, range(1, 17), (0, 16),
+        (*range(2, 17), *range(TAPERED + 72, TAPERED + 129), *range(SPLIT, SPLIT + 64))),
     6: ("windowed", 512, range(1, 17), NONE, range(1, 64)),
     7: ("cuckoo", 64, (2,), range(4, 33), NONE),
     8: ("fuse", 64, (3, 4), (8, 16, 32), NONE),
@@ -126,6 +128,9 @@ def check_shape(f, limits):
     kind, unit, probes, cell_bits, variants = limits
     require(f["variant"] in variants, "variant", f"{f['variant']} does not go with kind {kind}")
     require(f["cell bits"] in cell_bits, "cell bits", f"{f['cell bits']} does not go with kind {kind}")
+    split = kind == "scalable" and f["variant"] >= SPLIT
+    if kind == "scalable":
+        require((f["cell bits"] == 16) == split, "cell bits", f"{f['cell bits']} does not go with the layout")
     if kind == "bloomier":
         require(0 <= f["cell bits"] - f["variant"] <= 32, "cell bits", f"{f['cell bits']} does not go with the values")
 
@@ -137,7 +142,7 @@ def check_shape(f, limits):
     require(f["block bits"] in lawful, "block bits", f"{f['block bits']} does not go with kind {kind}")
 
     if in_lines:
-        unit, probes = 512, range(1, 17)
+        unit, probes = 512, (1,) if split else range(1, 17)
     require(f["probes"] in probes, "probes", f"{f['probes']} does not go with kind {kind}")
     require(1 <= f["bits"] <= 2**48, "bits", f"{f['bits']} is not in 1 to 2^48")
     divisor = f["probes"] if kind == "partitioned" else unit

@@ -80,8 +80,93 @@ def tapered_layer(first, number, factor):
     return first[0] * bits(number) * capacity // (first[1] * 32) + 1, capacity
 
 
+class SplitLines:
+    """Cells in lines that double. A line has those that are not 0: the others follow them."""
+
+    def __init__(self, lines, most_doublings):
+        self.lines = [[] for _ in range(lines)]
+        self.most_doublings, self.doublings, self.stored = most_doublings, 0, 0
+        self.stash = []
+
+    def capacity(self):
+        return 26 * len(self.lines)
+
+    def contains(self, h):
+        line, q = kinds.split_place(h, len(self.lines))
+        return (any(kinds.fits(cell, q) for cell in self.lines[line])
+                or len(self.lines[line]) == 32 and self.in_stash(h or 1))
+
+    def in_stash(self, x):
+        for slot in kinds.stash_slots(x, len(self.stash)):
+            if self.stash[slot] in (0, x):
+                return self.stash[slot] == x
+        return False
+
+    def add(self, h):
+        if self.contains(h):
+            return
+        room = 1024 + 1024 * len(self.lines) < 2**48
+        if self.stored >= self.capacity() and self.doublings < self.most_doublings and room:
+            self.double()
+        self.put(h)
+        self.stored += 1
+
+    def put(self, h):
+        line, q = kinds.split_place(h, len(self.lines))
+        if len(self.lines[line]) == 32:
+            self.to_stash(h or 1)
+        else:
+            self.lines[line].append(q | 1)
+
+    def to_stash(self, x):
+        held = [other for other in self.stash if other]
+        if (len(held) + 1) * 2 > len(self.stash):
+            self.stash = [0] * max(16, 2 * len(self.stash))
+            for other in held:
+                self.place(other)
+        self.place(x)
+
+    def place(self, x):
+        self.stash[next(slot for slot in kinds.stash_slots(x, len(self.stash)) if self.stash[slot] == 0)] = x
+
+    def double(self):
+        old, self.lines = self.lines, [[] for _ in range(2 * len(self.lines))]
+        for i, cells in enumerate(old):
+            for cell in cells:
+                if cell == 0x8000:
+                    self.lines[2 * i].append(cell)
+                    self.lines[2 * i + 1].append(cell)
+                else:
+                    self.lines[2 * i + (cell >> 15)].append(cell << 1 & 0xFFFF)
+        self.doublings += 1
+        held, self.stash = [x for x in self.stash if x], []
+        for x in held:
+            self.put(x)
+
+    def words(self):
+        words = Words(16 + 8 * len(self.lines))
+        for index, value in ((0, 1), (1, self.doublings), (8, len(self.lines)), (9, self.capacity()),
+                             (10, self.stored), (11, len(self.stash))):
+            words.set_word(index, value)
+        for line, cells in enumerate(self.lines):
+            for i, cell in enumerate(cells):
+                words.set_cell(64 * 16, 32 * line + i, 16, cell)
+        for x in self.stash:
+            words.data += x.to_bytes(8, "little")
+        return words
+
+
+def split(bloom, hashes):
+    filled = SplitLines(bloom.payload.lines >> bloom.payload.doublings, bloom.fields["variant"] & 255)
+    for h in hashes:
+        filled.add(h)
+    return filled.words()
+
+
 def scalable(bloom, hashes):
     variant = bloom.fields["variant"]
+    if variant >> 18:
+        return split(bloom, hashes)
     next_layer = tapered_layer if variant >> 17 else even_layer
     layers = []  # blocks, capacity, stored keys, the bits that are set
     bits = 512 * (2 + bloom.payload.layers[0][1])
