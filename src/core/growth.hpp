@@ -1,6 +1,9 @@
 // How a scalable filter grows: the rules that the planner and the filter share. Whole numbers only, so that a
 // filter grows alike on every machine. docs/math.md has the shares of the rate that each layer gets.
 //
+// By the split rule a filter is one table of fingerprints whose lines double (bits/split_lines.hpp): one line a lookup. It is
+// for rates that 16-bit cells are right for; the others are tapered.
+//
 // The tapered rule is for who could not say how many keys will come. The first seven layers have most of the rate, so
 // they have few bits a key, and the whole can become 2.6 times as large with each of them and still be within four times the filter that
 // knew its keys. The layers after them have less of the rate, more bits, and grow by less: factor / bits stays the same.
@@ -49,15 +52,29 @@ struct rule {
   std::uint32_t spread = 0;  // of the reserved and the steep rule
   bool steep = false;
   bool tapered = false;
+  bool split = false;  // the factor is then how many times the lines may double
 };
 constexpr rule rule_of(std::uint32_t variant) noexcept {
   return {.factor = variant & 0xffU,
           .spread = (variant >> 8U) & 0xffU,
           .steep = ((variant >> 16U) & 1U) != 0,
-          .tapered = (variant >> 17U) != 0};
+          .tapered = ((variant >> 17U) & 1U) != 0,
+          .split = (variant >> 18U) != 0};
 }
 constexpr std::uint32_t variant_of(const rule& r) noexcept {
-  return r.factor | (r.spread << 8U) | (r.steep ? 1U << 16U : 0U) | (r.tapered ? 1U << 17U : 0U);
+  return r.factor | (r.spread << 8U) | (r.steep ? 1U << 16U : 0U) | (r.tapered ? 1U << 17U : 0U) |
+         (r.split ? 1U << 18U : 0U);
+}
+
+// The split rule: the lines double when they have this many keys each. That is 39.4 bits a key afterwards; with two more
+// cells a line, a fifth of the lines would be full.
+inline constexpr std::uint64_t keys_per_line = 26;
+inline constexpr std::uint32_t split_cell_bits = 16;
+inline constexpr std::uint32_t most_doublings = 63;
+// The rate when the lines have doubled so often and are full again: a key has 15 bits, and half of a line's keys have lost
+// one of them, a quarter two, and so on; those of the first lines are as many again.
+constexpr double split_rate(std::uint32_t doublings) noexcept {
+  return static_cast<double>(keys_per_line) * (1 + doublings / 2.0) / 32768;
 }
 
 // Layers after the first that the reserved and the steep rule deal a rate to; as many again get half of it.

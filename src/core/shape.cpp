@@ -110,9 +110,17 @@ void check_shard(const shape& s) {
   }
 }
 
+bool is_split(const shape& s) {
+  return s.kind == filter_kind::scalable && growth::rule_of(s.variant).split;
+}
+
 // The rule by which a scalable filter grows stands above the factor; the steep one has a spread too.
 void check_variant(const shape& s, const kind_limits& row) {
   const bool scalable = s.kind == filter_kind::scalable;
+  if (scalable && s.variant >> 8U == 1U << 10U) {
+    check_range("the number of doublings", s.variant & 0xffU, 0, growth::most_doublings, row.name);
+    return;
+  }
   if (scalable && s.variant >> 8U == 1U << 9U) {
     check_range("the growth", s.variant & 0xffU, growth::least_factor, growth::most_factor,
                 row.name);
@@ -137,10 +145,12 @@ void check_shape(const shape& s) {
   if (s.bits == 0 || s.bits > max_bits) {
     detail::throw_bad_argument("the number of bits", s.bits, "from 1 to 2^48");
   }
-  const std::uint32_t most = in_lines(s) ? max_blocked_probes : row->most_probes;
+  const bool split = is_split(s);
+  const std::uint32_t most = split ? 1 : (in_lines(s) ? max_blocked_probes : row->most_probes);
   check_range("the number of probes", s.probes, row->least_probes, most, row->name);
-  check_range("the number of bits in a cell", s.cell_bits, row->least_cell, row->most_cell,
-              row->name);
+  check_range("the number of bits in a cell", s.cell_bits,
+              split ? growth::split_cell_bits : row->least_cell,
+              split ? growth::split_cell_bits : row->most_cell, row->name);
   if (row->cell_is_power && (s.cell_bits & (s.cell_bits - 1)) != 0) {
     detail::throw_bad_argument("the number of bits in a cell", std::uint64_t{s.cell_bits},
                                "a power of two in a " + std::string(row->name) + " filter");

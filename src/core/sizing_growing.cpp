@@ -1,6 +1,7 @@
 // Sizes and rates of the kinds that are made of several blocked filters.
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
 
 #include "bloomery/core/error.hpp"
@@ -102,15 +103,39 @@ double tapered_rate(const shape& first, std::uint64_t keys) {
   return -std::expm1(log_none);
 }
 
+// The most that a filter may take of what the one that knew its keys does, at the moment when it has grown.
+constexpr double most_memory = 3.995;
+
 // How much larger the whole becomes, so that it is at most `most_memory` times the filter that knew its keys.
 std::uint32_t tapered_factor(const shape& first, const request& r) {
-  constexpr double most_memory = 3.995;
   if (!r.fpr) return 80;
   const shape known =
       make_plan({.kind = filter_kind::blocked, .keys = r.keys, .fpr = *r.fpr}).shape;
   const double times = static_cast<double>(first.bits) / static_cast<double>(known.bits);
   const auto factor = static_cast<std::uint32_t>(32 * most_memory / times);
   return std::clamp(factor, growth::least_factor, growth::most_factor);
+}
+
+// The split rule where it keeps the rate for a million times the keys and stays within the memory.
+std::optional<shape> split_shape(const request& r) {
+  constexpr std::uint32_t least_doublings = 20;
+  constexpr std::uint64_t least_lines = 16;
+  constexpr std::uint64_t many = std::uint64_t{1} << 20U;
+  if (!r.fpr || r.probes || *r.fpr < growth::split_rate(least_doublings) || *r.fpr >= 1) return {};
+  const plan known = make_plan({.kind = filter_kind::blocked, .keys = many, .fpr = r.fpr});
+  const double grown = 2.0 * bits_per_block / static_cast<double>(growth::keys_per_line);
+  if (grown > most_memory * known.bits_per_key()) return {};
+  std::uint32_t doublings = least_doublings;
+  while (growth::split_rate(doublings + 1) <= *r.fpr) ++doublings;
+  const std::uint64_t lines = std::max(
+      least_lines, r.keys / growth::keys_per_line + (r.keys % growth::keys_per_line != 0 ? 1 : 0));
+  if (lines > max_bits / bits_per_block - scalable_head_lines) return {};
+  return shape{.kind = filter_kind::scalable,
+               .probes = 1,
+               .block_bits = bits_per_block,
+               .cell_bits = growth::split_cell_bits,
+               .variant = growth::variant_of({.factor = doublings, .split = true}),
+               .bits = (lines + scalable_head_lines) * bits_per_block};
 }
 
 shape tapered_shape(const request& r) {
@@ -129,7 +154,12 @@ shape tapered_shape(const request& r) {
 }  // namespace
 
 shape shape_for_scalable(const request& r) {
-  if (r.growth == growth_rule::tapered && !r.variant) return tapered_shape(r);
+  const bool by_factor = r.variant.has_value();
+  if (r.growth == growth_rule::split && !by_factor) {
+    const std::optional<shape> split = split_shape(r);
+    return split ? *split : tapered_shape(r);
+  }
+  if (r.growth == growth_rule::tapered && !by_factor) return tapered_shape(r);
   const std::uint32_t factor = r.variant.value_or(default_growth);
   if (factor < 2 || factor > 16) {
     detail::throw_bad_argument("the growth", std::uint64_t{factor}, "from 2 to 16");
@@ -150,6 +180,12 @@ shape shape_for_scalable(const request& r) {
 
 double fpr_of_scalable(const shape& s, std::uint64_t keys) {
   growth::step first{.blocks = s.bits / bits_per_block - scalable_head_lines, .keys = keys};
+  if (s.cell_bits != 0) {
+    // What the lines cannot hold is in the stash, whole.
+    const double in_line = std::min(static_cast<double>(keys) / static_cast<double>(first.blocks),
+                                    static_cast<double>(bits_per_block / s.cell_bits));
+    return -std::expm1(in_line * std::log1p(-1.0 / 32768));
+  }
   return blocked_fpr(first.keys, first.blocks, s.probes);
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <string>
 
@@ -17,7 +18,8 @@ namespace {
 
 constexpr std::size_t words_per_block = bits_per_block / 64;
 // An image begins with a line that holds the number of layers, then four words for each of them: blocks,
-// capacity, keys and a reserved one.
+// capacity, keys and a reserved one. A split one has one layer: how often its lines have doubled stands in the first line, and
+// the slots of the stash in the place that is otherwise reserved.
 constexpr std::size_t head_words = 8;
 constexpr std::size_t entry_words = 4;
 // Keys that are added together. The more, the longer each layer is in the cache (kernel/blocks.hpp); this many take
@@ -50,13 +52,51 @@ scalable_view::scalable_view(const plan& p, std::span<const std::uint64_t> words
   if (words.size() != p.shape.bits / 64 || words.size() < directory_words(1)) {
     throw_corrupt("its directory is cut off");
   }
-  const auto number = [&](std::size_t i) { return detail::little_endian(words[i]); };
-  const std::uint64_t count = number(0);
-  if (count == 0 || count > growth::most_layers || words.size() < directory_words(count)) {
+  const std::uint64_t count = detail::little_endian(words[0]);
+  const bool split = growth::rule_of(p.shape.variant).split;
+  if (count == 0 || count > (split ? 1 : growth::most_layers) ||
+      words.size() < directory_words(count)) {
     throw_corrupt("it cannot have " + detail::to_text(count) + " layers");
   }
-  const std::size_t used = head_words + static_cast<std::size_t>(count) * entry_words;
-  const std::size_t start = directory_words(static_cast<std::size_t>(count));
+  if (split) {
+    read_split(words);
+  } else {
+    read_layers(words, static_cast<std::size_t>(count));
+  }
+}
+
+void scalable_view::read_split(std::span<const std::uint64_t> words) {
+  const auto number = [&](std::size_t i) { return detail::little_endian(words[i]); };
+  const std::size_t start = directory_words(1);
+  constexpr std::size_t used = head_words + entry_words;
+  doublings_ = number(1);
+  const layer l{.words = words.data() + start,
+                .blocks = number(head_words),
+                .capacity = number(head_words + 1),
+                .keys = number(head_words + 2)};
+  const std::uint64_t slots = number(head_words + 3);
+  const std::uint64_t left = words.size() - start;
+  if (l.blocks == 0 || l.blocks > left / words_per_block ||
+      slots != left - l.blocks * words_per_block) {
+    throw_corrupt("its lines and its stash do not fill it");
+  }
+  const bool sound =
+      doublings_ <= growth::most_doublings && l.capacity == l.blocks * growth::keys_per_line &&
+      (slots == 0 || (slots >= 16 && std::has_single_bit(slots))) &&
+      std::all_of(&words[2], &words[head_words], [](auto word) { return word == 0; }) &&
+      std::all_of(&words[used], words.data() + start, [](auto word) { return word == 0; });
+  if (!sound) throw_corrupt("its directory contradicts itself");
+  layers_.push_back(l);
+  split_ = {.words = l.words,
+            .lines = l.blocks,
+            .stash = {.slots = l.words + l.blocks * words_per_block, .count = slots}};
+  directory_ = words.first(start);
+}
+
+void scalable_view::read_layers(std::span<const std::uint64_t> words, std::size_t count) {
+  const auto number = [&](std::size_t i) { return detail::little_endian(words[i]); };
+  const std::size_t used = head_words + count * entry_words;
+  const std::size_t start = directory_words(count);
   bool sound =
       std::all_of(&words[1], &words[head_words], [](auto word) { return word == 0; }) &&
       std::all_of(words.data() + used, words.data() + start, [](auto word) { return word == 0; });
@@ -77,6 +117,10 @@ scalable_view::scalable_view(const plan& p, std::span<const std::uint64_t> words
 
 template <class Keys>
 void scalable_view::ask_layers(const Keys& keys, std::span<std::uint64_t> bitmap) const noexcept {
+  if (is_split()) {
+    kernel::blocked_kernels_chosen().contains_split(split_, kernel::run_of(keys), bitmap.data());
+    return;
+  }
   std::array<kernel::const_blocks, growth::most_layers> all;
   std::size_t count = 0;
   for (const layer& l : layers_) {
@@ -104,6 +148,12 @@ std::uint64_t scalable_view::keys_stored() const noexcept {
 // By the rule, as if the layers were those of one filter: it goes on where the rule has room for as many keys. So a
 // filter that was merged with others grows like one of its size.
 scalable_view::layer scalable_view::next_layer() const noexcept {
+  if (is_split()) {
+    const std::uint64_t lines = split_.lines;
+    const bool possible = doublings_ < growth::rule_of(shape().variant).factor &&
+                          2 * lines + directory_words(1) / words_per_block < max_bits / bits_per_block;
+    return possible ? layer{.blocks = lines, .capacity = lines * growth::keys_per_line} : layer{};
+  }
   const growth::step first{.blocks = layers_.front().blocks, .keys = layers_.front().capacity};
   std::uint64_t capacity = 0;
   for (const layer& l : layers_) capacity += l.capacity;
@@ -132,10 +182,12 @@ std::vector<std::span<const std::uint64_t>> scalable_view::parts() const {
   std::vector<std::span<const std::uint64_t>> all{directory_};
   all.reserve(1 + layers_.size());
   for (const layer& l : layers_) all.push_back(l.all());
+  if (split_.stash.count != 0) all.emplace_back(split_.stash.slots, split_.stash.count);
   return all;
 }
 
 double scalable_view::fill() const noexcept {
+  if (is_split()) return detail::split_fill(split_);
   std::uint64_t set = 0;
   std::uint64_t bits = 0;
   for (const layer& l : layers_) {
@@ -146,6 +198,7 @@ double scalable_view::fill() const noexcept {
 }
 
 double scalable_view::fpr() const noexcept {
+  if (is_split()) return detail::split_rate(split_);
   double none = 1;
   for (const layer& l : layers_) none *= 1 - detail::block_rate(l.all(), shape().probes);
   return 1 - none;
@@ -162,6 +215,11 @@ void scalable_filter::write_directory() {
     entry[2] = detail::little_endian(layers_[i].keys);
     words += layers_[i].all().size();
   }
+  if (is_split()) {
+    own_directory_[1] = detail::little_endian(doublings_);
+    own_directory_[head_words + 3] = detail::little_endian(split_.stash.count);
+    words += split_.stash.count;
+  }
   plan_.shape.bits = words * 64;
   directory_ = own_directory_;
 }
@@ -172,10 +230,18 @@ scalable_filter::scalable_filter(made_tag, const plan& p) : view(checked(p)) {
   if (blocks <= head_blocks) {
     detail::throw_bad_argument("the number of bits", p.shape.bits, "more than the directory's");
   }
-  append_layer(blocks - head_blocks, std::max<std::uint64_t>(1, p.keys));
+  if (growth::rule_of(p.shape.variant).split) {
+    take_table(detail::split_table(blocks - head_blocks), 0);
+  } else {
+    append_layer(blocks - head_blocks, std::max<std::uint64_t>(1, p.keys));
+  }
 }
 
 scalable_filter::scalable_filter(const view& other) : view(other) {
+  if (is_split()) {
+    take_table(detail::split_table(split_), keys_stored());
+    return;
+  }
   arrays_.reserve(layers_.size());
   for (layer& l : layers_) {
     bit_array& array = arrays_.emplace_back(l.blocks * bits_per_block);
@@ -210,9 +276,36 @@ void scalable_filter::count_stored(std::uint64_t keys) noexcept {
       detail::little_endian(last.keys);
 }
 
+void scalable_filter::take_table(detail::split_table&& table, std::uint64_t keys) {
+  layers_.reserve(1);
+  own_directory_.reserve(directory_words(1));
+  table_ = std::move(table);
+  split_ = table_.view();
+  layers_.assign(1, {.words = split_.words,
+                     .blocks = split_.lines,
+                     .capacity = split_.lines * growth::keys_per_line,
+                     .keys = keys});
+  write_directory();
+}
+
+void scalable_filter::add_split(std::uint64_t hash) {
+  if (room() == 0 && next_layer().blocks != 0) {
+    detail::split_table larger = table_.doubled();
+    ++doublings_;
+    take_table(std::move(larger), keys_stored());
+  }
+  const std::uint64_t slots = split_.stash.count;
+  table_.put(hash);
+  split_ = table_.view();
+  if (split_.stash.count != slots) write_directory();
+  count_stored(1);
+}
+
 bool scalable_filter::add(std::uint64_t hash) {
   const bool known = contains(hash);
-  if (!known) {
+  if (is_split()) {
+    if (!known) add_split(hash);
+  } else if (!known) {
     make_room();
     const std::uint64_t block = detail::multiply_high(hash, layers_.back().blocks);
     probes_.lanes().set(hash, arrays_.back().words().data() + block * words_per_block);
@@ -249,6 +342,15 @@ std::size_t scalable_filter::add_piece(std::span<const std::uint64_t> hashes) {
 }
 
 void scalable_filter::add_batch(std::span<const std::uint64_t> hashes) {
+  if (is_split()) {
+    // Each key by itself, in their order, with its line on the way.
+    constexpr std::size_t ahead = 16;
+    for (std::size_t i = 0; i < hashes.size(); ++i) {
+      if (i + ahead < hashes.size()) __builtin_prefetch(split_.line_of(hashes[i + ahead]), 1);
+      add(hashes[i]);
+    }
+    return;
+  }
   while (!hashes.empty()) {
     const std::size_t done = add_piece(hashes.first(std::min(piece, hashes.size())));
     keys_ += done;
@@ -267,6 +369,47 @@ std::size_t scalable_filter::place_for(const layer& other) const noexcept {
 }
 
 void scalable_filter::merge(const view& other) {
+  if (is_split() != other.is_split()) {
+    throw error(errc::mismatch, "one of the filters has layers, the lines of the other split");
+  }
+  is_split() ? merge_split(other) : merge_layers(other);
+}
+
+// Both are doubled until they have as many lines, the keys of both have room, and so have the cells of every line.
+void scalable_filter::merge_split(const view& other) {
+  const scalable_filter from(other);  // a copy: it may be this one
+  scalable_filter result(static_cast<const view&>(*this));
+  const std::uint64_t keys = keys_stored() + from.keys_stored();
+  const auto twice = [](scalable_filter& f) {
+    if (f.next_layer().blocks == 0) throw error(errc::full, "the union would double too often");
+    detail::split_table larger = f.table_.doubled();
+    ++f.doublings_;
+    f.take_table(std::move(larger), f.keys_stored());
+  };
+  scalable_filter grown(static_cast<const view&>(from));
+  while (result.split_.lines < grown.split_.lines) twice(result);
+  while (grown.split_.lines < result.split_.lines) twice(grown);
+  if (result.split_.lines != grown.split_.lines) {
+    throw error(errc::mismatch, "the filters were not made with as many lines: " +
+                                    detail::to_text(split_.lines) + " and " +
+                                    detail::to_text(from.split_.lines) + " now");
+  }
+  for (;;) {
+    if (keys <= result.layers_.front().capacity) {
+      detail::split_table both(result.split_);
+      if (both.put_all(grown.split_)) {
+        result.take_table(std::move(both), keys);
+        break;
+      }
+    }
+    twice(result);
+    twice(grown);
+  }
+  result.keys_ += from.keys_;
+  *this = std::move(result);
+}
+
+void scalable_filter::merge_layers(const view& other) {
   if (other.shape().probes != shape().probes) {
     throw error(errc::mismatch, "the filters differ in their probes: " +
                                     detail::to_text(std::uint64_t{shape().probes}) + " and " +

@@ -201,6 +201,53 @@ class avx512_counters : public avx512_lanes {
   __m512i places_;  // a bit number and this is where its counter begins
 };
 
+class avx512_split {
+ public:
+  static constexpr std::uint64_t cached_bytes = avx512_lanes::cached_bytes;
+
+  avx512_split(const detail::split_lines& table, std::uint64_t spread_seed) noexcept
+      : table_(table), seed_(eight::all(spread_seed)) {}
+
+  // The place of the lanes in the ring has what stands behind the point.
+  template <bool Mixed>
+  [[gnu::always_inline]] void stage(const std::uint64_t* keys, key_ring& ring,
+                                    std::size_t slot) const noexcept {
+    eight hash = eight::load(keys);
+    if constexpr (Mixed) hash = mix64(hash, seed_);
+    hash.store(&ring.hash[slot * group]);
+    if (table_.lines >> 32U != 0) [[unlikely]] {  // 256 GiB and more
+      for (std::size_t i = slot * group; i < (slot + 1) * group; ++i) {
+        ring.word[i] = detail::multiply_high(ring.hash[i], table_.lines) * words_per_line;
+        ring.lanes[i] = table_.rest_of(ring.hash[i]);
+      }
+      return;
+    }
+    eight behind{};
+    const eight line = multiply_short(hash, eight::all(table_.lines), behind);
+    (line << 3U).store(&ring.word[slot * group]);
+    _mm_store_si128(reinterpret_cast<__m128i*>(&ring.lanes[slot * group]),
+                    _mm512_cvtepi64_epi16((behind >> 48U).v));
+  }
+
+  [[gnu::always_inline]] [[nodiscard]] bool fits(const key_ring& ring, std::size_t at,
+                                                 const std::uint64_t* line) const noexcept {
+    const __m512i cells = _mm512_loadu_si512(line);
+    const __m512i rest = _mm512_set1_epi16(static_cast<short>(ring.lanes[at]));
+    const __m512i less = _mm512_add_epi16(cells, _mm512_set1_epi16(-1));
+    // What split_lines::fits does: (cells ^ rest) & ~(cells ^ less).
+    constexpr int differ = (0xf0 ^ 0xcc) & ~(0xf0 ^ 0xaa);
+    const __m512i differing = _mm512_ternarylogic_epi64(cells, rest, less, differ);
+    const __mmask32 used = _mm512_test_epi16_mask(cells, cells);
+    return _mm512_mask_testn_epi16_mask(used, differing, differing) != 0;
+  }
+
+ private:
+  static constexpr std::size_t words_per_line = detail::split_lines::words_per_line;
+
+  detail::split_lines table_;
+  eight seed_;
+};
+
 // Turning the mask of one key into one bit takes as long as making it, so the masks of 64 keys are laid down
 // and turned into a word of the bitmap together: a key is contained when no lane that it uses is missing.
 template <class Isa>
@@ -266,7 +313,8 @@ const blocked_kernels blocked_avx512 = {
     add_run<avx512_counters>,
     remove_run<avx512_counters>,
     count_run<avx512_counters>,
-    mix_all};
+    mix_all,
+    contains_split_run<avx512_split>};
 
 }  // namespace bloomery::kernel
 

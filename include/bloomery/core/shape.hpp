@@ -65,7 +65,7 @@ struct shape {
 };
 
 // What `variant` means:
-//   scalable   how many times larger the whole becomes with a new layer; in bits 8 to 17 the rule, see growth_rule
+//   scalable   how many times larger the whole becomes with a new layer; in bits 8 to 18 the rule, see growth_rule
 //   windowed   generations g of a window; the ring has one more
 //   bloomier   bits of a value; the rest of a cell are check bits
 //   count_min  0, or 1 for conservative update
@@ -75,6 +75,7 @@ struct shape {
 
 // How a scalable filter deals out its rate (docs/math.md).
 enum class growth_rule : std::uint8_t {
+  split,     // no layers: fingerprints in lines that double; where that would be too large, tapered
   tapered,   // most of it to the first seven layers: nobody knows how many keys will come
   even,      // to all layers alike: growth by a factor that was asked for
   reserved,  // most of it to the first layer: the keys are known, and more may come all the same

@@ -156,8 +156,8 @@ struct request {
   std::optional<std::uint32_t> block_bits = std::nullopt;    // counting: 0 or 512
   std::optional<std::uint32_t> bucket_cells = std::nullopt;  // cuckoo: fingerprints in a bucket
   std::optional<std::uint32_t> variant = std::nullopt;       // core/shape.hpp says what it means
-  // Scalable. A variant, which is a factor, makes tapered even; reserved and steep need an fpr.
-  growth_rule growth = growth_rule::tapered;
+  // Scalable. A variant, which is a factor, makes split and tapered even; reserved and steep need an fpr.
+  growth_rule growth = growth_rule::split;
 };
 
 // The smallest shape that meets the target, or the best one within the size. Sizes are rounded so that

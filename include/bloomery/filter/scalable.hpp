@@ -1,6 +1,10 @@
 // The scalable filter: grows with its keys and keeps its rate, for users who cannot say how many keys will
 // come (Almeida, Baquero, Preguica and Hutchison 2007).
 //
+// There are two ways to grow. At rates about 1 %, the default, the filter is one table of fingerprints whose lines double
+// when they are full (bits/split_lines.hpp): a lookup reads one line, and the table takes 20 to 40 bits a key, 2 to 4 times
+// the filter that knew its keys. At other rates, and where a factor is asked for, it is made of layers:
+//
 //     layer 0   [ n keys ]
 //     layer 1   [ 1.6 n keys ]                   a key is in the filter when a layer has it;
 //     layer 2   [ 4.1 n keys         ]           new keys go to the last layer
@@ -8,8 +12,8 @@
 //
 // When the last layer is full, the next one makes the whole 2.6 times as large. The usual design tightens the rate
 // of every layer by a constant factor, which costs 39 bits a key in the thirteenth layer at 1 %. Here most of the
-// rate is dealt out to the first seven layers, and the rest to 25 more that together stay below what was asked for: 15.4 bits a key
-// at 1 % and ten million keys. That is 1.5 times the filter that knew its keys when the last layer is full, and at
+// rate is dealt out to the first seven layers, and the rest to 25 more that together stay below what was asked for: 21.7 bits a key
+// at 0.1 % and ten million keys. That is 1.5 times the filter that knew its keys when the last layer is full, and at
 // most 4 times at the moment when it is new.
 //
 // All layers are blocked and have the same number of probes. So one hash serves all of them, and
@@ -26,6 +30,8 @@
 #include <vector>
 
 #include "bloomery/bits/bit_array.hpp"
+#include "bloomery/bits/split_lines.hpp"
+#include "bloomery/bits/split_table.hpp"
 #include "bloomery/core/shape.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/filter/batch.hpp"
@@ -47,6 +53,7 @@ class scalable_view : public detail::batch_answers<scalable_view> {
 
   // Asks all layers, without a branch on the outcome: mispredicted ones cost more (15 against 9 ns with one layer).
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
+    if (is_split()) return split_.contains(hash);
     bool found = false;
     for (const layer& l : layers_) found |= probes_.lanes().covered(hash, l.block_of(hash));
     return found;
@@ -63,15 +70,17 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   // Calls of add so far, repetitions included, and the keys that went into a layer.
   [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
   [[nodiscard]] std::uint64_t keys_stored() const noexcept;
+  // One where the lines split.
   [[nodiscard]] std::size_t layers() const noexcept { return layers_.size(); }
-  // Keys that the last layer still takes, and the bytes of the layer that comes then; 0 bytes when none may come.
+  [[nodiscard]] bool is_split() const noexcept { return split_.lines != 0; }
+  // Keys that still go in without growth, and the bytes that come with it; 0 bytes when there will be none.
   [[nodiscard]] std::uint64_t room() const noexcept;
   [[nodiscard]] std::uint64_t next_layer_bytes() const noexcept;
   [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const;
   // The blocked filter of the right size for all of the keys. Keys cannot be read out of a filter: whoever can
   // replay them makes a filter of this plan, about half as large and one line a key.
   [[nodiscard]] plan compact_plan() const;
-  // The share of set bits.
+  // The share of set bits, or of cells in use.
   [[nodiscard]] double fill() const noexcept;
   // The chance that a random hash is in one of the layers as they are now.
   [[nodiscard]] double fpr() const noexcept;
@@ -93,6 +102,9 @@ class scalable_view : public detail::batch_answers<scalable_view> {
 
   explicit scalable_view(const plan& p) : plan_(p), probes_(p.shape) {}
 
+  void read_layers(std::span<const std::uint64_t> words, std::size_t count);
+  void read_split(std::span<const std::uint64_t> words);
+
   // The layer that comes when the last is full; one of no blocks when none may come.
   [[nodiscard]] layer next_layer() const noexcept;
 
@@ -103,6 +115,8 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   blocked_probes probes_;
   std::uint64_t keys_ = 0;
   std::vector<layer> layers_;
+  detail::split_lines split_;      // and the one layer is its lines
+  std::uint64_t doublings_ = 0;
   std::span<const std::uint64_t> directory_;  // what stands before the layers in an image
 };
 
@@ -124,6 +138,7 @@ class scalable_filter : public scalable_view {
   scalable_filter& operator=(scalable_filter other) noexcept {
     view::operator=(std::move(static_cast<view&>(other)));
     std::swap(arrays_, other.arrays_);
+    std::swap(table_, other.table_);
     std::swap(own_directory_, other.own_directory_);
     return *this;
   }
@@ -137,6 +152,8 @@ class scalable_filter : public scalable_view {
   // Adds what the other has: its layers are joined with those that are as large and have room for their keys, and
   // the others become layers here. So nothing is overfilled, and the rates of the two add up. Throws errc::mismatch
   // unless the probes are as many, and errc::full, with nothing changed, when there would be more than 32 layers.
+  // Two tables whose lines split become one, which has as many lines as it needs; one must have been made with 2^i times
+  // the lines of the other, as happens when both were planned alike.
   void merge(const view& other);
 
  private:
@@ -152,8 +169,15 @@ class scalable_filter : public scalable_view {
   void count_stored(std::uint64_t keys) noexcept;
   // Of those that are in no layer, adds the first few to the last one. Returns how many keys are done with.
   std::size_t add_piece(std::span<const std::uint64_t> hashes);
+  void merge_layers(const view& other);
+  void merge_split(const view& other);
+
+  // Of the table: adopts one, with as many stored keys.
+  void take_table(detail::split_table&& table, std::uint64_t keys);
+  void add_split(std::uint64_t hash);
 
   std::vector<bit_array> arrays_;
+  detail::split_table table_;
   std::vector<std::uint64_t> own_directory_;
 };
 

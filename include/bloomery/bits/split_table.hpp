@@ -1,0 +1,42 @@
+// The lines and the stash of a split filter (bits/split_lines.hpp), owned.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "bloomery/bits/bit_array.hpp"
+#include "bloomery/bits/split_lines.hpp"
+
+namespace bloomery::detail {
+
+class split_table {
+ public:
+  split_table() = default;
+  // All calls that need memory throw errc::no_memory, with nothing changed, when there is none.
+  explicit split_table(std::uint64_t lines);
+  explicit split_table(const split_lines& other);
+
+  [[nodiscard]] split_lines view() const noexcept;
+
+  // Puts a key that is not contained where it belongs.
+  void put(std::uint64_t hash);
+  // The same keys in twice as many lines.
+  [[nodiscard]] split_table doubled() const;
+  // Puts the keys of one with as many lines. False, with only some of them put, when a line has no room for its cells.
+  [[nodiscard]] bool put_all(const split_lines& other);
+
+ private:
+  // Puts a cell at the end of a line; false when it is full.
+  bool append(std::uint64_t line, std::uint16_t cell) noexcept;
+  void stash(std::uint64_t hash);
+
+  bit_array lines_;
+  bit_array slots_;
+  std::uint64_t stashed_ = 0;
+};
+
+// The chance that a random hash finds a fingerprint, over the lines as they are, and the share of cells in use.
+[[nodiscard]] double split_rate(const split_lines& table) noexcept;
+[[nodiscard]] double split_fill(const split_lines& table) noexcept;
+
+}  // namespace bloomery::detail

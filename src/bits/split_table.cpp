@@ -1,0 +1,143 @@
+#include "bloomery/bits/split_table.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace bloomery::detail {
+
+namespace {
+
+constexpr std::uint16_t no_bits = 0x8000;  // a fingerprint of length 0: every key of the line fits
+constexpr std::uint64_t least_slots = 16;
+
+std::uint64_t stored_in(std::span<const std::uint64_t> slots) {
+  const auto free = std::ranges::count(slots, std::uint64_t{0});
+  return slots.size() - static_cast<std::uint64_t>(free);
+}
+
+void place(std::span<std::uint64_t> slots, std::uint64_t stored) noexcept {
+  std::uint64_t at = hash_stash::slot_of(stored, slots.size());
+  while (slots[at] != 0) at = (at + 1) & (slots.size() - 1);
+  slots[at] = little_endian(stored);
+}
+
+bit_array copy_of(const std::uint64_t* words, std::uint64_t count) {
+  bit_array copy(count * 64);
+  std::copy_n(words, count, copy.words().data());
+  return copy;
+}
+
+}  // namespace
+
+split_table::split_table(std::uint64_t lines) : lines_(lines * bits_per_block) {}
+
+split_table::split_table(const split_lines& other)
+    : lines_(copy_of(other.words, other.lines * split_lines::words_per_line)) {
+  if (other.stash.count != 0) slots_ = copy_of(other.stash.slots, other.stash.count);
+  stashed_ = stored_in(slots_.words());
+}
+
+split_lines split_table::view() const noexcept {
+  const auto words = lines_.words();
+  const auto slots = slots_.words();
+  return {.words = words.data(),
+          .lines = words.size() / split_lines::words_per_line,
+          .stash = {.slots = slots.data(), .count = slots.size()}};
+}
+
+bool split_table::append(std::uint64_t line, std::uint16_t cell) noexcept {
+  std::uint64_t* const words = lines_.words().data() + line * split_lines::words_per_line;
+  if (split_lines::is_full(words)) return false;
+  // The cells before `used` are in use, the one at `free` is not.
+  std::size_t used = 0;
+  std::size_t free = cells_per_line - 1;
+  while (used < free) {
+    const std::size_t middle = (used + free) / 2;
+    (split_lines::cell(words, middle) == 0 ? free : used) =
+        middle + (split_lines::cell(words, middle) == 0 ? 0 : 1);
+  }
+  words[free / 4] |= little_endian(std::uint64_t{cell} << (free % 4 * 16));
+  return true;
+}
+
+void split_table::stash(std::uint64_t hash) {
+  const auto slots = slots_.words();
+  if ((stashed_ + 1) * 2 > slots.size()) {
+    bit_array larger(std::max(least_slots, std::uint64_t{slots.size()} * 2) * 64);
+    for (const std::uint64_t slot : slots) {
+      if (slot != 0) place(larger.words(), little_endian(slot));
+    }
+    slots_ = std::move(larger);
+  }
+  place(slots_.words(), hash_stash::stored(hash));
+  ++stashed_;
+}
+
+void split_table::put(std::uint64_t hash) {
+  const split_lines now = view();
+  // The last of the 16 bits makes room for the 1.
+  const auto cell = static_cast<std::uint16_t>(now.rest_of(hash) | 1U);
+  if (!append(multiply_high(hash, now.lines), cell)) stash(hash);
+}
+
+split_table split_table::doubled() const {
+  const split_lines now = view();
+  split_table larger(now.lines * 2);
+  for (std::uint64_t line = 0; line < now.lines; ++line) {
+    const std::uint64_t* const words = now.words + line * split_lines::words_per_line;
+    for (std::size_t i = 0; i < cells_per_line; ++i) {
+      const std::uint16_t cell = split_lines::cell(words, i);
+      if (cell == 0) continue;
+      if (cell == no_bits) {
+        larger.append(line * 2, cell);
+        larger.append(line * 2 + 1, cell);
+      } else {
+        larger.append(line * 2 + (cell >> 15U), static_cast<std::uint16_t>(cell << 1U));
+      }
+    }
+  }
+  for (const std::uint64_t slot : slots_.words()) {
+    if (slot != 0) larger.put(little_endian(slot));
+  }
+  return larger;
+}
+
+bool split_table::put_all(const split_lines& other) {
+  for (std::uint64_t line = 0; line < other.lines; ++line) {
+    const std::uint64_t* const words = other.words + line * split_lines::words_per_line;
+    for (std::size_t i = 0; i < cells_per_line; ++i) {
+      const std::uint16_t cell = split_lines::cell(words, i);
+      if (cell != 0 && !append(line, cell)) return false;
+    }
+  }
+  for (std::uint64_t i = 0; i < other.stash.count; ++i) {
+    if (other.stash.slots[i] != 0) put(little_endian(other.stash.slots[i]));
+  }
+  return true;
+}
+
+double split_rate(const split_lines& table) noexcept {
+  // The fingerprints of one length are as good as independent of each other.
+  double sum = 0;
+  for (std::uint64_t line = 0; line < table.lines; ++line) {
+    double none = 1;
+    for (std::size_t i = 0; i < cells_per_line; ++i) {
+      const std::uint32_t cell =
+          split_lines::cell(table.words + line * split_lines::words_per_line, i);
+      // 2^-length: the lowest bit of the cell is 2^(15 - length).
+      none *= 1 - static_cast<double>(cell & (0U - cell)) / 32768;
+    }
+    sum += 1 - none;
+  }
+  return sum / static_cast<double>(table.lines);
+}
+
+double split_fill(const split_lines& table) noexcept {
+  std::uint64_t used = 0;
+  for (std::uint64_t i = 0; i < table.lines * cells_per_line; ++i) {
+    used += split_lines::cell(table.words, i) != 0 ? 1U : 0U;
+  }
+  return static_cast<double>(used) / static_cast<double>(table.lines * cells_per_line);
+}
+
+}  // namespace bloomery::detail
