@@ -1,4 +1,4 @@
-// A sequence of calls on blocks of bits and of counters, by the kernels of every instruction set that this machine
+// A sequence of calls on blocks of bits and of counters, which are lines of fingerprints, too, by the kernels of every instruction set that this machine
 // has, against the same calls for one key at a time, lane by lane: the same words and the same answers.
 //
 //     byte 0         probes
@@ -93,7 +93,7 @@ void play(unsigned call, const batch& b, const kernel::blocked_kernels& kernels,
   std::vector<std::uint64_t> bitmap((b.keys.size() + 63) / 64, ~std::uint64_t{0});
   std::vector<bool> answers;
   std::size_t changed = 0;
-  switch (call % 7) {
+  switch (call % 8) {
     case 0:
       kernels.add(bits, b.run());
       for (const std::uint64_t h : b.hashes) expected.lanes().set(h, expected.bits_of(h));
@@ -131,6 +131,16 @@ void play(unsigned call, const batch& b, const kernel::blocked_kernels& kernels,
       }
       require_bitmap(bitmap, answers);
       break;
+    case 6: {
+      // Any words are fingerprints. The first few are the stash, which may be without a free slot.
+      const detail::split_lines lines{.words = mine.counters.data(),
+                                      .lines = l.blocks,
+                                      .stash = {.slots = mine.counters.data(), .count = 8}};
+      kernels.contains_split(lines, b.run(), bitmap.data());
+      for (const std::uint64_t h : b.hashes) answers.push_back(lines.contains(h));
+      require_bitmap(bitmap, answers);
+      break;
+    }
     default: {
       std::vector<std::uint64_t> counts(b.keys.size());
       kernels.count(asked, b.run(), counts.data());

@@ -45,7 +45,9 @@ any_filter valid_filter(filter_kind kind, std::size_t keys) {
   hash->hash(views, hashes);
   // A few layers and generations: planned for less than it gets.
   const std::uint64_t planned = std::max<std::uint64_t>(1, keys / 4);
-  const plan p = sizing::make_plan({.kind = kind, .keys = planned, .fpr = 0.1});
+  // A scalable filter has layers at the one rate, and splits its lines at the other.
+  const double fpr = keys % 2 == 0 ? 0.1 : 0.01;
+  const plan p = sizing::make_plan({.kind = kind, .keys = planned, .fpr = fpr});
   if (!abilities_of(kind).add) {
     std::vector<std::uint64_t> values;
     if (kind == filter_kind::bloomier) values.assign(keys, 3);

@@ -38,8 +38,43 @@ std::uint32_t bits_set(const block_mask& mask, const std::uint64_t* block) {
 
 // ---- several blocked filters ---------------------------------------------------------------------
 
+explanation explain_split(const scalable_view& view, std::uint64_t hash) {
+  using detail::split_lines;
+  const auto parts = view.parts();  // the directory, the lines, the stash if there is one
+  split_lines table{.words = parts[1].data(),
+                    .lines = parts[1].size() / split_lines::words_per_line};
+  if (parts.size() > 2) table.stash = {.slots = parts[2].data(), .count = parts[2].size()};
+  const std::uint64_t* const line = table.line_of(hash);
+  const auto number = static_cast<std::uint64_t>(line - table.words) / split_lines::words_per_line;
+  const std::uint32_t rest = table.rest_of(hash);
+  std::size_t used = 0;
+  std::size_t fitting = 0;
+  std::string cell_text;
+  for (std::size_t i = 0; i < detail::cells_per_line; ++i) {
+    const std::uint32_t cell = split_lines::cell(line, i);
+    if (cell == 0) continue;
+    ++used;
+    const int length = 15 - std::countr_zero(cell);
+    if ((cell ^ rest) >> (16 - length) != 0) continue;
+    ++fitting;
+    cell_text = fmt::format("cell {} has the first {} bits of {:04x}", i, length, rest);
+  }
+  const bool stashed = split_lines::is_full(line) && table.stash.contains(hash);
+  explanation e;
+  e.notes.push_back(fmt::format("line {} of {}: {} of {} cells are in use", with_commas(number),
+                                with_commas(table.lines), used, detail::cells_per_line));
+  if (fitting != 0) e.notes.push_back(cell_text);
+  e.details = {
+      {"line", number}, {"cells_used", used}, {"cells_fitting", fitting}, {"stashed", stashed}};
+  e.why = fitting != 0 ? "a fingerprint in its line fits"
+          : stashed    ? "its line is full, and the stash has its hash"
+                       : "no fingerprint in its line fits";
+  return e;
+}
+
 explanation explain_scalable(const any_filter& f, std::uint64_t hash) {
   const scalable_view view(f.planned(), f.words(), f.keys());
+  if (view.is_split()) return explain_split(view, hash);
   const std::uint32_t probes = view.shape().probes;
   const block_mask mask = blocked_probes(view.shape()).mask_of(hash);
   explanation e;

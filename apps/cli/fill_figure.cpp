@@ -35,6 +35,9 @@ cell_array array_of(const any_filter& f, const std::string& path) {
     case filter_kind::blocked:
       return {.unit = "bits", .parts = all};
     case filter_kind::scalable:  // the first part is the directory
+      if (f.shape().cell_bits != 0) {
+        return {.unit = "cells", .parts = {all[1]}, .cell_bits = width};
+      }
       return {.unit = "bits of all layers", .parts = {all.begin() + 1, all.end()}};
     case filter_kind::windowed:
       return {.unit = "bits of all generations",

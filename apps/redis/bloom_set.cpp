@@ -47,7 +47,8 @@ struct bit_content {
 bit_content content_of(const value& v) {
   bit_content content{.shape = v.filter().shape(), .words = {}};
   const auto parts = v.filter().parts();
-  if (content.shape.kind == filter_kind::scalable && layers_of(v) == 1) {
+  const bool of_bits = content.shape.cell_bits == 0;
+  if (content.shape.kind == filter_kind::scalable && of_bits && layers_of(v) == 1) {
     content.words = parts.back();
     content.shape.kind = filter_kind::blocked;
     content.shape.variant = 0;
@@ -55,7 +56,9 @@ bit_content content_of(const value& v) {
   } else if (content.shape.kind == filter_kind::blocked) {
     content.words = parts.front();
   } else {
-    throw refusal("ERR only filters of one layer can be compared: reserve the capacity beforehand");
+    throw refusal(
+        of_bits ? "ERR only filters of one layer can be compared: reserve the capacity beforehand"
+                : "ERR filters of fingerprints cannot be compared");
   }
   return content;
 }

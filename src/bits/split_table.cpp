@@ -34,6 +34,7 @@ split_table::split_table(std::uint64_t lines) : lines_(lines * bits_per_block) {
 split_table::split_table(const split_lines& other)
     : lines_(copy_of(other.words, other.lines * split_lines::words_per_line)) {
   if (other.stash.count != 0) slots_ = copy_of(other.stash.slots, other.stash.count);
+  used_ = cells_used(other);
   stashed_ = stored_in(slots_.words());
 }
 
@@ -57,6 +58,7 @@ bool split_table::append(std::uint64_t line, std::uint16_t cell) noexcept {
         middle + (split_lines::cell(words, middle) == 0 ? 0 : 1);
   }
   words[free / 4] |= little_endian(std::uint64_t{cell} << (free % 4 * 16));
+  ++used_;
   return true;
 }
 
@@ -132,12 +134,12 @@ double split_rate(const split_lines& table) noexcept {
   return sum / static_cast<double>(table.lines);
 }
 
-double split_fill(const split_lines& table) noexcept {
+std::uint64_t cells_used(const split_lines& table) noexcept {
   std::uint64_t used = 0;
   for (std::uint64_t i = 0; i < table.lines * cells_per_line; ++i) {
     used += split_lines::cell(table.words, i) != 0 ? 1U : 0U;
   }
-  return static_cast<double>(used) / static_cast<double>(table.lines * cells_per_line);
+  return used;
 }
 
 }  // namespace bloomery::detail

@@ -150,8 +150,9 @@ std::uint64_t scalable_view::keys_stored() const noexcept {
 scalable_view::layer scalable_view::next_layer() const noexcept {
   if (is_split()) {
     const std::uint64_t lines = split_.lines;
-    const bool possible = doublings_ < growth::rule_of(shape().variant).factor &&
-                          2 * lines + directory_words(1) / words_per_block < max_bits / bits_per_block;
+    const bool possible =
+        doublings_ < growth::rule_of(shape().variant).factor &&
+        2 * lines + directory_words(1) / words_per_block < max_bits / bits_per_block;
     return possible ? layer{.blocks = lines, .capacity = lines * growth::keys_per_line} : layer{};
   }
   const growth::step first{.blocks = layers_.front().blocks, .keys = layers_.front().capacity};
@@ -187,7 +188,10 @@ std::vector<std::span<const std::uint64_t>> scalable_view::parts() const {
 }
 
 double scalable_view::fill() const noexcept {
-  if (is_split()) return detail::split_fill(split_);
+  if (is_split()) {
+    return static_cast<double>(detail::cells_used(split_)) /
+           static_cast<double>(split_.lines * detail::cells_per_line);
+  }
   std::uint64_t set = 0;
   std::uint64_t bits = 0;
   for (const layer& l : layers_) {
@@ -289,7 +293,9 @@ void scalable_filter::take_table(detail::split_table&& table, std::uint64_t keys
 }
 
 void scalable_filter::add_split(std::uint64_t hash) {
-  if (room() == 0 && next_layer().blocks != 0) {
+  // A file may say that it has more keys than it has; the table would double with every new one.
+  const bool is_full = room() == 0 && table_.entries() >= layers_.front().capacity;
+  if (is_full && next_layer().blocks != 0) {
     detail::split_table larger = table_.doubled();
     ++doublings_;
     take_table(std::move(larger), keys_stored());
@@ -390,9 +396,9 @@ void scalable_filter::merge_split(const view& other) {
   while (result.split_.lines < grown.split_.lines) twice(result);
   while (grown.split_.lines < result.split_.lines) twice(grown);
   if (result.split_.lines != grown.split_.lines) {
-    throw error(errc::mismatch, "the filters were not made with as many lines: " +
-                                    detail::to_text(split_.lines) + " and " +
-                                    detail::to_text(from.split_.lines) + " now");
+    throw error(errc::mismatch,
+                "the filters were not made with as many lines: " + detail::to_text(split_.lines) +
+                    " and " + detail::to_text(from.split_.lines) + " now");
   }
   for (;;) {
     if (keys <= result.layers_.front().capacity) {

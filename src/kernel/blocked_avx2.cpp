@@ -218,8 +218,7 @@ class avx2_split : public scalar_stage {
   // What split_lines::fits does, for half a line.
   [[gnu::always_inline]] static __m256i fitting(__m256i cells, __m256i rest) noexcept {
     const __m256i zero = _mm256_setzero_si256();
-    const __m256i below =
-        _mm256_xor_si256(cells, _mm256_add_epi16(cells, _mm256_set1_epi16(-1)));
+    const __m256i below = _mm256_xor_si256(cells, _mm256_add_epi16(cells, _mm256_set1_epi16(-1)));
     const __m256i differing = _mm256_andnot_si256(below, _mm256_xor_si256(cells, rest));
     return _mm256_andnot_si256(_mm256_cmpeq_epi16(cells, zero),
                                _mm256_cmpeq_epi16(differing, zero));
@@ -230,10 +229,14 @@ class avx2_split : public scalar_stage {
 
 }  // namespace
 
-const blocked_kernels blocked_avx2 = {contains_run<avx2>,       add_run<avx2>,
-                                      add_new_run<avx2>,        contains_run<avx2_counters>,
-                                      add_run<avx2_counters>,   remove_run<avx2_counters>,
-                                      count_run<avx2_counters>, mix_each,
+const blocked_kernels blocked_avx2 = {contains_run<avx2>,
+                                      add_run<avx2>,
+                                      add_new_run<avx2>,
+                                      contains_run<avx2_counters>,
+                                      add_run<avx2_counters>,
+                                      remove_run<avx2_counters>,
+                                      count_run<avx2_counters>,
+                                      mix_each,
                                       contains_split_run<avx2_split>};
 
 }  // namespace bloomery::kernel

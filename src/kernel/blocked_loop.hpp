@@ -215,15 +215,18 @@ void contains_split_run(const detail::split_lines& table, const key_run& run,
     const auto each_left = [&](auto visit) __attribute__((always_inline)) {
       for (std::size_t w = 0; w < words; ++w) {
         for (std::uint64_t left = full[w] & ~found[w]; left != 0; left &= left - 1) {
-          const std::uint64_t key = now.keys[w * 64 + static_cast<std::size_t>(std::countr_zero(left))];
+          const std::uint64_t key =
+              now.keys[w * 64 + static_cast<std::size_t>(std::countr_zero(left))];
           visit(run.mixed ? mix64(key, run.spread_seed) : key, found[w], left & (0 - left));
         }
       }
     };
     each_left([&](std::uint64_t hash, std::uint64_t, std::uint64_t)
                   __attribute__((always_inline)) { table.stash.fetch(hash); });
-    each_left([&](std::uint64_t hash, std::uint64_t& answers, std::uint64_t bit)
-                  __attribute__((always_inline)) { if (table.stash.contains(hash)) answers |= bit; });
+    each_left([&](std::uint64_t hash, std::uint64_t & answers, std::uint64_t bit)
+                  __attribute__((always_inline)) {
+                    if (table.stash.contains(hash)) answers |= bit;
+                  });
   }
 }
 

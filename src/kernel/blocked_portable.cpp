@@ -17,8 +17,8 @@ using split = generic_split<cached>;
 }  // namespace
 
 const blocked_kernels blocked_portable = {
-    contains_run<bits>, add_run<bits>,        add_new_run<bits>,   contains_run<counters>,
-    add_run<counters>,  remove_run<counters>, count_run<counters>, mix_each,
-    contains_split_run<split>};
+    contains_run<bits>,     add_run<bits>,     add_new_run<bits>,
+    contains_run<counters>, add_run<counters>, remove_run<counters>,
+    count_run<counters>,    mix_each,          contains_split_run<split>};
 
 }  // namespace bloomery::kernel

@@ -40,6 +40,9 @@ while read -r key; do
   }
   bloomery build -q --kind scalable --keys 500 -o f.bloom some
   explain_json
+  expect_equal "$(json out '(d["cells_fitting"] > 0 or d["stashed"]) == d["contained"]')" True
+  bloomery build -q --kind scalable --growth 2 --keys 500 -o f.bloom some
+  explain_json
   expect_equal "$(json out 'any(l["contains"] for l in d["layers"]) == d["contained"]')" True
   expect_equal "$(json out 'len(d["layers"])')" "$(bloomery info --json f.bloom | json /dev/stdin 'd["layers"]')"
   bloomery build -q --kind windowed --keys 2000 -o f.bloom some

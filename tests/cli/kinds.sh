@@ -35,8 +35,16 @@ for kind in fuse ribbon; do
   expect_error "cannot be added to" bloomery add $kind.bloom other
 done
 
-# Growth: from 100 keys to 30,000 at the same rate, in few layers; compacted to the size that was right.
+# Growth: from 100 keys to 30,000 at the same rate, without layers and in few; compacted to the size that was right.
 bloomery build -q --kind scalable --keys 100 -o grown.bloom in
+expect_equal "$(bloomery check -c grown.bloom in)" 30000
+passed=$(bloomery check -c grown.bloom other)
+((passed <= 1126)) || fail "$passed of 100,000 others passed the filter that doubled"
+bloomery info --json grown.bloom >info
+expect_equal "$(json info 'd["layers"]')" 1
+# 2 to 4 times the 10 bits of the filter that knew its keys
+expect_equal "$(json info '19 * 30000 < d["bits"] < 40 * 30000')" True
+bloomery build -q --kind scalable --growth 2 --keys 100 -o grown.bloom in
 expect_equal "$(bloomery check -c grown.bloom in)" 30000
 passed=$(bloomery check -c grown.bloom other)
 ((passed <= 1126)) || fail "$passed of 100,000 others passed the grown filter"

@@ -685,11 +685,14 @@ class Tool(WithDirectory):
                                        others=self.others[:3000])
 
     def test_growth(self):
-        for kind in ("scalable", "cuckoo"):
+        for kind in ("scalable", "scalable --fpr 0.1", "cuckoo"):
             with self.subTest(kind=kind):
-                self.run_tool("build", "-o", "f.bloom", "--kind", kind, "--keys", 30, "added")
+                self.run_tool("build", "-o", "f.bloom", "--kind", *kind.split(), "--keys", 30, "added")
                 with reader.Filter(self.directory / "f.bloom") as bloom:
-                    self.assertGreater(len(bloom.payload.layers), 4)
+                    if kind == "scalable":
+                        self.assertGreater(bloom.payload.doublings, 1)
+                    else:
+                        self.assertGreater(len(bloom.payload.layers), 4)
                     self.assertTrue(all(map(bloom.contains, self.added)))
                     self.assert_same_answers(bloom, self.others)
 
@@ -760,7 +763,8 @@ class Tool(WithDirectory):
         write_lines(self.directory / "few", keys)
         for options, planned in (
                 ("counting --layout line --cell-bits 2", 300), ("counting --layout line", 300),
-                ("counting --layout classic --cell-bits 2", 300), ("scalable", 40), ("scalable --growth 5", 7),
+                ("counting --layout classic --cell-bits 2", 300), ("scalable", 40), ("scalable --fpr 0.1", 40),
+                ("scalable --growth 5", 7),
                 ("windowed", 200), ("windowed --generations 1", 200), ("windowed --generations 63", 100),
                 ("cuckoo", 600), ("cuckoo", 90), ("cuckoo --bucket 1", 300), ("cuckoo --bucket 3 --cell-bits 11", 200),
                 ("fuse", 600), ("fuse --probes 4 --cell-bits 16", 600), ("fuse", 4 << 20), ("ribbon", 600),

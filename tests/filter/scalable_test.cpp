@@ -1,4 +1,5 @@
-// The scalable filter: growth, memory, and what its image may say.
+// The scalable filter of layers: growth, memory, and what its image may say. Also what holds for both ways to grow;
+// scalable_split_test.cpp has the rest of the other one.
 
 #include "bloomery/filter/scalable.hpp"
 
@@ -22,8 +23,13 @@ std::vector<std::uint64_t> joined(const scalable_view& f) {
   return all;
 }
 
+plan tapered(std::uint64_t first, double fpr) {
+  return sizing::make_plan(
+      {.kind = filter_kind::scalable, .keys = first, .fpr = fpr, .growth = growth_rule::tapered});
+}
+
 scalable_filter grown(std::size_t keys, std::uint64_t first = 1000, double fpr = 0.01) {
-  scalable_filter f(options{.keys = first, .fpr = fpr});
+  scalable_filter f(tapered(first, fpr));
   f.add_batch(sample_hashes(keys));
   return f;
 }
@@ -58,7 +64,7 @@ TEST(scalable, stays_below_its_rate_however_many_keys_come) {
 // and 4 times when it has just begun.
 TEST(scalable, stays_within_its_memory) {
   for (const double target : {0.02, 0.01, 0.001, 1e-5}) {
-    scalable_filter f(options{.keys = 60'000, .fpr = target});
+    scalable_filter f(tapered(60'000, target));
     ASSERT_GE(f.shape().bits, 64U * 1024 * 8);
     std::uint64_t bits = f.shape().bits;
     const auto presized = [&](std::uint64_t keys) {
@@ -78,7 +84,7 @@ TEST(scalable, stays_within_its_memory) {
 
 // A layer is one more line for every lookup.
 TEST(scalable, holds_ten_million_keys_in_seven_layers) {
-  scalable_filter f(options{.keys = 34'300});
+  scalable_filter f(tapered(34'300, 0.01));
   EXPECT_LT(f.shape().bits, 65U * 1024 * 8);
   for (std::uint64_t first = 0; first < 10'000'000; first += 100'000) {
     std::vector<std::uint64_t> hashes(100'000);
@@ -91,8 +97,7 @@ TEST(scalable, holds_ten_million_keys_in_seven_layers) {
 // What no test can fill, by the model: a filter of one layer after the other, up to the last.
 TEST(scalable, is_planned_for_all_its_layers) {
   for (const double target : {0.5, 0.1, 0.02, 0.01, 1e-4, 1e-6, 1e-7, 6e-8}) {
-    const plan p =
-        sizing::make_plan({.kind = filter_kind::scalable, .keys = 40'000, .fpr = target});
+    const plan p = tapered(40'000, target);
     // As docs/math.md has it.
     const std::uint64_t first_blocks = p.shape.bits / 512 - 2;
     const std::uint64_t factor = p.shape.variant & 0xffU;
@@ -159,12 +164,14 @@ TEST(scalable, adds_many_as_it_adds_one) {
   // Repetitions inside a batch and across its borders, and growth in the middle of one.
   std::vector<std::uint64_t> hashes = sample_hashes(20'000);
   for (std::size_t i = 0; i < hashes.size(); i += 3) hashes[i] = hashes[i / 2];
-  scalable_filter many(options{.keys = 500});
-  many.add_batch(hashes);
-  scalable_filter one(options{.keys = 500});
-  for (const std::uint64_t hash : hashes) one.add(hash);
-  EXPECT_EQ(joined(many), joined(one));
-  EXPECT_EQ(many.keys(), one.keys());
+  for (const double fpr : {0.01, 0.02}) {
+    scalable_filter many(options{.keys = 500, .fpr = fpr});
+    many.add_batch(hashes);
+    scalable_filter one(options{.keys = 500, .fpr = fpr});
+    for (const std::uint64_t hash : hashes) one.add(hash);
+    EXPECT_EQ(joined(many), joined(one));
+    EXPECT_EQ(many.keys(), one.keys());
+  }
 }
 
 TEST(scalable, answers_many_as_it_answers_one) {

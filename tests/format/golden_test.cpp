@@ -207,6 +207,10 @@ std::vector<golden> layered_goldens() {
       changing("scalable-layers", scalable_for(50, 4, 9, 2), 500, plain, 3),
       changing("scalable-by-4", scalable_for(10, 3, 16, 4), 170, seeded),
       changing("scalable-tapered", scalable_for(30, 3, 9, (1U << 17U) | 83U), 700, seeded),
+      // Full lines, some of whose keys are in the stash, that have doubled four times and may not do so again.
+      changing("scalable-split",
+               planned_for(20, celled(scalable, (2 + 2) * line, 1, 16, (1U << 18U) | 4U, 512)), 900,
+               seeded),
       changing("windowed-count", windowed_for(200, 2 + 5 * 3, 6, 4), 500, plain),
       changing("windowed-young", windowed_for(200, 2 + 5 * 1, 8, 4), 120, seeded),
       changing("cuckoo-layers", celled(cuckoo, 48 * 64, 2, 12, 0, 4 * 12), 400, plain, 9, 50),

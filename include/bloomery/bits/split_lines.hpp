@@ -99,7 +99,8 @@ struct split_lines {
   [[gnu::always_inline]] [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
     const std::uint64_t* const line = line_of(hash);
     const bool found = fits(line, rest_of(hash));
-    if (is_full(line)) [[unlikely]] return found || stash.contains(hash);
+    if (is_full(line)) [[unlikely]]
+      return found || stash.contains(hash);
     return found;
   }
 

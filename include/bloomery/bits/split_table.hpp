@@ -17,6 +17,8 @@ class split_table {
   explicit split_table(const split_lines& other);
 
   [[nodiscard]] split_lines view() const noexcept;
+  // Cells and slots in use.
+  [[nodiscard]] std::uint64_t entries() const noexcept { return used_ + stashed_; }
 
   // Puts a key that is not contained where it belongs.
   void put(std::uint64_t hash);
@@ -32,11 +34,12 @@ class split_table {
 
   bit_array lines_;
   bit_array slots_;
+  std::uint64_t used_ = 0;
   std::uint64_t stashed_ = 0;
 };
 
-// The chance that a random hash finds a fingerprint, over the lines as they are, and the share of cells in use.
+[[nodiscard]] std::uint64_t cells_used(const split_lines& table) noexcept;
+// The chance that a random hash finds a fingerprint, over the lines as they are.
 [[nodiscard]] double split_rate(const split_lines& table) noexcept;
-[[nodiscard]] double split_fill(const split_lines& table) noexcept;
 
 }  // namespace bloomery::detail

@@ -115,7 +115,7 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   blocked_probes probes_;
   std::uint64_t keys_ = 0;
   std::vector<layer> layers_;
-  detail::split_lines split_;      // and the one layer is its lines
+  detail::split_lines split_;  // and the one layer is its lines
   std::uint64_t doublings_ = 0;
   std::span<const std::uint64_t> directory_;  // what stands before the layers in an image
 };
