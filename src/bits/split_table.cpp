@@ -1,7 +1,9 @@
 #include "bloomery/bits/split_table.hpp"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
+#include <bit>
+#include <utility>
 
 namespace bloomery::detail {
 
@@ -9,6 +11,17 @@ namespace {
 
 constexpr std::uint16_t no_bits = 0x8000;  // a fingerprint of length 0: every key of the line fits
 constexpr std::uint64_t least_slots = 16;
+
+// A line in the making.
+struct new_line {
+  std::array<std::uint64_t, split_lines::words_per_line> words{};
+  std::size_t used = 0;
+
+  void append(std::uint64_t cell) noexcept {
+    words[used / 4] |= cell << (used % 4 * 16);
+    ++used;
+  }
+};
 
 std::uint64_t stored_in(std::span<const std::uint64_t> slots) {
   const auto free = std::ranges::count(slots, std::uint64_t{0});
@@ -49,14 +62,7 @@ split_lines split_table::view() const noexcept {
 bool split_table::append(std::uint64_t line, std::uint16_t cell) noexcept {
   std::uint64_t* const words = lines_.words().data() + line * split_lines::words_per_line;
   if (split_lines::is_full(words)) return false;
-  // The cells before `used` are in use, the one at `free` is not.
-  std::size_t used = 0;
-  std::size_t free = cells_per_line - 1;
-  while (used < free) {
-    const std::size_t middle = (used + free) / 2;
-    (split_lines::cell(words, middle) == 0 ? free : used) =
-        middle + (split_lines::cell(words, middle) == 0 ? 0 : 1);
-  }
+  const std::size_t free = split_lines::first_free(words);
   words[free / 4] |= little_endian(std::uint64_t{cell} << (free % 4 * 16));
   ++used_;
   return true;
@@ -82,20 +88,43 @@ void split_table::put(std::uint64_t hash) {
   if (!append(multiply_high(hash, now.lines), cell)) stash(hash);
 }
 
+split_table::added split_table::add(std::span<const std::uint64_t> hashes, std::uint64_t most) {
+  constexpr std::size_t ahead = 16;
+  added result;
+  const std::uint64_t slots = slots_.words().size();
+  for (; result.done < hashes.size() && slots_.words().size() == slots; ++result.done) {
+    const split_lines now = view();
+    if (result.done + ahead < hashes.size()) {
+      __builtin_prefetch(now.line_of(hashes[result.done + ahead]), 1);
+    }
+    const std::uint64_t hash = hashes[result.done];
+    if (now.contains(hash)) continue;
+    if (result.stored == most) break;
+    put(hash);
+    ++result.stored;
+  }
+  return result;
+}
+
 split_table split_table::doubled() const {
   const split_lines now = view();
   split_table larger(now.lines * 2);
+  std::uint64_t* out = larger.lines_.words().data();
   for (std::uint64_t line = 0; line < now.lines; ++line) {
     const std::uint64_t* const words = now.words + line * split_lines::words_per_line;
+    std::array<new_line, 2> halves;
     for (std::size_t i = 0; i < cells_per_line; ++i) {
       const std::uint16_t cell = split_lines::cell(words, i);
       if (cell == 0) continue;
       if (cell == no_bits) {
-        larger.append(line * 2, cell);
-        larger.append(line * 2 + 1, cell);
+        for (new_line& half : halves) half.append(cell);
       } else {
-        larger.append(line * 2 + (cell >> 15U), static_cast<std::uint16_t>(cell << 1U));
+        halves[cell >> 15U].append((cell << 1U) & 0xffffU);
       }
+    }
+    for (const new_line& half : halves) {
+      out = std::ranges::transform(half.words, out, little_endian).out;
+      larger.used_ += half.used;
     }
   }
   for (const std::uint64_t slot : slots_.words()) {

@@ -292,26 +292,37 @@ void scalable_filter::take_table(detail::split_table&& table, std::uint64_t keys
   write_directory();
 }
 
-void scalable_filter::add_split(std::uint64_t hash) {
-  // A file may say that it has more keys than it has; the table would double with every new one.
-  const bool is_full = room() == 0 && table_.entries() >= layers_.front().capacity;
-  if (is_full && next_layer().blocks != 0) {
+void scalable_filter::add_split(std::span<const std::uint64_t> hashes) {
+  while (!hashes.empty()) {
+    const std::uint64_t slots = split_.stash.count;
+    const bool may_double = next_layer().blocks != 0;
+    const detail::split_table::added some =
+        table_.add(hashes, may_double ? table_room() : UINT64_MAX);
+    keys_ += some.done;
+    hashes = hashes.subspan(some.done);
+    split_ = table_.view();
+    if (split_.stash.count != slots) write_directory();
+    count_stored(some.stored);
+    if (hashes.empty() || !may_double || table_room() != 0) continue;
     detail::split_table larger = table_.doubled();
     ++doublings_;
     take_table(std::move(larger), keys_stored());
   }
-  const std::uint64_t slots = split_.stash.count;
-  table_.put(hash);
-  split_ = table_.view();
-  if (split_.stash.count != slots) write_directory();
-  count_stored(1);
+}
+
+// A file may say that it has more keys than there are: the table would double with every new one.
+std::uint64_t scalable_filter::table_room() const noexcept {
+  const std::uint64_t capacity = layers_.front().capacity;
+  return capacity - std::min(capacity, std::min(keys_stored(), table_.entries()));
 }
 
 bool scalable_filter::add(std::uint64_t hash) {
   const bool known = contains(hash);
   if (is_split()) {
-    if (!known) add_split(hash);
-  } else if (!known) {
+    add_split({&hash, 1});
+    return !known;
+  }
+  if (!known) {
     make_room();
     const std::uint64_t block = detail::multiply_high(hash, layers_.back().blocks);
     probes_.lanes().set(hash, arrays_.back().words().data() + block * words_per_block);
@@ -348,15 +359,7 @@ std::size_t scalable_filter::add_piece(std::span<const std::uint64_t> hashes) {
 }
 
 void scalable_filter::add_batch(std::span<const std::uint64_t> hashes) {
-  if (is_split()) {
-    // Each key by itself, in their order, with its line on the way.
-    constexpr std::size_t ahead = 16;
-    for (std::size_t i = 0; i < hashes.size(); ++i) {
-      if (i + ahead < hashes.size()) __builtin_prefetch(split_.line_of(hashes[i + ahead]), 1);
-      add(hashes[i]);
-    }
-    return;
-  }
+  if (is_split()) return add_split(hashes);
   while (!hashes.empty()) {
     const std::size_t done = add_piece(hashes.first(std::min(piece, hashes.size())));
     keys_ += done;

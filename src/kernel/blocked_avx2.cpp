@@ -208,7 +208,7 @@ class avx2_split : public scalar_stage {
 
   [[gnu::always_inline]] [[nodiscard]] bool fits(const key_ring& ring, std::size_t at,
                                                  const std::uint64_t* line) const noexcept {
-    const __m256i rest = _mm256_set1_epi16(static_cast<short>(table_.rest_of(ring.hash[at])));
+    const __m256i rest = _mm256_set1_epi16(static_cast<short>(table_.rest_of(ring.hash[at]) | 1U));
     const __m256i found =
         _mm256_or_si256(fitting(load_half(line, 0), rest), fitting(load_half(line, 1), rest));
     return _mm256_testz_si256(found, found) == 0;
@@ -217,11 +217,9 @@ class avx2_split : public scalar_stage {
  private:
   // What split_lines::fits does, for half a line.
   [[gnu::always_inline]] static __m256i fitting(__m256i cells, __m256i rest) noexcept {
-    const __m256i zero = _mm256_setzero_si256();
-    const __m256i below = _mm256_xor_si256(cells, _mm256_add_epi16(cells, _mm256_set1_epi16(-1)));
+    const __m256i below = _mm256_xor_si256(cells, _mm256_subs_epu16(cells, _mm256_set1_epi16(1)));
     const __m256i differing = _mm256_andnot_si256(below, _mm256_xor_si256(cells, rest));
-    return _mm256_andnot_si256(_mm256_cmpeq_epi16(cells, zero),
-                               _mm256_cmpeq_epi16(differing, zero));
+    return _mm256_cmpeq_epi16(differing, _mm256_setzero_si256());
   }
 
   detail::split_lines table_;

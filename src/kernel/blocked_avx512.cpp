@@ -208,7 +208,7 @@ class avx512_split {
   avx512_split(const detail::split_lines& table, std::uint64_t spread_seed) noexcept
       : table_(table), seed_(eight::all(spread_seed)) {}
 
-  // The place of the lanes in the ring has what stands behind the point.
+  // The place of the lanes in the ring has what stands behind the point, and its last bit is set, see fits.
   template <bool Mixed>
   [[gnu::always_inline]] void stage(const std::uint64_t* keys, key_ring& ring,
                                     std::size_t slot) const noexcept {
@@ -218,7 +218,7 @@ class avx512_split {
     if (table_.lines >> 32U != 0) [[unlikely]] {  // 256 GiB and more
       for (std::size_t i = slot * group; i < (slot + 1) * group; ++i) {
         ring.word[i] = detail::multiply_high(ring.hash[i], table_.lines) * words_per_line;
-        ring.lanes[i] = table_.rest_of(ring.hash[i]);
+        ring.lanes[i] = static_cast<std::uint16_t>(table_.rest_of(ring.hash[i]) | 1U);
       }
       return;
     }
@@ -226,19 +226,18 @@ class avx512_split {
     const eight line = multiply_short(hash, eight::all(table_.lines), behind);
     (line << 3U).store(&ring.word[slot * group]);
     _mm_store_si128(reinterpret_cast<__m128i*>(&ring.lanes[slot * group]),
-                    _mm512_cvtepi64_epi16((behind >> 48U).v));
+                    _mm512_cvtepi64_epi16(((behind >> 48U) | eight::all(1)).v));
   }
 
   [[gnu::always_inline]] [[nodiscard]] bool fits(const key_ring& ring, std::size_t at,
                                                  const std::uint64_t* line) const noexcept {
     const __m512i cells = _mm512_loadu_si512(line);
     const __m512i rest = _mm512_set1_epi16(static_cast<short>(ring.lanes[at]));
-    const __m512i less = _mm512_add_epi16(cells, _mm512_set1_epi16(-1));
+    const __m512i less = _mm512_subs_epu16(cells, _mm512_set1_epi16(1));
     // What split_lines::fits does: (cells ^ rest) & ~(cells ^ less).
     constexpr int differ = (0xf0 ^ 0xcc) & ~(0xf0 ^ 0xaa);
     const __m512i differing = _mm512_ternarylogic_epi64(cells, rest, less, differ);
-    const __mmask32 used = _mm512_test_epi16_mask(cells, cells);
-    return _mm512_mask_testn_epi16_mask(used, differing, differing) != 0;
+    return _mm512_testn_epi16_mask(differing, differing) != 0;
   }
 
  private:

@@ -43,6 +43,10 @@ struct hash_stash {
   [[gnu::always_inline]] void fetch(std::uint64_t hash) const noexcept {
     __builtin_prefetch(slots + slot_of(stored(hash), count));
   }
+  // Whether its slot is taken, by whatever; of a stash that has slots.
+  [[gnu::always_inline]] [[nodiscard]] bool may_contain(std::uint64_t hash) const noexcept {
+    return slots[slot_of(stored(hash), count)] != 0;
+  }
   [[gnu::always_inline]] [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
     if (count == 0) return false;
     const std::uint64_t x = little_endian(stored(hash));
@@ -81,18 +85,40 @@ struct split_lines {
     return cell(line, cells_per_line - 1) != 0;
   }
 
+  // The first empty cell of a line that is not full.
+  [[gnu::always_inline]] static std::size_t first_free(const std::uint64_t* line) noexcept {
+#if defined(__SSE2__)
+    using pairs [[gnu::vector_size(16)]] = short;
+    using bytes [[gnu::vector_size(16)]] = char;
+    const auto free_of = [&](std::size_t word) __attribute__((always_inline)) {
+      const auto a = reinterpret_cast<pairs>(load(line + word) == 0);
+      const auto b = reinterpret_cast<pairs>(load(line + word + 2) == 0);
+      return static_cast<unsigned>(
+          __builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(__builtin_ia32_packsswb128(a, b))));
+    };
+    return static_cast<std::size_t>(std::countr_zero(free_of(0) | free_of(4) << 16U));
+#else
+    // The highest bits of the cells that are 0; exact for the lowest such cell of a word, and that is the one.
+    const auto free_in = [](std::uint64_t word) {
+      return (word - 0x0001000100010001U) & ~word & 0x8000800080008000U;
+    };
+    std::size_t i = 0;
+    while (free_in(little_endian(line[i])) == 0) ++i;
+    return i * 4 + static_cast<std::size_t>(std::countr_zero(free_in(little_endian(line[i])))) / 16;
+#endif
+  }
+
   // Whether a fingerprint in the line is how `rest` begins.
   [[gnu::always_inline]] static bool fits(const std::uint64_t* line, std::uint16_t rest) noexcept {
     part found{};
     for (std::size_t i = 0; i < words_per_line; i += sizeof(part) / 8) {
       const part cells = load(line + i);
-      // All bits of a cell up to the 1 behind its fingerprint; what is above them must be the same.
-      const part below = cells ^ (cells - 1);
-      found |= ((((cells ^ rest) & ~below) == 0) & (cells != 0)) ? ~part{} : part{};
+      // The bits of a cell from the 1 behind its fingerprint on, none of an empty one; above them it must be the same. The
+      // last bit is never part of a fingerprint, and being set it keeps empty cells from fitting.
+      const part below = cells ^ one_less(cells);
+      found |= ((cells ^ (rest | 1U)) & ~below) == 0 ? ~part{} : part{};
     }
-    using words_of_part [[gnu::vector_size(16)]] = unsigned long long;
-    const auto any = reinterpret_cast<words_of_part>(found);
-    return (any[0] | any[1]) != 0;
+    return is_any(found);
   }
 
   // No branch on the outcome where a line is not full: it would be mispredicted.
@@ -106,6 +132,27 @@ struct split_lines {
 
  private:
   using part [[gnu::vector_size(16)]] = std::uint16_t;
+
+  // 0 stays 0.
+  [[gnu::always_inline]] static part one_less(part cells) noexcept {
+#if defined(__SSE2__)
+    using signed_part [[gnu::vector_size(16)]] = short;
+    return reinterpret_cast<part>(
+        __builtin_ia32_psubusw128(reinterpret_cast<signed_part>(cells), signed_part{} + 1));
+#else
+    return cells - (cells != 0 ? part{} + 1 : part{});
+#endif
+  }
+  [[gnu::always_inline]] static bool is_any(part found) noexcept {
+#if defined(__SSE2__)
+    using bytes [[gnu::vector_size(16)]] = char;
+    return __builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(found)) != 0;
+#else
+    using halves [[gnu::vector_size(16)]] = unsigned long long;
+    const auto any = reinterpret_cast<halves>(found);
+    return (any[0] | any[1]) != 0;
+#endif
+  }
 
   [[gnu::always_inline]] static part load(const std::uint64_t* from) noexcept {
     part cells;

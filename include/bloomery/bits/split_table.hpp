@@ -1,6 +1,7 @@
 // The lines and the stash of a split filter (bits/split_lines.hpp), owned.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -20,6 +21,13 @@ class split_table {
   // Cells and slots in use.
   [[nodiscard]] std::uint64_t entries() const noexcept { return used_ + stashed_; }
 
+  // Adds those of the keys that are not contained, one after the other. Ends before the one that would be stored beyond
+  // `most`, and when the stash has become larger.
+  struct added {
+    std::size_t done = 0;
+    std::uint64_t stored = 0;
+  };
+  added add(std::span<const std::uint64_t> hashes, std::uint64_t most);
   // Puts a key that is not contained where it belongs.
   void put(std::uint64_t hash);
   // The same keys in twice as many lines.

@@ -174,7 +174,8 @@ class scalable_filter : public scalable_view {
 
   // Of the table: adopts one, with as many stored keys.
   void take_table(detail::split_table&& table, std::uint64_t keys);
-  void add_split(std::uint64_t hash);
+  [[nodiscard]] std::uint64_t table_room() const noexcept;
+  void add_split(std::span<const std::uint64_t> hashes);
 
   std::vector<bit_array> arrays_;
   detail::split_table table_;
