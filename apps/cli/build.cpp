@@ -317,8 +317,8 @@ void add_kind_options(command& verb, build_options& o) {
       ->type_name("L");
   verb.add_option(
           "--growth", o.growth,
-          "A scalable filter becomes so many times larger with a layer (default: 2.3 to 4, by "
-          "the rate, and less after the seventh)")
+          "A scalable filter becomes so many times larger with a layer (default: no layers at "
+          "about 1%, otherwise 2.3 to 4 by the rate, and less after the seventh)")
       ->type_name("X");
   verb.add_option(
           "--window", o.window,

@@ -66,8 +66,8 @@ constexpr std::uint32_t variant_of(const rule& r) noexcept {
          (r.split ? 1U << 18U : 0U);
 }
 
-// The split rule: the lines double when they have this many keys each. That is 39.4 bits a key afterwards; with two more
-// cells a line, a fifth of the lines would be full.
+// The split rule: the lines double when they have this many keys each. Just then a seventh of them are full, with two keys
+// more it would be a quarter; and just after it there are 39.4 bits a key.
 inline constexpr std::uint64_t keys_per_line = 26;
 inline constexpr std::uint32_t split_cell_bits = 16;
 inline constexpr std::uint32_t most_doublings = 63;

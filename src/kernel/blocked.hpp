@@ -21,6 +21,11 @@ struct block_array {
   std::uint32_t probes = 0;
   std::uint32_t width = 1;
   std::uint64_t stride = 8;
+
+  // From the first block to the last, those of other filters between them included.
+  [[gnu::always_inline]] [[nodiscard]] std::uint64_t lines() const noexcept {
+    return blocks * (stride / 8);
+  }
 };
 
 using const_blocks = block_array<const std::uint64_t>;

@@ -168,8 +168,8 @@ template <bool Mixed, bool Cached, class Isa, class Work>
 
 template <class Isa, class Work>
 [[gnu::always_inline]] inline void roll_any(const Isa& isa, const Work& work, const key_run& run,
-                                            std::uint64_t blocks) noexcept {
-  const bool cached = blocks <= Isa::cached_bytes / 64;
+                                            std::uint64_t lines) noexcept {
+  const bool cached = lines <= Isa::cached_bytes / 64;
   if (run.mixed) {
     cached ? roll<true, true>(isa, work, run) : roll<true, false>(isa, work, run);
   } else {
@@ -181,7 +181,7 @@ template <class Isa, class Word, class Each>
 [[gnu::always_inline]] inline void roll_each(const block_array<Word>& array, const key_run& run,
                                              const Each& each) noexcept {
   const Isa isa(array, run.spread_seed);
-  roll_any(isa, visiting<Isa, Word, Each>{array.words, each}, run, array.blocks);
+  roll_any(isa, visiting<Isa, Word, Each>{array.words, each}, run, array.lines());
 }
 
 // The calls, for the tables of the instruction sets.
@@ -190,7 +190,7 @@ void contains_run(const const_blocks& array, const key_run& run, std::uint64_t* 
   if (run.count == 0) return;
   bitmap[(run.count - 1) / 64] = 0;
   const Isa isa(array, run.spread_seed);
-  roll_any(isa, Asking{array.words, bitmap}, run, array.blocks);
+  roll_any(isa, Asking{array.words, bitmap}, run, array.lines());
 }
 
 template <class Isa>

@@ -6,14 +6,14 @@
 // the filter that knew its keys. At other rates, and where a factor is asked for, it is made of layers:
 //
 //     layer 0   [ n keys ]
-//     layer 1   [ 1.6 n keys ]                   a key is in the filter when a layer has it;
-//     layer 2   [ 4.1 n keys         ]           new keys go to the last layer
-//     layer 3   [ 11 n keys                                      ]
+//     layer 1   [ 1.9 n keys ]                   a key is in the filter when a layer has it;
+//     layer 2   [ 5.4 n keys         ]           new keys go to the last layer
+//     layer 3   [ 15 n keys                                      ]
 //
-// When the last layer is full, the next one makes the whole 2.6 times as large. The usual design tightens the rate
+// When the last layer is full, the next one makes the whole 2.9 times as large (at 0.1 %). The usual design tightens the rate
 // of every layer by a constant factor, which costs 39 bits a key in the thirteenth layer at 1 %. Here most of the
 // rate is dealt out to the first seven layers, and the rest to 25 more that together stay below what was asked for: 21.7 bits a key
-// at 0.1 % and ten million keys. That is 1.5 times the filter that knew its keys when the last layer is full, and at
+// at 0.1 % and ten million keys. That is 1.4 times the filter that knew its keys when the last layer is full, and at
 // most 4 times at the moment when it is new.
 //
 // All layers are blocked and have the same number of probes. So one hash serves all of them, and
