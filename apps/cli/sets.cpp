@@ -23,7 +23,18 @@ struct set_options {
   bool json = false;
 };
 
-// Every one verified, and all of them alike; otherwise the error names the two that differ.
+// Runs `step`; what it throws then names the two files that do not go together.
+template <class Step>
+void name_both(const std::string& first, const std::string& second, const Step& step) {
+  try {
+    step();
+  } catch (const error& e) {
+    throw error(e.code(), fmt::format("{} and {}: {}", first, second, e.what()));
+  }
+}
+
+// Every one verified, and all of them alike. Filters that grow differ in size all the time; whether they can be merged is
+// seen then.
 std::vector<any_filter> open_alike(const std::vector<std::string>& paths, unsigned threads) {
   std::vector<any_filter> filters;
   for (const std::string& path : paths) {
@@ -31,11 +42,10 @@ std::vector<any_filter> open_alike(const std::vector<std::string>& paths, unsign
     filters.back().verify(threads);
     require(abilities_of(filters.back().shape().kind).merge, filters.back(), path,
             "cannot be combined with others");
-    try {
-      check_combinable(filters.front().header(), filters.back().header());
-    } catch (const error& e) {
-      throw error(e.code(), fmt::format("{} and {}: {}", paths.front(), path, e.what()));
-    }
+    const filter_kind first_kind = filters.front().shape().kind;
+    if (abilities_of(first_kind).grow && filters.back().shape().kind == first_kind) continue;
+    name_both(paths.front(), path,
+              [&] { check_combinable(filters.front().header(), filters.back().header()); });
   }
   return filters;
 }
@@ -59,7 +69,9 @@ void report(const set_options& o) {
 // Counters add up and cannot be combined word by word.
 void run_merge(const set_options& o, const std::vector<any_filter>& filters) {
   any_filter sum = any_filter::copy_of(filters.front().version());
-  for (const any_filter& f : std::span(filters).subspan(1)) sum.merge(f);
+  for (std::size_t i = 1; i < filters.size(); ++i) {
+    name_both(o.paths.front(), o.paths[i], [&] { sum.merge(filters[i]); });
+  }
   sum.save(o.output);
   report(o);
 }

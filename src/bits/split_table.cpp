@@ -12,6 +12,43 @@ namespace {
 constexpr std::uint16_t no_bits = 0x8000;  // a fingerprint of length 0: every key of the line fits
 constexpr std::uint64_t least_slots = 16;
 
+// Whether every key that fits this cell fits one of the line: a fingerprint there is how that of the cell begins.
+bool has_all_of(const std::uint64_t* line, std::uint32_t cell) noexcept {
+  for (std::size_t i = 0; i < cells_per_line; ++i) {
+    const std::uint32_t there = split_lines::cell(line, i);
+    const std::uint32_t end = there & (0U - there);
+    const std::uint32_t above = ~(2 * end - 1);
+    if (end >= (cell & (0U - cell)) && ((there ^ cell) & above) == 0) return true;
+  }
+  return false;
+}
+
+// The bits that two fingerprints begin with, as a cell.
+std::uint32_t common(std::uint32_t a, std::uint32_t b) noexcept {
+  const std::uint32_t end = std::max(a & (0U - a), b & (0U - b));
+  const std::uint32_t differ = std::bit_floor((a ^ b) & 0xffffU);
+  const std::uint32_t mark = std::max(end, differ);
+  return (a & ~(2 * mark - 1)) | mark;
+}
+
+// Makes a cell of the line that is in use fit all keys of this one too, with as many of its bits as possible.
+void join_closest(std::uint64_t* line, std::uint32_t cell) noexcept {
+  std::size_t closest = 0;
+  std::uint32_t least = UINT32_MAX;  // the mark behind the common bits: the lower, the more of them
+  for (std::size_t i = 0; i < cells_per_line; ++i) {
+    const std::uint32_t there = split_lines::cell(line, i);
+    if (there == 0) continue;
+    const std::uint32_t joined = common(there, cell);
+    if ((joined & (0U - joined)) >= least) continue;
+    least = joined & (0U - joined);
+    closest = i;
+  }
+  const std::uint32_t joined = common(split_lines::cell(line, closest), cell);
+  const std::size_t shift = closest % 4 * 16;
+  const std::uint64_t others = little_endian(line[closest / 4]) & ~(std::uint64_t{0xffff} << shift);
+  line[closest / 4] = little_endian(others | std::uint64_t{joined} << shift);
+}
+
 // A line in the making.
 struct new_line {
   std::array<std::uint64_t, split_lines::words_per_line> words{};
@@ -133,18 +170,20 @@ split_table split_table::doubled() const {
   return larger;
 }
 
-bool split_table::put_all(const split_lines& other) {
+void split_table::put_all(const split_lines& other) {
   for (std::uint64_t line = 0; line < other.lines; ++line) {
+    std::uint64_t* const own = lines_.words().data() + line * split_lines::words_per_line;
     const std::uint64_t* const words = other.words + line * split_lines::words_per_line;
     for (std::size_t i = 0; i < cells_per_line; ++i) {
       const std::uint16_t cell = split_lines::cell(words, i);
-      if (cell != 0 && !append(line, cell)) return false;
+      if (cell == 0 || has_all_of(own, cell)) continue;
+      if (!append(line, cell)) join_closest(own, cell);
     }
   }
   for (std::uint64_t i = 0; i < other.stash.count; ++i) {
-    if (other.stash.slots[i] != 0) put(little_endian(other.stash.slots[i]));
+    const std::uint64_t hash = little_endian(other.stash.slots[i]);
+    if (hash != 0 && !view().contains(hash)) put(hash);
   }
-  return true;
 }
 
 double split_rate(const split_lines& table) noexcept {

@@ -384,37 +384,39 @@ void scalable_filter::merge(const view& other) {
   is_split() ? merge_split(other) : merge_layers(other);
 }
 
-// Both are doubled until they have as many lines, the keys of both have room, and so have the cells of every line.
+// Both are doubled until they have as many lines, and so many that few become full: the keys of the other's cells are not known
+// and cannot go into the stash.
 void scalable_filter::merge_split(const view& other) {
-  const scalable_filter from(other);  // a copy: it may be this one
+  scalable_filter grown(other);  // a copy: it may be this one
+  const std::uint64_t their_lines = grown.split_.lines;
   scalable_filter result(static_cast<const view&>(*this));
-  const std::uint64_t keys = keys_stored() + from.keys_stored();
   const auto twice = [](scalable_filter& f) {
     if (f.next_layer().blocks == 0) throw error(errc::full, "the union would double too often");
     detail::split_table larger = f.table_.doubled();
     ++f.doublings_;
     f.take_table(std::move(larger), f.keys_stored());
   };
-  scalable_filter grown(static_cast<const view&>(from));
   while (result.split_.lines < grown.split_.lines) twice(result);
   while (grown.split_.lines < result.split_.lines) twice(grown);
   if (result.split_.lines != grown.split_.lines) {
-    throw error(errc::mismatch,
-                "the filters were not made with as many lines: " + detail::to_text(split_.lines) +
-                    " and " + detail::to_text(from.split_.lines) + " now");
+    throw error(errc::mismatch, "the filters were not planned alike: they have " +
+                                    detail::to_text(split_.lines) + " and " +
+                                    detail::to_text(their_lines) + " lines");
   }
   for (;;) {
-    if (keys <= result.layers_.front().capacity) {
-      detail::split_table both(result.split_);
-      if (both.put_all(grown.split_)) {
-        result.take_table(std::move(both), keys);
-        break;
-      }
+    constexpr std::uint64_t union_keys_per_line = 22;
+    detail::split_table both(result.split_);
+    both.put_all(grown.split_);
+    if (both.entries() <= result.split_.lines * union_keys_per_line ||
+        both.entries() == result.table_.entries()) {
+      const std::uint64_t more = both.entries() - result.table_.entries();
+      result.take_table(std::move(both), result.keys_stored() + more);
+      break;
     }
     twice(result);
     twice(grown);
   }
-  result.keys_ += from.keys_;
+  result.keys_ += grown.keys_;
   *this = std::move(result);
 }
 

@@ -44,6 +44,13 @@ bloomery info --json grown.bloom >info
 expect_equal "$(json info 'd["layers"]')" 1
 # 2 to 4 times the 10 bits of the filter that knew its keys
 expect_equal "$(json info '19 * 30000 < d["bits"] < 40 * 30000')" True
+# Two that were planned alike and have grown apart become one.
+bloomery build -q --kind scalable --keys 100 -o more.bloom other
+bloomery merge -q -o both.bloom grown.bloom more.bloom
+expect_equal "$(bloomery check -c both.bloom in other)" 130000
+bloomery build -q --kind scalable --keys 5000 -o unlike.bloom in
+expect_error "grown.bloom and unlike.bloom: the filters were not planned alike" bloomery merge -q -o x.bloom grown.bloom unlike.bloom
+[ ! -e x.bloom ] || fail "a refused union left a file"
 bloomery build -q --kind scalable --growth 2 --keys 100 -o grown.bloom in
 expect_equal "$(bloomery check -c grown.bloom in)" 30000
 passed=$(bloomery check -c grown.bloom other)

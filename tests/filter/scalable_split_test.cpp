@@ -210,20 +210,61 @@ TEST(scalable_split, merges_filters_of_different_age) {
     EXPECT_EQ(a.contains_count(sample_hashes(100'000, 3)), 100'000U);
     EXPECT_LE(a.fpr(), 0.01);
   }
+  // What both have is there once.
   scalable_filter same = grown(10'000, 500);
+  const auto words = joined(same);
   same.merge(same);
-  EXPECT_EQ(same.contains_count(sample_hashes(10'000)), 10'000U);
+  EXPECT_EQ(joined(same), words);
+  scalable_filter more = grown(10'400, 500);
+  EXPECT_EQ(more.shape().bits, same.shape().bits);
+  same.merge(more);
+  EXPECT_EQ(same.contains_count(sample_hashes(10'400)), 10'400U);
+  EXPECT_EQ(same.shape().bits, more.shape().bits);
+}
+
+// Two tables of one key each, the one's older: the longer fingerprint goes, never the shorter.
+TEST(scalable_split, merges_to_the_shorter_fingerprint) {
+  const std::uint64_t hash = sample_hash(1);
+  detail::split_table old(1);
+  old.put(hash);
+  for (int i = 0; i < 4; ++i) old = old.doubled();
+  detail::split_table fresh(16);
+  fresh.put(hash);
+  detail::split_table a(old.view());
+  detail::split_table b(fresh.view());
+  a.put_all(fresh.view());
+  b.put_all(old.view());
+  EXPECT_EQ(a.entries(), 1U);
+  EXPECT_EQ(b.entries(), 2U);
+  for (const auto& table : {a, b}) {
+    EXPECT_NEAR(detail::split_rate(table.view()), 0x1p-11 / 16, 0x1p-14 / 16);
+  }
+}
+
+// A line that is full takes the keys of others in cells that fit both.
+TEST(scalable_split, merges_into_full_lines) {
+  detail::split_table a(1);
+  detail::split_table b(1);
+  for (const std::uint64_t hash : sample_hashes(32)) a.put(hash);
+  for (const std::uint64_t hash : sample_hashes(40, 2)) b.put(hash);
+  a.put_all(b.view());
+  for (const std::uint64_t hash : sample_hashes(32)) EXPECT_TRUE(a.view().contains(hash));
+  for (const std::uint64_t hash : sample_hashes(40, 2)) EXPECT_TRUE(a.view().contains(hash));
+  // 64 fingerprints in 32 cells: those that were joined have about 5 bits in common.
+  EXPECT_LT(detail::split_rate(a.view()), 0.75);
+  a = a.doubled();
+  for (const std::uint64_t hash : sample_hashes(40, 2)) EXPECT_TRUE(a.view().contains(hash));
 }
 
 TEST(scalable_split, refuses_to_merge_what_does_not_fit) {
   scalable_filter a = grown(5'000, 500);
   const auto before = joined(a);
-  EXPECT_TRUE(throws(errc::mismatch, "lines", [&] { a.merge(grown(5'000, 700)); }));
+  EXPECT_TRUE(throws(errc::mismatch, "not planned alike", [&] { a.merge(grown(5'000, 700)); }));
   const scalable_filter layers(options{.keys = 500, .fpr = 0.1});
   EXPECT_TRUE(throws(errc::mismatch, "layers", [&] { a.merge(layers); }));
   scalable_filter once = with_doublings(16, 1);
   scalable_filter other = with_doublings(16, 1);
-  once.add_batch(sample_hashes(800));
+  once.add_batch(sample_hashes(800));  // 32 lines
   other.add_batch(sample_hashes(800, 2));
   EXPECT_TRUE(throws(errc::full, "double", [&] { once.merge(other); }));
   EXPECT_EQ(joined(a), before);

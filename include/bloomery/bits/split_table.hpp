@@ -32,8 +32,9 @@ class split_table {
   void put(std::uint64_t hash);
   // The same keys in twice as many lines.
   [[nodiscard]] split_table doubled() const;
-  // Puts the keys of one with as many lines. False, with only some of them put, when a line has no room for its cells.
-  [[nodiscard]] bool put_all(const split_lines& other);
+  // Puts the keys of one with as many lines, but for those that are contained for certain. A cell that finds its line full
+  // becomes one with the cell that is most like it: what is not a key of either may fit it, so lines should rarely be full.
+  void put_all(const split_lines& other);
 
  private:
   // Puts a cell at the end of a line; false when it is full.
