@@ -53,7 +53,7 @@ void print_text(const std::string& path, const nlohmann::json& info) {
                              with_commas(info["shards"].get<std::uint64_t>())));
   }
   row("probes", fmt::format("{}", info["probes"].get<std::uint32_t>()));
-  for (const char* fact : {"layers", "saturated", "total", "window"}) {
+  for (const char* fact : {"layers", "doublings", "saturated", "total", "window"}) {
     if (info.contains(fact)) row(fact, with_commas(info[fact].get<std::uint64_t>()));
   }
   row("fill", fmt::format("{:.2f} %", info["fill"].get<double>() * 100));

@@ -124,6 +124,9 @@ class reading_model : public any_filter::model {
       all.push_back({name, static_cast<double>(value)});
     };
     if constexpr (requires { filter_.layers(); }) tell("layers", filter_.layers());
+    if constexpr (requires { filter_.is_split(); }) {
+      if (filter_.is_split()) tell("doublings", filter_.doublings());
+    }
     if constexpr (requires { filter_.saturated(); }) tell("saturated", filter_.saturated());
     if constexpr (requires { filter_.total(); }) tell("total", filter_.total());
     if constexpr (requires { filter_.window(); }) tell("window", filter_.window());

@@ -41,7 +41,7 @@ expect_equal "$(bloomery check -c grown.bloom in)" 30000
 passed=$(bloomery check -c grown.bloom other)
 ((passed <= 1126)) || fail "$passed of 100,000 others passed the filter that doubled"
 bloomery info --json grown.bloom >info
-expect_equal "$(json info 'd["layers"]')" 1
+expect_equal "$(json info 'd["layers"], d["doublings"]')" "(1, 7)"
 # 2 to 4 times the 10 bits of the filter that knew its keys
 expect_equal "$(json info '19 * 30000 < d["bits"] < 40 * 30000')" True
 # Two that were planned alike and have grown apart become one.

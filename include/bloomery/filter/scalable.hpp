@@ -73,6 +73,7 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   // One where the lines split.
   [[nodiscard]] std::size_t layers() const noexcept { return layers_.size(); }
   [[nodiscard]] bool is_split() const noexcept { return split_.lines != 0; }
+  [[nodiscard]] std::uint64_t doublings() const noexcept { return doublings_; }
   // Keys that still go in without growth, and the bytes that come with it; 0 bytes when there will be none.
   [[nodiscard]] std::uint64_t room() const noexcept;
   [[nodiscard]] std::uint64_t next_layer_bytes() const noexcept;
