@@ -156,7 +156,7 @@ split_table split_table::doubled() const {
       if (cell == no_bits) {
         for (new_line& half : halves) half.append(cell);
       } else {
-        halves[cell >> 15U].append((cell << 1U) & 0xffffU);
+        halves[cell >> 15U].append((std::uint64_t{cell} << 1U) & 0xffffU);
       }
     }
     for (const new_line& half : halves) {

@@ -110,13 +110,14 @@ struct split_lines {
 
   // Whether a fingerprint in the line is how `rest` begins.
   [[gnu::always_inline]] static bool fits(const std::uint64_t* line, std::uint16_t rest) noexcept {
+    const auto marked = static_cast<std::uint16_t>(rest | 1U);
     part found{};
     for (std::size_t i = 0; i < words_per_line; i += sizeof(part) / 8) {
       const part cells = load(line + i);
       // The bits of a cell from the 1 behind its fingerprint on, none of an empty one; above them it must be the same. The
       // last bit is never part of a fingerprint, and being set it keeps empty cells from fitting.
       const part below = cells ^ one_less(cells);
-      found |= ((cells ^ (rest | 1U)) & ~below) == 0 ? ~part{} : part{};
+      found |= ((cells ^ marked) & ~below) == 0 ? ~part{} : part{};
     }
     return is_any(found);
   }
