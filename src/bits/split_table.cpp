@@ -118,11 +118,14 @@ void split_table::stash(std::uint64_t hash) {
   ++stashed_;
 }
 
-void split_table::put(std::uint64_t hash) {
+bool split_table::put_in_line(std::uint64_t hash) noexcept {
   const split_lines now = view();
   // The last of the 16 bits makes room for the 1.
-  const auto cell = static_cast<std::uint16_t>(now.rest_of(hash) | 1U);
-  if (!append(multiply_high(hash, now.lines), cell)) stash(hash);
+  return append(multiply_high(hash, now.lines), static_cast<std::uint16_t>(now.rest_of(hash) | 1U));
+}
+
+void split_table::put(std::uint64_t hash) {
+  if (!put_in_line(hash)) stash(hash);
 }
 
 split_table::added split_table::add(std::span<const std::uint64_t> hashes, std::uint64_t most) {

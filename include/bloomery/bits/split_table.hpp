@@ -28,8 +28,9 @@ class split_table {
     std::uint64_t stored = 0;
   };
   added add(std::span<const std::uint64_t> hashes, std::uint64_t most);
-  // Puts a key that is not contained where it belongs.
+  // Puts a key that is not contained where it belongs; only if that is its line, which then has room.
   void put(std::uint64_t hash);
+  [[nodiscard]] bool put_in_line(std::uint64_t hash) noexcept;
   // The same keys in twice as many lines.
   [[nodiscard]] split_table doubled() const;
   // Puts the keys of one with as many lines, but for those that are contained for certain. A cell that finds its line full

@@ -176,7 +176,7 @@ class scalable_filter : public scalable_view {
   // Of the table: adopts one, with as many stored keys.
   void take_table(detail::split_table&& table, std::uint64_t keys);
   [[nodiscard]] std::uint64_t table_room() const noexcept;
-  void add_split(std::span<const std::uint64_t> hashes);
+  std::uint64_t add_split(std::span<const std::uint64_t> hashes);  // how many were new
 
   std::vector<bit_array> arrays_;
   detail::split_table table_;
