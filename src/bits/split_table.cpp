@@ -105,9 +105,13 @@ bool split_table::append(std::uint64_t line, std::uint16_t cell) noexcept {
   return true;
 }
 
+bool split_table::stash_is_full() const noexcept {
+  return (stashed_ + 1) * 2 > slots_.words().size();
+}
+
 void split_table::stash(std::uint64_t hash) {
   const auto slots = slots_.words();
-  if ((stashed_ + 1) * 2 > slots.size()) {
+  if (stash_is_full()) {
     bit_array larger(std::max(least_slots, std::uint64_t{slots.size()} * 2) * 64);
     for (const std::uint64_t slot : slots) {
       if (slot != 0) place(larger.words(), little_endian(slot));
@@ -140,7 +144,11 @@ split_table::added split_table::add(std::span<const std::uint64_t> hashes, std::
     const std::uint64_t hash = hashes[result.done];
     if (now.contains(hash)) continue;
     if (result.stored == most) break;
-    put(hash);
+    if (!put_in_line(hash)) {
+      // There may be no memory for more slots. Then the keys before this one are done with.
+      if (stash_is_full() && result.done != 0) break;
+      stash(hash);
+    }
     ++result.stored;
   }
   return result;

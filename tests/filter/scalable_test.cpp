@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "filter/samples.hpp"
@@ -184,8 +185,7 @@ TEST(scalable, answers_many_as_it_answers_one) {
   }
 }
 
-TEST(scalable, is_copied_moved_and_viewed) {
-  scalable_filter f = grown(20'000, 700);
+void check_copies(scalable_filter f) {
   const auto words = joined(f);
   EXPECT_EQ(words.size() * 64, f.shape().bits);
   const scalable_view v(f.planned(), words, f.keys());
@@ -203,6 +203,14 @@ TEST(scalable, is_copied_moved_and_viewed) {
   EXPECT_EQ(joined(moved), joined(copy));
   same = moved;
   EXPECT_EQ(joined(same), joined(copy));
+}
+
+TEST(scalable, is_copied_moved_and_viewed) {
+  check_copies(grown(20'000, 700));
+  scalable_filter split(options{.keys = 700});
+  split.add_batch(sample_hashes(21'000));  // nearly full: some are in the stash
+  ASSERT_EQ(split.parts().size(), 3U);
+  check_copies(split);
 }
 
 TEST(scalable, plans_the_filter_of_the_right_size_for_its_keys) {

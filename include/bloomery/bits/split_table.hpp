@@ -22,7 +22,7 @@ class split_table {
   [[nodiscard]] std::uint64_t entries() const noexcept { return used_ + stashed_; }
 
   // Adds those of the keys that are not contained, one after the other. Ends before the one that would be stored beyond
-  // `most`, and when the stash has become larger.
+  // `most`, and before and after one for which the stash becomes larger.
   struct added {
     std::size_t done = 0;
     std::uint64_t stored = 0;
@@ -40,6 +40,7 @@ class split_table {
  private:
   // Puts a cell at the end of a line; false when it is full.
   bool append(std::uint64_t line, std::uint16_t cell) noexcept;
+  [[nodiscard]] bool stash_is_full() const noexcept;  // as full as it may be
   void stash(std::uint64_t hash);
 
   bit_array lines_;
