@@ -182,8 +182,9 @@ double fpr_of_scalable(const shape& s, std::uint64_t keys) {
   growth::step first{.blocks = s.bits / bits_per_block - scalable_head_lines, .keys = keys};
   if (s.cell_bits != 0) {
     // What the lines cannot hold is in the stash, whole.
+    const std::uint32_t cells = bits_per_block / s.cell_bits;
     const double in_line = std::min(static_cast<double>(keys) / static_cast<double>(first.blocks),
-                                    static_cast<double>(bits_per_block / s.cell_bits));
+                                    static_cast<double>(cells));
     return -std::expm1(in_line * std::log1p(-1.0 / 32768));
   }
   return blocked_fpr(first.keys, first.blocks, s.probes);
