@@ -36,7 +36,9 @@ void adopt(value& v) {
   const auto& planned = v.filter().planned();
   const bool grows = planned.shape.kind == filter_kind::scalable;
   v.facts[0] = std::max(planned.keys, grows ? 0 : v.filter().keys());
-  v.facts[1] = grows ? planned.shape.variant & 0xffU : 0;
+  // A factor, unless the filter grows by a rule that has none (core/shape.hpp); it about doubles then.
+  const std::uint32_t variant = planned.shape.variant;
+  v.facts[1] = grows ? (variant >> 17U == 0 ? variant & 0xffU : 2) : 0;
 }
 
 // The one array of a filter that has one.

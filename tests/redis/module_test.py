@@ -335,6 +335,12 @@ class tool(harness.server_test):
             told = set(self.bloomery("check", file, self.folder / "asked").splitlines())
             self.assertEqual(told, {w for w, a in zip(words, answers) if a})
             self.assertEqual(50000, self.call("BF.CARD", kind))
+        # It doubles, and goes on doing so.
+        self.assertEqual([2], self.call("BF.INFO", "scalable", "EXPANSION"))
+        more = [f"more {i}" for i in range(60000)]
+        self.call("BF.MADD", "scalable", *more)
+        self.assertEqual(60000, sum(self.call("BF.MEXISTS", "scalable", *more)))
+        self.refused("ERR filters of fingerprints cannot be compared", "BF.COMPARE", "scalable", "scalable")
 
     def test_export(self):
         self.call("BF.MADD", "f", *[f"word {i}" for i in range(3000)])
