@@ -27,7 +27,8 @@ class floor_pipeline {
   constexpr floor_pipeline(const char* label, read_loop reading, write_loop writing) noexcept
       : name_(label), read_(reading), write_(writing) {}
 
-  // "avx512 14/1": prefetched 14 groups of eight keys ahead, and again 1 ahead.
+  // "avx512 14/1": prefetched 14 groups of eight keys ahead, and again 1 ahead; "0/1": only 1 ahead; "8": found 8 groups
+  // ahead and not prefetched.
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
 
   // Lines are eight words each, at least one; a key's is number high64(mix64(key) * lines). How many of the
