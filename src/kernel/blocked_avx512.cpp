@@ -10,7 +10,6 @@
 #endif
 #include <immintrin.h>
 
-#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -20,6 +19,7 @@
 #include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/block_geometry.hpp"
 #include "bloomery/hash/hash.hpp"
+#include "bloomery/hash/lane_tables.hpp"
 
 // From here to the end of the file, and for nothing that is included above.
 #if defined(__clang__)
@@ -69,17 +69,6 @@ class avx512_hashes {
   eight seed_;
 };
 
-// [k][r]: the lanes of a key with k probes and rotation r modulo 16.
-constexpr auto rotated_patterns = [] {
-  std::array<std::array<std::uint16_t, 32>, block_geometry::lane_pattern.size()> patterns{};
-  for (std::size_t k = 0; k < patterns.size(); ++k) {
-    for (std::size_t r = 0; r < 32; ++r) {
-      patterns[k][r] = std::rotr(block_geometry::lane_pattern[k], static_cast<int>(r));
-    }
-  }
-  return patterns;
-}();
-
 // Everything that bits and counters have in common.
 class avx512_lanes : public avx512_hashes<avx512_lanes> {
  public:
@@ -92,13 +81,13 @@ class avx512_lanes : public avx512_hashes<avx512_lanes> {
         blocks_(array.blocks),
         stride_(array.stride),
         multipliers_(_mm512_loadu_si512(block_geometry::lane_multiplier.data())),
-        rotated_(_mm512_loadu_si512(rotated_patterns[array.probes].data())) {}
+        patterns_(_mm512_loadu_si512(detail::patterns_of_lanes[array.probes].data())) {}
 
   [[gnu::always_inline]] void place(eight hashes, key_ring& ring, std::size_t slot) const noexcept {
     const __m512i hash = hashes.v;
     _mm512_store_si512(&ring.hash[slot * group], hash);
     // Every 16 bits of the hashes look for a pattern, and the second of each are the ones that count.
-    const __m512i lanes = _mm512_permutexvar_epi16(hash, rotated_);
+    const __m512i lanes = _mm512_permutexvar_epi16(hash, patterns_);
     const __m128i second = _mm_setr_epi16(1, 5, 9, 13, 17, 21, 25, 29);
     _mm_store_si128(
         reinterpret_cast<__m128i*>(&ring.lanes[slot * group]),
@@ -130,7 +119,7 @@ class avx512_lanes : public avx512_hashes<avx512_lanes> {
   std::uint64_t blocks_;
   std::uint64_t stride_;
   __m512i multipliers_;
-  __m512i rotated_;  // rotated_patterns of this number of probes
+  __m512i patterns_;
 };
 
 class avx512 : public avx512_lanes {

@@ -19,15 +19,15 @@ class generic_bits : public scalar_stage {
 
   template <class Word>
   generic_bits(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
-      : scalar_stage(array, spread_seed), tables_(array.probes, false) {}
+      : scalar_stage(array, spread_seed), tables_(array.probes) {}
 
   [[gnu::always_inline]] [[nodiscard]] bool covers(const key_ring& ring, std::size_t at,
                                                    const std::uint64_t* block) const noexcept {
-    return detail::block_lanes(tables_).covered(ring.hash[at], block);
+    return detail::built_lanes(tables_).covered(ring.hash[at], block);
   }
   [[gnu::always_inline]] void set(const key_ring& ring, std::size_t at,
                                   std::uint64_t* block) const noexcept {
-    detail::block_lanes(tables_).set(ring.hash[at], block);
+    detail::built_lanes(tables_).set(ring.hash[at], block);
   }
   [[gnu::always_inline]] [[nodiscard]] bool set_new(const key_ring& ring, std::size_t at,
                                                     std::uint64_t* block) const noexcept {
@@ -47,23 +47,23 @@ class generic_counters : public scalar_stage {
 
   template <class Word>
   generic_counters(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
-      : scalar_stage(array, spread_seed), tables_(array.probes, false), width_(array.width) {}
+      : scalar_stage(array, spread_seed), tables_(array.probes), width_(array.width) {}
 
   [[gnu::always_inline]] [[nodiscard]] bool covers(const key_ring& ring, std::size_t at,
                                                    const std::uint64_t* block) const noexcept {
-    return detail::block_lanes(tables_).counted(ring.hash[at], block, width_);
+    return detail::built_lanes(tables_).counted(ring.hash[at], block, width_);
   }
   [[gnu::always_inline]] void set(const key_ring& ring, std::size_t at,
                                   std::uint64_t* block) const noexcept {
-    detail::block_lanes(tables_).increment(ring.hash[at], block, width_);
+    detail::built_lanes(tables_).increment(ring.hash[at], block, width_);
   }
   [[gnu::always_inline]] [[nodiscard]] bool take(const key_ring& ring, std::size_t at,
                                                  std::uint64_t* block) const noexcept {
-    return detail::block_lanes(tables_).decrement(ring.hash[at], block, width_);
+    return detail::built_lanes(tables_).decrement(ring.hash[at], block, width_);
   }
   [[gnu::always_inline]] [[nodiscard]] std::uint64_t least(
       const key_ring& ring, std::size_t at, const std::uint64_t* block) const noexcept {
-    return detail::block_lanes(tables_).least(ring.hash[at], block, width_);
+    return detail::built_lanes(tables_).least(ring.hash[at], block, width_);
   }
 
  private:

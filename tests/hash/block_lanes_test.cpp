@@ -76,10 +76,11 @@ using forms = testing::Types<detail::listed_lanes, detail::block_lanes>;
 TYPED_TEST_SUITE(BlockLanes, forms);
 
 TYPED_TEST(BlockLanes, BitsAreThoseOfTheFormat) {
-  for (std::uint32_t form = 0; form < 32; ++form) {
-    const std::uint32_t k = form / 2 + 1;
+  for (std::uint32_t form = 0; form < 48; ++form) {
+    const std::uint32_t k = form / 3 + 1;
     // With and without what the machine has beyond that of the build.
-    const detail::lane_tables tables(k, form % 2 == 0 && detail::has_avx2());
+    const auto level = static_cast<detail::x86_level>(form % 3);
+    const detail::lane_tables tables(k, std::min(level, detail::best_x86_level()));
     const TypeParam lanes(tables);
     for (const block& start : blocks()) {
       for (std::uint64_t i = 0; i < 40; ++i) {
@@ -134,5 +135,57 @@ TYPED_TEST(BlockLanes, CountersAreThoseOfTheFormat) {
     }
   }
 }
+
+#if defined(__x86_64__)
+// Functions of a program may be for better machines than the program. What they have in their vectors while a filter is
+// asked must stay there, whatever the filter is asked with.
+using four [[gnu::vector_size(32)]] = std::uint64_t;
+using eight [[gnu::vector_size(64)]] = std::uint64_t;
+
+template <class Vector>
+[[gnu::always_inline]] inline std::uint64_t sum_beside(const detail::block_lanes& lanes, block& b,
+                                                       std::uint64_t& found) {
+  Vector one{};
+  Vector two{};
+  for (std::uint64_t i = 0; i < 1000; ++i) {
+    one += i;
+    two += 2 * i;
+    lanes.set(splitmix64(i), b.data());
+    found += lanes.covered(splitmix64(i), b.data()) ? 1U : 0U;
+  }
+  std::uint64_t all = 0;
+  for (std::size_t l = 0; l < sizeof(Vector) / 8; ++l) all += one[l] + two[l];
+  return all;
+}
+
+[[gnu::target("avx2"), gnu::noinline]] std::uint64_t sum_with_avx2(const detail::block_lanes& lanes,
+                                                                   block& b, std::uint64_t& found) {
+  return sum_beside<four>(lanes, b, found);
+}
+[[gnu::target("avx512f"), gnu::noinline]] std::uint64_t sum_with_avx512(
+    const detail::block_lanes& lanes, block& b, std::uint64_t& found) {
+  return sum_beside<eight>(lanes, b, found);
+}
+
+TEST(BlockLanes, VectorsOfTheCallerStay) {
+  constexpr std::uint64_t once = 3 * (1000 * 999 / 2);
+  for (const auto level :
+       {detail::x86_level::none, detail::x86_level::avx2, detail::x86_level::avx512}) {
+    const detail::lane_tables tables(7, std::min(level, detail::best_x86_level()));
+    const detail::block_lanes lanes(tables);
+    block b{};
+    std::uint64_t found = 0;
+    if (__builtin_cpu_supports("avx2")) {
+      EXPECT_EQ(sum_with_avx2(lanes, b, found), 4 * once);
+      EXPECT_EQ(found, 1000U);
+    }
+    found = 0;
+    if (__builtin_cpu_supports("avx512f")) {
+      EXPECT_EQ(sum_with_avx512(lanes, b, found), 8 * once);
+      EXPECT_EQ(found, 1000U);
+    }
+  }
+}
+#endif
 
 }  // namespace

@@ -51,12 +51,13 @@ class keyed {
 
   // ---- one key -----------------------------------------------------------------------------------
 
+  // Clang would make a call of each, which takes as long as the rest.
   template <key_for<Hasher> Key>
-  decltype(auto) add(const Key& key) noexcept(never_grows) {
+  [[gnu::always_inline]] decltype(auto) add(const Key& key) noexcept(never_grows) {
     return filter_.add(hash_key(hasher_, key));
   }
   template <key_for<Hasher> Key>
-  [[nodiscard]] bool contains(const Key& key) const noexcept {
+  [[gnu::always_inline]] [[nodiscard]] bool contains(const Key& key) const noexcept {
     return filter_.contains(hash_key(hasher_, key));
   }
 

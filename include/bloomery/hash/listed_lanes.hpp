@@ -39,6 +39,11 @@ class listed_lanes {
     });
     return all != 0;
   }
+  // Not 0 when the block lacks a bit of the key.
+  [[gnu::always_inline]] [[nodiscard]] std::uint64_t missing(
+      std::uint64_t hash, const std::uint64_t* block) const noexcept {
+    return covered(hash, block) ? 0 : 1;
+  }
   [[gnu::always_inline]] void set(std::uint64_t hash, std::uint64_t* block) const noexcept {
     all_of(hash, [block](std::size_t lane, std::uint32_t bit) {
       store_lane(block, lane, load_lane(block, lane) | std::uint32_t{1} << bit);

@@ -127,10 +127,10 @@ class blocked_probes {
   // Whether all bits of the key are set in an array of this shape; sets them. The same as with all_of, faster.
   [[gnu::always_inline]] [[nodiscard]] bool contained_in(const std::uint64_t* words,
                                                          std::uint64_t hash) const noexcept {
-    return lanes().covered(hash, words + block_of(hash) * words_per_block);
+    return lanes().covered_in(hash, words, blocks_);
   }
   [[gnu::always_inline]] void add_to(std::uint64_t* words, std::uint64_t hash) const noexcept {
-    lanes().set(hash, words + block_of(hash) * words_per_block);
+    lanes().set_in(hash, words, blocks_);
   }
   // For what keeps other things than bits in the lanes.
   [[gnu::always_inline]] [[nodiscard]] detail::block_lanes lanes() const noexcept {
@@ -159,8 +159,6 @@ class blocked_probes {
   }
 
  private:
-  static constexpr std::uint64_t words_per_block = bits_per_block / 64;
-
   std::uint64_t blocks_;
   detail::lane_tables tables_;
 };
