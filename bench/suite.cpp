@@ -32,6 +32,7 @@
 
 #include "bloomery/bits/floor.hpp"
 #include "bloomery/bloomery.hpp"
+#include "split_block.hpp"
 
 namespace {
 
@@ -322,7 +323,11 @@ void peer_lookup(State& state, std::uint64_t n) {
   const keys_type keys = asked_keys(n);
   for (auto _ : state) {
     std::uint64_t found = 0;
-    for (const std::uint64_t key : keys) found += peer->contains(key) ? 1U : 0U;
+    if constexpr (requires { peer->count(keys); }) {
+      found = peer->count(keys);
+    } else {
+      for (const std::uint64_t key : keys) found += peer->contains(key) ? 1U : 0U;
+    }
     benchmark::DoNotOptimize(found);
   }
   count_keys(state, keys.size());
@@ -333,7 +338,8 @@ void peer_build(State& state, std::uint64_t n) {
   const keys_type keys = make_keys(0, n, key_number);
   for (auto _ : state) {
     const Peer peer(keys);
-    benchmark::DoNotOptimize(peer.contains(0));
+    benchmark::DoNotOptimize(&peer);
+    benchmark::ClobberMemory();
   }
   count_keys(state, keys.size());
 }
@@ -412,6 +418,10 @@ bool enter_size(const std::string& argument) {
     enter_peer<sorted_hashes>(n);
 #ifdef BLOOMERY_HAS_LEVELDB
     enter_peer<leveldb_policy>(n);
+#endif
+#if defined(__x86_64__)
+    enter_peer<bench::split_block_sse2>(n);
+    if (__builtin_cpu_supports("avx2")) enter_peer<bench::split_block_avx2>(n);
 #endif
   }
   return true;

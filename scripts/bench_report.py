@@ -15,7 +15,9 @@ KINDS = ["blocked", "classic", "partitioned", "counting", "cuckoo", "scalable", 
          "bloomier", "count-min", "spectral", "top-k"]
 PEERS = {"unordered_set": "`std::unordered_set<uint64_t>`",
          "sorted_hashes": "sorted list of 64-bit hashes, binary search",
-         "leveldb": "LevelDB's Bloom filter policy, 10 bits a key"}
+         "leveldb": "LevelDB's Bloom filter policy, 10 bits a key",
+         "split_block_sse2": "256-bit blocks (Parquet, Impala, Boost.Bloom), built for any x86-64",
+         "split_block_avx2": "256-bit blocks, built for AVX2"}
 WHOLE = ["memcpy", "merge", "intersect", "fold", "count_bits"]
 
 
@@ -136,7 +138,7 @@ def peers_text(suite):
             if not ns:
                 continue
             built = suite.ns.get((peer, "build", keys))
-            text += row(f"{keys:,}", name, f"{ns:.1f}", ratio(ns, bulk), ratio(ns, one),
+            text += row(f"{keys:,}", name, f"{ns:.1f}" if ns >= 10 else f"{ns:.2f}", ratio(ns, bulk), ratio(ns, one),
                         f"{built:.0f}" if built else "-")
     return text
 
