@@ -259,10 +259,8 @@ class block_lanes : public built_lanes {
     if (machine_.level >= x86_level::avx2) [[likely]] {
       return avx2_lanes::missing(machine_, hash, words, where.word());
     }
-    return missing_apart(machine_, hash, words + where.word());
-#else
-    return built_lanes::missing(hash, words + where.word());
 #endif
+    return built_lanes::missing(hash, words + where.word());
   }
   template <class Where>
   [[gnu::always_inline]] void set_at(std::uint64_t hash, std::uint64_t* words,
@@ -276,23 +274,9 @@ class block_lanes : public built_lanes {
     if (machine_.level >= x86_level::avx2) [[likely]] {
       return avx2_lanes::set(machine_, hash, words + where.word());
     }
-    set_apart(machine_, hash, words + where.word());
-#else
+#endif
     built_lanes::set(hash, words + where.word());
-#endif
   }
-
-#if defined(BLOOMERY_AVX2_LANES)
-  // Not in the way of assembly, which needs the registers.
-  [[gnu::noinline, gnu::cold]] static std::uint64_t missing_apart(
-      const lane_tables& tables, std::uint64_t hash, const std::uint64_t* block) noexcept {
-    return built_lanes(tables).missing(hash, block);
-  }
-  [[gnu::noinline, gnu::cold]] static void set_apart(const lane_tables& tables, std::uint64_t hash,
-                                                     std::uint64_t* block) noexcept {
-    built_lanes(tables).set(hash, block);
-  }
-#endif
 
   const lane_tables& machine_;
 };

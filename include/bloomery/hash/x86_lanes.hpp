@@ -23,7 +23,6 @@
 #endif
 
 #if defined(__x86_64__) && !defined(BLOOMERY_SANITIZED)
-#define BLOOMERY_X86_LANES 1
 
 // A compiler must be told of all registers that change, since it may put these lines into a function that it
 // translates for AVX-512. GCC can be told of those of AVX-512 only in programs that are built for it.
@@ -116,7 +115,7 @@ class avx512_lanes {
 #endif
 
 #if defined(BLOOMERY_AVX2_LANES)
-// Those that vzeroupper changes in a function for AVX are all.
+// In a function for AVX, vzeroupper changes all of them.
 #define BLOOMERY_AVX2_REGISTERS                                                            \
   "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", \
       "xmm11", "xmm12", "xmm13", "xmm14", "xmm15"
