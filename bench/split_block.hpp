@@ -4,10 +4,9 @@
 #pragma once
 
 #if defined(__x86_64__)
-#include <immintrin.h>
-
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <vector>
 
@@ -51,8 +50,10 @@ class split_block_avx2 : public split_block {
       : split_block(keys.size()) {
     for (const std::uint64_t key : keys) {
       const place p = place_of(key);
-      auto* const block = reinterpret_cast<__m256i*>(lanes() + p.lane);
-      *block = _mm256_or_si256(*block, mask_of(p.rest));
+      bits block;
+      std::memcpy(&block, lanes() + p.lane, sizeof block);
+      block |= mask_of(p.rest);
+      std::memcpy(lanes() + p.lane, &block, sizeof block);
     }
   }
   [[gnu::target("avx2")]] [[nodiscard]] std::uint64_t count(
@@ -60,18 +61,23 @@ class split_block_avx2 : public split_block {
     std::uint64_t found = 0;
     for (const std::uint64_t key : keys) {
       const place p = place_of(key);
-      const __m256i block = *reinterpret_cast<const __m256i*>(lanes() + p.lane);
-      found += static_cast<std::uint64_t>(_mm256_testc_si256(block, mask_of(p.rest)));
+      words block;
+      std::memcpy(&block, lanes() + p.lane, sizeof block);
+      const auto mask = reinterpret_cast<words>(mask_of(p.rest));
+      found += static_cast<std::uint64_t>(__builtin_ia32_ptestc256(block, mask));
     }
     return found;
   }
 
  private:
+  using bits [[gnu::vector_size(32)]] = std::uint32_t;
+  using words [[gnu::vector_size(32)]] = long long;
+  using hashes [[gnu::vector_size(32)]] = std::uint64_t;
+
   // Five bits of each 32, at four places of the hash.
-  [[gnu::target("avx2"), gnu::always_inline]] static __m256i mask_of(std::uint64_t rest) {
-    const __m256i all = _mm256_set1_epi64x(static_cast<long long>(rest));
-    const __m256i shifted = _mm256_sllv_epi64(all, _mm256_setr_epi64x(0, 5, 10, 15));
-    return _mm256_sllv_epi32(_mm256_set1_epi32(1), _mm256_srli_epi32(shifted, 27));
+  [[gnu::target("avx2"), gnu::always_inline]] static bits mask_of(std::uint64_t rest) {
+    const hashes shifted = (hashes{} + rest) << hashes{0, 5, 10, 15};
+    return (bits{} + 1U) << (reinterpret_cast<bits>(shifted) >> 27U);
   }
 };
 
@@ -82,43 +88,46 @@ class split_block_sse2 : public split_block {
   explicit split_block_sse2(std::span<const std::uint64_t> keys) : split_block(keys.size()) {
     for (const std::uint64_t key : keys) {
       const place p = place_of(key);
-      const masks m(p.rest);
-      auto* const block = reinterpret_cast<__m128i*>(lanes() + p.lane);
-      block[0] = _mm_or_si128(block[0], m.low);
-      block[1] = _mm_or_si128(block[1], m.high);
+      for (std::size_t half = 0; half < 2; ++half) {
+        std::uint32_t* const start = lanes() + p.lane + half * 4;
+        store(start, load(start) | mask_of(p.rest, half));
+      }
     }
   }
   [[nodiscard]] std::uint64_t count(std::span<const std::uint64_t> keys) const {
     std::uint64_t found = 0;
     for (const std::uint64_t key : keys) {
       const place p = place_of(key);
-      const masks m(p.rest);
-      const auto* const block = reinterpret_cast<const __m128i*>(lanes() + p.lane);
-      const __m128i missing =
-          _mm_or_si128(_mm_andnot_si128(block[0], m.low), _mm_andnot_si128(block[1], m.high));
-      const __m128i none = _mm_cmpeq_epi8(missing, _mm_setzero_si128());
-      found += _mm_movemask_epi8(none) == 0xffff ? 1U : 0U;
+      const std::uint32_t* const block = lanes() + p.lane;
+      const auto missing = reinterpret_cast<hashes>((mask_of(p.rest, 0) & ~load(block)) |
+                                                    (mask_of(p.rest, 1) & ~load(block + 4)));
+      found += (missing[0] | missing[1]) == 0 ? 1U : 0U;
     }
     return found;
   }
 
  private:
-  // SSE2 cannot shift each lane by its own number: five bits go to the exponent of a float, which becomes a power of 2.
-  struct masks {
-    [[gnu::always_inline]] explicit masks(std::uint64_t rest) {
-      const auto half = static_cast<long long>(rest);
-      const __m128i bits = _mm_set_epi64x(static_cast<long long>(rest << 5U), half);
-      low = power(bits);
-      high = power(_mm_slli_si128(bits, 2));
-    }
-    [[gnu::always_inline]] static __m128i power(__m128i bits) {
-      const __m128i exponent = _mm_and_si128(bits, _mm_set1_epi32(0x0f800000));
-      return _mm_cvttps_epi32(
-          _mm_castsi128_ps(_mm_add_epi32(exponent, _mm_set1_epi32(0x3f800000))));
-    }
-    __m128i low;
-    __m128i high;
-  };
+  using bits [[gnu::vector_size(16)]] = std::uint32_t;
+  using hashes [[gnu::vector_size(16)]] = std::uint64_t;
+
+  // SSE2 cannot shift each lane by its own number: five bits go to the exponent of a negative float, which becomes the
+  // negative of a power of 2.
+  [[gnu::always_inline]] static bits mask_of(std::uint64_t rest, std::size_t half) {
+    using floats [[gnu::vector_size(16)]] = float;
+    using numbers [[gnu::vector_size(16)]] = std::int32_t;
+    const hashes both = hashes{rest, rest << 5U} << (half * 16);
+    const bits number = (reinterpret_cast<bits>(both) & 0x0f800000U) + 0xbf800000U;
+    return -reinterpret_cast<bits>(
+        __builtin_convertvector(reinterpret_cast<floats>(number), numbers));
+  }
+  [[gnu::always_inline]] static bits load(const std::uint32_t* from) {
+    bits some;
+    std::memcpy(&some, from, sizeof some);
+    return some;
+  }
+  [[gnu::always_inline]] static void store(std::uint32_t* to, const bits& some) {
+    std::memcpy(to, &some, sizeof some);
+  }
 };
 
 }  // namespace bloomery::bench
