@@ -30,13 +30,13 @@ class portable : public floor_stage {
   }
 };
 
-constexpr floor_pipeline pipelines[] = {floor_row<portable, {1, false, 0}>("portable 1"),
-                                        floor_row<portable, {4, false, 0}>("portable 4"),
-                                        floor_row<portable, {4, false, 1}>("portable 0/1"),
-                                        floor_row<portable, {3, true, 1}>("portable 3/1"),
-                                        floor_row<portable, {8, true, 1}>("portable 8/1"),
-                                        floor_row<portable, {14, true, 1}>("portable 14/1"),
-                                        floor_row<portable, {20, true, 2}>("portable 20/2")};
+constexpr floor_pipeline pipelines[] = {floor_row<portable, 1, false, 0>("portable 1"),
+                                        floor_row<portable, 4, false, 0>("portable 4"),
+                                        floor_row<portable, 4, false, 1>("portable 0/1"),
+                                        floor_row<portable, 3, true, 1>("portable 3/1"),
+                                        floor_row<portable, 8, true, 1>("portable 8/1"),
+                                        floor_row<portable, 14, true, 1>("portable 14/1"),
+                                        floor_row<portable, 20, true, 2>("portable 20/2")};
 
 std::vector<floor_pipeline> all_available() {
   std::vector<floor_pipeline> all(std::begin(pipelines), std::end(pipelines));

@@ -49,10 +49,10 @@ class avx2 : public floor_stage {
 };
 
 constexpr floor_pipeline pipelines[] = {
-    floor_row<avx2, {1, false, 0}>("avx2 1"),    floor_row<avx2, {4, false, 0}>("avx2 4"),
-    floor_row<avx2, {8, false, 0}>("avx2 8"),    floor_row<avx2, {4, false, 1}>("avx2 0/1"),
-    floor_row<avx2, {3, true, 1}>("avx2 3/1"),   floor_row<avx2, {8, true, 1}>("avx2 8/1"),
-    floor_row<avx2, {14, true, 1}>("avx2 14/1"), floor_row<avx2, {20, true, 2}>("avx2 20/2")};
+    floor_row<avx2, 1, false, 0>("avx2 1"),    floor_row<avx2, 4, false, 0>("avx2 4"),
+    floor_row<avx2, 8, false, 0>("avx2 8"),    floor_row<avx2, 4, false, 1>("avx2 0/1"),
+    floor_row<avx2, 3, true, 1>("avx2 3/1"),   floor_row<avx2, 8, true, 1>("avx2 8/1"),
+    floor_row<avx2, 14, true, 1>("avx2 14/1"), floor_row<avx2, 20, true, 2>("avx2 20/2")};
 
 }  // namespace
 

@@ -25,19 +25,12 @@ template <int Write, int Locality>
   asm volatile("");  // or GCC 12 drops the call (batch.hpp)
 }
 
-// How many groups before a line is touched it is found, whether it is called to the second-level cache then, and how many
-// groups before it is called to the first; 0 is never.
-struct floor_order {
-  std::size_t ahead;
-  bool far;
-  std::size_t near;
-};
-
-// Counts or changes the lines of each key.
-template <floor_order Order, class Isa, class Visit>
+// Counts or changes the lines of each key. A line is found Ahead groups before it is touched; with Far it is called to the
+// second-level cache then, and to the first Near groups before, or never with 0.
+template <std::size_t Ahead, bool Far, std::size_t Near, class Isa, class Visit>
 [[gnu::always_inline]] inline void floor_roll(const Isa isa, const std::uint64_t* key,
                                               std::size_t count, Visit visit) noexcept {
-  static_assert(Order.near < Order.ahead && Order.ahead < floor_ring);
+  static_assert(Near < Ahead && Ahead < floor_ring);
   floor_slots ring;
   const std::size_t groups = count / floor_group;
   const auto slot = [&](std::size_t g) __attribute__((always_inline)) {
@@ -45,13 +38,13 @@ template <floor_order Order, class Isa, class Visit>
   };
   const auto stage = [&](std::size_t g) __attribute__((always_inline)) {
     isa.stage(key + g * floor_group, slot(g));
-    if constexpr (Order.far) fetch_lines<0, 2>(visit.words, slot(g));
+    if constexpr (Far) fetch_lines<0, 2>(visit.words, slot(g));
   };
-  for (std::size_t g = 0; g < groups && g < Order.ahead; ++g) stage(g);
+  for (std::size_t g = 0; g < groups && g < Ahead; ++g) stage(g);
   for (std::size_t g = 0; g < groups; ++g) {
-    if (g + Order.ahead < groups) stage(g + Order.ahead);
-    if constexpr (Order.near > 0) {
-      if (g + Order.near < groups) fetch_lines<Visit::write, 3>(visit.words, slot(g + Order.near));
+    if (g + Ahead < groups) stage(g + Ahead);
+    if constexpr (Near > 0) {
+      if (g + Near < groups) fetch_lines<Visit::write, 3>(visit.words, slot(g + Near));
     }
     visit(isa, slot(g), floor_group);
   }
@@ -86,23 +79,23 @@ struct floor_inverting {
   }
 };
 
-template <class Isa, floor_order Order>
+template <class Isa, std::size_t Ahead, bool Far, std::size_t Near>
 std::uint64_t floor_read(const std::uint64_t* words, std::uint64_t lines, const std::uint64_t* keys,
                          std::size_t count, std::uint64_t spread_seed) noexcept {
   std::uint64_t sum = 0;
-  floor_roll<Order>(Isa(lines, spread_seed), keys, count, floor_counting{words, &sum});
+  floor_roll<Ahead, Far, Near>(Isa(lines, spread_seed), keys, count, floor_counting{words, &sum});
   return sum;
 }
 
-template <class Isa, floor_order Order>
+template <class Isa, std::size_t Ahead, bool Far, std::size_t Near>
 void floor_write(std::uint64_t* words, std::uint64_t lines, const std::uint64_t* keys,
                  std::size_t count, std::uint64_t spread_seed) noexcept {
-  floor_roll<Order>(Isa(lines, spread_seed), keys, count, floor_inverting{words});
+  floor_roll<Ahead, Far, Near>(Isa(lines, spread_seed), keys, count, floor_inverting{words});
 }
 
-template <class Isa, floor_order Order>
+template <class Isa, std::size_t Ahead, bool Far, std::size_t Near>
 constexpr floor_pipeline floor_row(const char* name) noexcept {
-  return {name, floor_read<Isa, Order>, floor_write<Isa, Order>};
+  return {name, floor_read<Isa, Ahead, Far, Near>, floor_write<Isa, Ahead, Far, Near>};
 }
 
 // Finds the lines one key at a time: what all use that cannot multiply vectors of 64-bit numbers.
