@@ -84,11 +84,12 @@ class avx512_lanes {
 
   [[gnu::always_inline]] static void set(const lane_tables& tables, std::uint64_t hash,
                                          std::uint64_t* block) noexcept {
+    auto* const there = reinterpret_cast<x86_line*>(block);
     asm(BLOOMERY_AVX512_BITS
         "vpsllvd %%zmm16, %%zmm17, %%zmm16%{%%k1%}%{z%}\n\t"
         "vpord %[block], %%zmm16, %%zmm16\n\t"
         "vmovdqu64 %%zmm16, %[block]"
-        : [block] "+m"(*reinterpret_cast<x86_line*>(block))
+        : [block] "+m"(*there)
         : [x] "r"(static_cast<std::uint32_t>(hash)), [one] "m"(one),
           [m] "m"(reinterpret_cast<const x86_line&>(block_geometry::lane_multiplier)),
           [lanes] "m"(lanes_of(tables, hash))
