@@ -278,7 +278,7 @@ class block_lanes : public built_lanes {
     built_lanes::set(hash, words + where.word());
   }
 
-  const lane_tables& machine_;
+  [[maybe_unused]] const lane_tables& machine_;
 };
 
 }  // namespace bloomery::detail
