@@ -105,7 +105,9 @@ void scalable_view::read_layers(std::span<const std::uint64_t> words, std::size_
   for (std::size_t i = head_words; i < used; i += entry_words) {
     const layer l{
         .words = at, .blocks = number(i), .capacity = number(i + 1), .keys = number(i + 2)};
-    sound = sound && number(i + 3) == 0 && l.capacity != 0;
+    // No rate below 1 has more keys than that; the next layer would have room for as many.
+    sound = sound && number(i + 3) == 0 && l.capacity != 0 &&
+            l.capacity / (std::uint64_t{64} * bits_per_block) <= l.blocks;
     if (l.blocks == 0 || l.blocks > blocks_left) throw_corrupt("a layer does not fit into it");
     blocks_left -= l.blocks;
     at += l.blocks * words_per_block;

@@ -259,6 +259,8 @@ TEST(scalable, refuses_hostile_words) {
   EXPECT_TRUE(refused([](auto& words) { words[8] = UINT64_MAX; }));
   EXPECT_TRUE(refused([](auto& words) { words[8] += 1; }));
   EXPECT_TRUE(refused([](auto& words) { words[9] = 0; }));
+  // More keys than a layer of any rate has: the next one would be as large.
+  EXPECT_TRUE(refused([](auto& words) { words[9] = std::uint64_t{1} << 40U; }));
   EXPECT_TRUE(refused([](auto& words) { words[11] = 1; }));
   EXPECT_TRUE(refused([](auto& words) { words.resize(words.size() - 8); }));
   EXPECT_TRUE(refused([](auto& words) { words.resize(8); }));
