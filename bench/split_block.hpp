@@ -99,26 +99,26 @@ class split_block_sse2 : public split_block {
     for (const std::uint64_t key : keys) {
       const place p = place_of(key);
       const std::uint32_t* const block = lanes() + p.lane;
-      const auto missing = reinterpret_cast<hashes>((mask_of(p.rest, 0) & ~load(block)) |
-                                                    (mask_of(p.rest, 1) & ~load(block + 4)));
-      found += (missing[0] | missing[1]) == 0 ? 1U : 0U;
+      const bits missing =
+          (mask_of(p.rest, 0) & ~load(block)) | (mask_of(p.rest, 1) & ~load(block + 4));
+      const auto none = reinterpret_cast<bytes>(missing == 0);
+      found += __builtin_ia32_pmovmskb128(none) == 0xffff ? 1U : 0U;
     }
     return found;
   }
 
  private:
   using bits [[gnu::vector_size(16)]] = std::uint32_t;
+  using bytes [[gnu::vector_size(16)]] = char;
   using hashes [[gnu::vector_size(16)]] = std::uint64_t;
 
-  // SSE2 cannot shift each lane by its own number: five bits go to the exponent of a negative float, which becomes the
-  // negative of a power of 2.
+  // SSE2 cannot shift each lane by its own number: five bits go to the exponent of a float, which becomes a power of 2. What
+  // is too large for a signed number becomes 2^31, which is right.
   [[gnu::always_inline]] static bits mask_of(std::uint64_t rest, std::size_t half) {
     using floats [[gnu::vector_size(16)]] = float;
-    using numbers [[gnu::vector_size(16)]] = std::int32_t;
     const hashes both = hashes{rest, rest << 5U} << (half * 16);
-    const bits number = (reinterpret_cast<bits>(both) & 0x0f800000U) + 0xbf800000U;
-    return -reinterpret_cast<bits>(
-        __builtin_convertvector(reinterpret_cast<floats>(number), numbers));
+    const bits number = (reinterpret_cast<bits>(both) & 0x0f800000U) + 0x3f800000U;
+    return reinterpret_cast<bits>(__builtin_ia32_cvttps2dq(reinterpret_cast<floats>(number)));
   }
   [[gnu::always_inline]] static bits load(const std::uint32_t* from) {
     bits some;
