@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "bloomery/lookup/differential.hpp"
+#include "bloomery/store/differential.hpp"
 
 namespace {
 

@@ -11,7 +11,7 @@
 
 #include "bloomery/bloomery.hpp"
 #include "bloomery/exchange/peers.hpp"
-#include "cli/drawing.hpp"
+#include "cli/output/drawing.hpp"
 
 namespace {
 

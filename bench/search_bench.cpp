@@ -16,8 +16,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "bloomery/lookup/text_index.hpp"
-#include "bloomery/lookup/text_index_builder.hpp"
+#include "bloomery/search/text_index.hpp"
+#include "bloomery/search/text_index_builder.hpp"
 #include "bloomery/text/word_scanner.hpp"
 
 namespace {

@@ -10,7 +10,7 @@
 #include <span>
 #include <vector>
 
-#include "bloomery/core/arithmetic.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 
 namespace bloomery::bench {
 

@@ -1,4 +1,4 @@
-// The suite: every kind in bulk and one key at a time, asked and added to, against the floor (bits/floor.hpp) next
+// The suite: every kind in bulk and one key at a time, asked and added to, against the floor (measure/floor.hpp) next
 // to it; the operations on whole filters against memcpy; and what people use instead. Google Benchmark's options,
 // then sizes:
 //
@@ -30,8 +30,8 @@
 #include <leveldb/slice.h>
 #endif
 
-#include "bloomery/bits/floor.hpp"
 #include "bloomery/bloomery.hpp"
+#include "bloomery/measure/floor.hpp"
 #include "split_block.hpp"
 
 namespace {

@@ -1,7 +1,7 @@
 // A dictionary in a filter: the forms of its words, what is wrong in a text, and what was meant. Then the other use of
 // filters for words: hyphens by simple rules, and a list for the words that the rules get wrong.
-#include <bloomery/lookup/dictionary.hpp>
-#include <bloomery/lookup/hyphenator.hpp>
+#include <bloomery/lists/dictionary.hpp>
+#include <bloomery/text/hyphenator.hpp>
 #include <cassert>
 #include <iostream>
 #include <map>

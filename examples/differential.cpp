@@ -1,6 +1,6 @@
 // A store whose changes wait in a log until they are merged. The filter says which records have changed, so that the
 // others are read from the base alone.
-#include <bloomery/lookup/differential.hpp>
+#include <bloomery/store/differential.hpp>
 #include <cassert>
 #include <cstdio>
 #include <filesystem>

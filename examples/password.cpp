@@ -1,5 +1,5 @@
 // A list of forbidden passwords that also refuses what is one edit away from them, saved and opened again.
-#include <bloomery/lookup/password.hpp>
+#include <bloomery/lists/password.hpp>
 #include <cassert>
 #include <cstdio>
 

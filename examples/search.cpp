@@ -1,6 +1,6 @@
 // An index of texts: the words of three documents in, the documents with all words of a question out, one more added.
-#include <bloomery/lookup/text_index.hpp>
-#include <bloomery/lookup/text_index_builder.hpp>
+#include <bloomery/search/text_index.hpp>
+#include <bloomery/search/text_index_builder.hpp>
 #include <bloomery/text/word_scanner.hpp>
 #include <cassert>
 #include <cstdio>

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bloomery/lookup/blocklist.hpp"
+#include "bloomery/lists/blocklist.hpp"
 #include "input.hpp"
 
 namespace {

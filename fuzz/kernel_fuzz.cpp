@@ -13,10 +13,10 @@
 #include <utility>
 #include <vector>
 
-#include "../src/kernel/blocked.hpp"
+#include "../src/kernel/blocked/blocked.hpp"
 #include "../src/kernel/dispatch.hpp"
+#include "bloomery/detail/hash/listed_lanes.hpp"
 #include "bloomery/hash/hash.hpp"
-#include "bloomery/hash/listed_lanes.hpp"
 #include "input.hpp"
 
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bloomery/core/error.hpp"
-#include "cli/records.hpp"
+#include "cli/input/records.hpp"
 #include "input.hpp"
 
 namespace {

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "../src/kernel/dispatch.hpp"
-#include "../src/kernel/wide.hpp"
+#include "../src/kernel/wide/wide.hpp"
 #include "bloomery/bloomery.hpp"
 #include "input.hpp"
 

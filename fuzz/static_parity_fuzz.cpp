@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "../src/kernel/dispatch.hpp"
-#include "../src/kernel/ribbon.hpp"
-#include "../src/kernel/wide.hpp"
+#include "../src/kernel/ribbon/ribbon.hpp"
+#include "../src/kernel/wide/wide.hpp"
 #include "bloomery/core/sizing_static.hpp"
 #include "bloomery/filter/bloomier.hpp"
 #include "bloomery/filter/fuse.hpp"

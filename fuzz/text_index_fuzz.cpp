@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "bloomery/core/error.hpp"
-#include "bloomery/lookup/text_index.hpp"
-#include "bloomery/lookup/text_index_builder.hpp"
+#include "bloomery/search/text_index.hpp"
+#include "bloomery/search/text_index_builder.hpp"
 #include "input.hpp"
 
 namespace {

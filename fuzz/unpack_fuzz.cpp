@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bloomery/core/error.hpp"
-#include "cli/unpack.hpp"
+#include "cli/input/decompress.hpp"
 #include "input.hpp"
 
 namespace {

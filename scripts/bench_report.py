@@ -100,7 +100,7 @@ def machine_text(suite, short):
 def floor_text(suite):
     text = ("\n## The floor\n\nWhat no filter can avoid: hash a key, then read one random 64-byte line of an array as large as "
             "the blocked filter and fold it into one counted bit; or read, change and write it. "
-            "The best of the pipelines in `bits/floor.hpp`.\n\n")
+            "The best of the pipelines in `measure/floor.hpp`.\n\n")
     text += head("keys", "read, ns", "pipeline", "read and write, ns", "pipeline")
     for keys in suite.sizes:
         label = {what: next((label for (_, w, k), label in suite.labels.items() if (w, k) == (what, keys)), "")

@@ -47,7 +47,7 @@ BAD = [
      "sketch may not include filter"),
     ("include/bloomery/sketch/bad.hpp", '"../../../src/filter/piece.hpp"',
      "sketch may not include filter"),
-    ("include/bloomery/filter/batch.hpp", "<bloomery/filter/classic.hpp>", "include each other"),
+    ("include/bloomery/detail/filter/batch.hpp", "<bloomery/filter/classic.hpp>", "include each other"),
     ("src/filter/bad.cpp", "<bloomery/filter/blocked.hpp>", "include each other"),
     ("include/bloomery/filter/bad.hpp", "<bloomery/filter/keyed.hpp>", "include each other"),
     ("src/filter/bad.cpp", "<immintrin.h>", "intrinsics"),

@@ -15,11 +15,11 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/version.hpp"
-#include "cli/command.hpp"
-#include "cli/common.hpp"
-#include "cli/help.hpp"
-#include "cli/text.hpp"
-#include "cli/verbs.hpp"
+#include "cli/args/command.hpp"
+#include "cli/args/common.hpp"
+#include "cli/args/help.hpp"
+#include "cli/output/text.hpp"
+#include "cli/verbs/verbs.hpp"
 
 namespace {
 

@@ -3,7 +3,7 @@
 #include <string>
 
 #include "bloom.hpp"
-#include "bloomery/hash/shard_probe.hpp"
+#include "bloomery/detail/hash/shard_probe.hpp"
 
 namespace bloomery_redis {
 

@@ -118,7 +118,7 @@ template <detail::body Run, int Arity>
 // ---- replies -------------------------------------------------------------------------------------
 
 inline void reply_ok(const call& c) { api::ReplyWithSimpleString(c.ctx, "OK"); }
-// The bits of a batch (filter/batch.hpp), as an array of booleans; integers in RESP2.
+// The bits of a batch (detail/filter/batch.hpp), as an array of booleans; integers in RESP2.
 void reply_bits(const call& c, std::span<const std::uint64_t> bitmap, std::size_t count);
 void reply_text(const call& c, std::string_view text);
 // A number of the library's; the server's are signed.

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/error.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/hash/hash.hpp"
 
 namespace bloomery_redis {

@@ -1,9 +1,8 @@
-// All kinds of filters and sketches, sets and files. What is built from them (lookup/) is included by name.
+// All kinds of filters and sketches, sets and files. What is built from them
+// (guard/, lists/, exchange/ and others) is included by name.
 #pragma once
 
 #include "bloomery/bits/bit_array.hpp"
-#include "bloomery/bits/floor.hpp"
-#include "bloomery/bits/records.hpp"
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/parallel.hpp"
 #include "bloomery/core/shape.hpp"

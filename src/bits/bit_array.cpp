@@ -81,7 +81,7 @@ bit_array::~bit_array() {
   }
 }
 
-// The count of whole words is in src/kernel/popcount.cpp.
+// The count of whole words is in src/kernel/bits/popcount.cpp.
 std::uint64_t count_bits(std::span<const std::uint64_t> words, std::uint64_t first,
                          std::uint64_t last) noexcept {
   if (first >= last) return 0;

@@ -1,4 +1,4 @@
-#include "bloomery/bits/cuckoo_table.hpp"
+#include "bloomery/detail/bits/cuckoo_table.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,4 +1,4 @@
-#include "bloomery/bits/split_table.hpp"
+#include "bloomery/detail/bits/split_table.hpp"
 
 #include <algorithm>
 #include <array>

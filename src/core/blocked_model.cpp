@@ -21,8 +21,8 @@
 #include <mutex>
 #include <vector>
 
-#include "bloomery/core/block_geometry.hpp"
 #include "bloomery/core/sizing.hpp"
+#include "bloomery/detail/core/block_geometry.hpp"
 #include "checks.hpp"
 
 namespace bloomery::sizing {

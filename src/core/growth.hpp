@@ -1,7 +1,7 @@
 // How a scalable filter grows: the rules that the planner and the filter share. Whole numbers only, so that a
 // filter grows alike on every machine. docs/math.md has the shares of the rate that each layer gets.
 //
-// By the split rule a filter is one table of fingerprints whose lines double (bits/split_lines.hpp): one line a lookup. It is
+// By the split rule a filter is one table of fingerprints whose lines double (detail/bits/split_lines.hpp): one line a lookup. It is
 // for rates that 16-bit cells are right for; the others are tapered.
 //
 // The tapered rule is for who could not say how many keys will come. The first seven layers have most of the rate, so
@@ -23,7 +23,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "bloomery/core/arithmetic.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 
 namespace bloomery::growth {
 

@@ -8,9 +8,9 @@
 #include <string>
 
 #include "binomial.hpp"
-#include "bloomery/core/block_geometry.hpp"
-#include "bloomery/core/cuckoo_geometry.hpp"
 #include "bloomery/core/sizing.hpp"
+#include "bloomery/detail/core/block_geometry.hpp"
+#include "bloomery/detail/core/cuckoo_geometry.hpp"
 #include "checks.hpp"
 #include "planners.hpp"
 

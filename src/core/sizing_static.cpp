@@ -5,8 +5,8 @@
 #include <cmath>
 #include <string>
 
-#include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/sizing.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 #include "checks.hpp"
 #include "planners.hpp"
 

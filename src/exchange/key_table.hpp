@@ -14,7 +14,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bloomery/core/arithmetic.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 #include "tug_of_war.hpp"
 
 namespace bloomery {

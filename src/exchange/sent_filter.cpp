@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/error.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/format/compact.hpp"
 #include "wire.hpp"
 

@@ -1,4 +1,4 @@
-#include "bloomery/filter/bit_filter.hpp"
+#include "bloomery/detail/filter/bit_filter.hpp"
 
 #include <algorithm>
 #include <array>
@@ -6,14 +6,14 @@
 #include <concepts>
 #include <string>
 
-#include "../kernel/batch.hpp"
-#include "../kernel/blocked.hpp"
-#include "../kernel/wide.hpp"
 #include "block_rate.hpp"
 #include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/classic.hpp"
 #include "bloomery/filter/partitioned.hpp"
 #include "bloomery/filter/shard.hpp"
+#include "kernel/batch.hpp"
+#include "kernel/blocked/blocked.hpp"
+#include "kernel/wide/wide.hpp"
 
 namespace bloomery {
 

@@ -3,9 +3,9 @@
 #include <array>
 #include <bit>
 
-#include "bloomery/core/arithmetic.hpp"
-#include "bloomery/core/block_geometry.hpp"
 #include "bloomery/core/shape.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
+#include "bloomery/detail/core/block_geometry.hpp"
 
 namespace bloomery::detail {
 

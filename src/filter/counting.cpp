@@ -6,12 +6,12 @@
 #include <cmath>
 #include <string>
 
-#include "../kernel/batch.hpp"
-#include "../kernel/blocked.hpp"
-#include "../kernel/wide.hpp"
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
-#include "bloomery/filter/batch.hpp"
+#include "bloomery/detail/filter/batch.hpp"
+#include "kernel/batch.hpp"
+#include "kernel/blocked/blocked.hpp"
+#include "kernel/wide/wide.hpp"
 
 namespace bloomery {
 

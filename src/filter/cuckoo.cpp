@@ -5,12 +5,12 @@
 #include <cmath>
 #include <string>
 
-#include "../kernel/batch.hpp"
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/core/sizing_removable.hpp"
-#include "bloomery/filter/batch.hpp"
+#include "bloomery/detail/filter/batch.hpp"
 #include "cuckoo_preamble.hpp"
+#include "kernel/batch.hpp"
 
 namespace bloomery {
 

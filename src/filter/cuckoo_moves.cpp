@@ -3,7 +3,7 @@
 #include <array>
 #include <utility>
 
-#include "bloomery/core/arithmetic.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/filter/cuckoo.hpp"
 #include "cuckoo_preamble.hpp"
 

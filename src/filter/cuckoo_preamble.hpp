@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "bloomery/core/cuckoo_geometry.hpp"
+#include "bloomery/detail/core/cuckoo_geometry.hpp"
 
 namespace bloomery::cuckoo_preamble {
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <memory>
 
-#include "../kernel/wide.hpp"
+#include "kernel/wide/wide.hpp"
 #include "peel.hpp"
-#include "shards.hpp"
+#include "static_shards.hpp"
 
 namespace bloomery {
 

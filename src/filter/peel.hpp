@@ -21,8 +21,8 @@
 
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/core/sizing_static.hpp"
-#include "bloomery/filter/static_layout.hpp"
-#include "shards.hpp"
+#include "bloomery/detail/filter/static_layout.hpp"
+#include "static_shards.hpp"
 
 namespace bloomery::detail {
 

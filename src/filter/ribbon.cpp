@@ -4,9 +4,9 @@
 #include <cmath>
 #include <memory>
 
-#include "../kernel/ribbon.hpp"
+#include "kernel/ribbon/ribbon.hpp"
 #include "ribbon_band.hpp"
-#include "shards.hpp"
+#include "static_shards.hpp"
 
 namespace bloomery {
 

@@ -15,9 +15,9 @@
 #include <span>
 #include <vector>
 
-#include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/sizing_static.hpp"
-#include "bloomery/filter/static_layout.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
+#include "bloomery/detail/filter/static_layout.hpp"
 
 namespace bloomery::detail {
 

@@ -6,11 +6,11 @@
 #include <cmath>
 #include <string>
 
-#include "../core/growth.hpp"
-#include "../kernel/blocked.hpp"
-#include "../kernel/blocks.hpp"
 #include "block_rate.hpp"
 #include "bloomery/core/error.hpp"
+#include "core/growth.hpp"
+#include "kernel/blocked/blocked.hpp"
+#include "kernel/blocked/layers.hpp"
 
 namespace bloomery {
 
@@ -22,7 +22,7 @@ constexpr std::size_t words_per_block = bits_per_block / 64;
 // the slots of the stash in the place that is otherwise reserved.
 constexpr std::size_t head_words = 8;
 constexpr std::size_t entry_words = 4;
-// Keys that are added together. The more, the longer each layer is in the cache (kernel/blocks.hpp); this many take
+// Keys that are added together. The more, the longer each layer is in the cache (kernel/blocked/layers.hpp); this many take
 // 50 KiB of the stack.
 constexpr std::size_t piece = 4096;
 

@@ -1,4 +1,4 @@
-#include "bloomery/filter/static_layout.hpp"
+#include "bloomery/detail/filter/static_layout.hpp"
 
 #include <algorithm>
 #include <string>

@@ -4,10 +4,10 @@
 #include <array>
 #include <string>
 
-#include "../kernel/blocked.hpp"
-#include "../kernel/blocks.hpp"
 #include "block_rate.hpp"
 #include "bloomery/core/error.hpp"
+#include "kernel/blocked/blocked.hpp"
+#include "kernel/blocked/layers.hpp"
 
 namespace bloomery {
 

@@ -6,8 +6,8 @@
 #include <cstring>
 
 #include "bloomery/bits/bit_array.hpp"
-#include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/error.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 #include "rans.hpp"
 
 namespace bloomery::bit_code {

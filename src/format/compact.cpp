@@ -6,13 +6,13 @@
 #include <cmath>
 #include <cstring>
 
-#include "../filter/ribbon_band.hpp"
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/core/sizing_static.hpp"
+#include "bloomery/detail/hash/static_probe.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "bloomery/hash/probe.hpp"
-#include "bloomery/hash/static_probe.hpp"
+#include "filter/ribbon_band.hpp"
 
 namespace bloomery {
 

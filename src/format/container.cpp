@@ -4,8 +4,8 @@
 #include <cstring>
 #include <string>
 
-#include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/error.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/hash/hash.hpp"
 
 namespace bloomery {

@@ -13,7 +13,7 @@
 #include <system_error>
 #include <vector>
 
-#include "bloomery/format/log_file.hpp"
+#include "log_file.hpp"
 
 namespace bloomery {
 

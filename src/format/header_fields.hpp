@@ -17,7 +17,7 @@ inline constexpr std::array<char, 8> magic = {'B', 'L', 'O', 'O', 'M', 'E', 'R',
 enum class image_form : std::uint16_t {
   packed = 1,
   delta = 2,
-  text_index = 3,  // lookup/text_index.hpp
+  text_index = 3,  // search/text_index.hpp
   plain = image_header_bytes,
 };
 

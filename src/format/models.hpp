@@ -18,7 +18,7 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
-#include "bloomery/filter/batch.hpp"
+#include "bloomery/detail/filter/batch.hpp"
 #include "bloomery/filter/concepts.hpp"
 #include "bloomery/format/any_filter.hpp"
 #include "bloomery/format/file.hpp"

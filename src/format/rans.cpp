@@ -4,8 +4,8 @@
 #include <bit>
 #include <cstring>
 
-#include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/error.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 
 namespace bloomery::rans {
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "../kernel/halve.hpp"
-#include "../kernel/popcount.hpp"
 #include "bloomery/bits/bit_array.hpp"
+#include "kernel/bits/halve.hpp"
+#include "kernel/bits/popcount.hpp"
 
 namespace bloomery {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <string_view>
 
-#include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/shape.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 
 namespace bloomery::sketch_detail {
 

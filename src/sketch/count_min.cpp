@@ -6,10 +6,10 @@
 #include <cmath>
 #include <optional>
 
-#include "../kernel/batch.hpp"
-#include "../kernel/wide.hpp"
 #include "bloomery/hash/probe.hpp"
 #include "cells.hpp"
+#include "kernel/batch.hpp"
+#include "kernel/wide/wide.hpp"
 
 namespace bloomery {
 

@@ -5,10 +5,10 @@
 #include <bit>
 #include <cmath>
 
-#include "../kernel/batch.hpp"
-#include "../kernel/wide.hpp"
 #include "bloomery/hash/probe.hpp"
 #include "cells.hpp"
+#include "kernel/batch.hpp"
+#include "kernel/wide/wide.hpp"
 
 namespace bloomery {
 

@@ -5,9 +5,9 @@
 #include <cmath>
 #include <cstring>
 
-#include "../kernel/batch.hpp"
 #include "bloomery/hash/probe.hpp"
 #include "cells.hpp"
+#include "kernel/batch.hpp"
 #include "top_k_layout.hpp"
 
 namespace bloomery {

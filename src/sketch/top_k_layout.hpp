@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/error.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/hash/probe.hpp"
 #include "bloomery/sketch/top_k.hpp"
 #include "cells.hpp"

@@ -3,8 +3,8 @@
 #include <numeric>
 #include <string>
 
-#include "../kernel/batch.hpp"
 #include "bloomery/sketch/top_k.hpp"
+#include "kernel/batch.hpp"
 #include "top_k_layout.hpp"
 
 namespace bloomery {

@@ -1,4 +1,4 @@
-#include "text/icu.hpp"
+#include "icu.hpp"
 
 #include <unicode/uchar.h>
 #include <unicode/ucnv.h>
@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "bloomery/core/error.hpp"
-#include "bloomery/core/utf8.hpp"
+#include "bloomery/detail/core/utf8.hpp"
 #include "bloomery/text/speller.hpp"
-#include "lookup/characters.hpp"
+#include "lists/characters.hpp"
 
 namespace bloomery {
 

@@ -4,8 +4,8 @@
 #include <utility>
 
 #include "bloomery/core/error.hpp"
-#include "text/icu.hpp"
-#include "text/words.hpp"
+#include "icu.hpp"
+#include "words.hpp"
 
 namespace bloomery {
 

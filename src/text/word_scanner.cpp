@@ -6,9 +6,9 @@
 #include <array>
 #include <utility>
 
-#include "bloomery/core/utf8.hpp"
-#include "lookup/characters.hpp"
-#include "text/icu.hpp"
+#include "bloomery/detail/core/utf8.hpp"
+#include "icu.hpp"
+#include "lists/characters.hpp"
 
 namespace bloomery {
 

@@ -1,4 +1,4 @@
-#include "text/words.hpp"
+#include "words.hpp"
 
 #include <unicode/ubrk.h>
 #include <unicode/uchar.h>
@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "bloomery/core/utf8.hpp"
-#include "lookup/characters.hpp"
-#include "text/icu.hpp"
+#include "bloomery/detail/core/utf8.hpp"
+#include "icu.hpp"
+#include "lists/characters.hpp"
 
 namespace bloomery {
 

@@ -1,5 +1,5 @@
 // Where fingerprints may be in a layer of a cuckoo filter, and how they are found there.
-#include "bloomery/bits/cuckoo_table.hpp"
+#include "bloomery/detail/bits/cuckoo_table.hpp"
 
 #include <gtest/gtest.h>
 

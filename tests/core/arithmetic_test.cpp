@@ -1,5 +1,5 @@
 // Wide multiplication, against schoolbook multiplication of 32-bit halves.
-#include "bloomery/core/arithmetic.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 
 #include <gtest/gtest.h>
 

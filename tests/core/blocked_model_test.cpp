@@ -12,9 +12,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "bloomery/core/block_geometry.hpp"
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
+#include "bloomery/detail/core/block_geometry.hpp"
 
 namespace bloomery::sizing {
 namespace {

@@ -8,8 +8,8 @@
 #include <string>
 #include <string_view>
 
-#include "bloomery/core/block_geometry.hpp"
 #include "bloomery/core/error.hpp"
+#include "bloomery/detail/core/block_geometry.hpp"
 
 namespace bloomery {
 namespace {

@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "bloomery/core/cuckoo_geometry.hpp"
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
+#include "bloomery/detail/core/cuckoo_geometry.hpp"
 
 namespace bloomery::sizing {
 namespace {

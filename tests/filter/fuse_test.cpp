@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "../../src/filter/peel.hpp"
-#include "../../src/filter/shards.hpp"
+#include "../../src/filter/static_shards.hpp"
 #include "bloomery/core/sizing_static.hpp"
 #include "filter/static_checks.hpp"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bloomery/core/parallel.hpp"
-#include "bloomery/filter/block_stripes.hpp"
+#include "bloomery/detail/filter/block_stripes.hpp"
 #include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/classic.hpp"
 #include "bloomery/filter/counting.hpp"

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "../../src/kernel/blocked.hpp"
-#include "bloomery/bits/split_table.hpp"
+#include "../../src/kernel/blocked/blocked.hpp"
+#include "bloomery/detail/bits/split_table.hpp"
 #include "bloomery/filter/scalable.hpp"
 #include "filter/samples.hpp"
 #include "kernel/levels.hpp"

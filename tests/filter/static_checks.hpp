@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "bloomery/filter/static_filter.hpp"
+#include "bloomery/detail/filter/static_filter.hpp"
 #include "filter/samples.hpp"
 
 namespace bloomery_test {

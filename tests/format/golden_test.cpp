@@ -29,7 +29,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bloomery/hash/shard_probe.hpp"
+#include "bloomery/detail/hash/shard_probe.hpp"
 #include "bloomery/sketch/top_k.hpp"
 #include "format/files.hpp"
 

@@ -12,7 +12,7 @@
 #include <random>
 #include <vector>
 
-#include "bloomery/core/block_geometry.hpp"
+#include "bloomery/detail/core/block_geometry.hpp"
 #include "bloomery/hash/hash.hpp"
 
 namespace bloomery {

@@ -1,7 +1,7 @@
 // One key and its block: the vectors of the machine that the tests are built for, and the lanes one by one, against
 // the positions of docs/format.md, for every number of probes and every width of a counter.
 
-#include "bloomery/hash/block_lanes.hpp"
+#include "bloomery/detail/hash/block_lanes.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "bloomery/core/block_geometry.hpp"
+#include "bloomery/detail/core/block_geometry.hpp"
 #include "bloomery/hash/hash.hpp"
 
 namespace {

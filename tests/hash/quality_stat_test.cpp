@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "bloomery/core/block_geometry.hpp"
 #include "bloomery/core/sizing.hpp"
+#include "bloomery/detail/core/block_geometry.hpp"
 #include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/classic.hpp"
 #include "bloomery/hash/hash.hpp"

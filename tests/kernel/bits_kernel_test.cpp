@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "../../src/kernel/bits/halve.hpp"
+#include "../../src/kernel/bits/popcount.hpp"
 #include "../../src/kernel/dispatch.hpp"
-#include "../../src/kernel/halve.hpp"
-#include "../../src/kernel/popcount.hpp"
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "levels.hpp"

@@ -9,8 +9,8 @@
 #include <span>
 #include <vector>
 
-#include "../../src/kernel/blocked.hpp"
-#include "../../src/kernel/blocks.hpp"
+#include "../../src/kernel/blocked/blocked.hpp"
+#include "../../src/kernel/blocked/layers.hpp"
 #include "../../src/kernel/dispatch.hpp"
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/core/shape.hpp"

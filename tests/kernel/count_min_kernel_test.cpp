@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "../../src/kernel/dispatch.hpp"
-#include "../../src/kernel/wide.hpp"
+#include "../../src/kernel/wide/wide.hpp"
 #include "bloomery/core/shape.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "bloomery/sketch/count_min.hpp"

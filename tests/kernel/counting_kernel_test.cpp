@@ -10,12 +10,12 @@
 #include <span>
 #include <vector>
 
-#include "../../src/kernel/blocked.hpp"
+#include "../../src/kernel/blocked/blocked.hpp"
 #include "bloomery/core/shape.hpp"
+#include "bloomery/detail/hash/listed_lanes.hpp"
 #include "bloomery/filter/counting.hpp"
 #include "bloomery/filter/keyed.hpp"
 #include "bloomery/hash/hash.hpp"
-#include "bloomery/hash/listed_lanes.hpp"
 #include "levels.hpp"
 
 namespace {

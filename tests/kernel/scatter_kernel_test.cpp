@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "../../src/kernel/dispatch.hpp"
-#include "../../src/kernel/wide.hpp"
+#include "../../src/kernel/wide/wide.hpp"
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/core/shape.hpp"
 #include "bloomery/filter/classic.hpp"

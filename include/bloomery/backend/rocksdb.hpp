@@ -23,9 +23,9 @@
 #include <utility>
 
 #include "bloomery/core/error.hpp"
+#include "bloomery/detail/guard/key_scan.hpp"
 #include "bloomery/filter/keyed.hpp"
-#include "bloomery/lookup/guard.hpp"
-#include "bloomery/lookup/key_scan.hpp"
+#include "bloomery/guard/guard.hpp"
 
 namespace bloomery {
 

@@ -27,9 +27,9 @@
 #include <string_view>
 
 #include "bloomery/core/error.hpp"
+#include "bloomery/detail/guard/key_scan.hpp"
 #include "bloomery/filter/keyed.hpp"
-#include "bloomery/lookup/guard.hpp"
-#include "bloomery/lookup/key_scan.hpp"
+#include "bloomery/guard/guard.hpp"
 
 namespace bloomery {
 

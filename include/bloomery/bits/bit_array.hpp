@@ -2,7 +2,7 @@
 //
 // Zeroed, aligned to a cache line, and from 2 MiB upwards aligned to and advised for huge pages: a
 // random access to a large array costs a page walk on top of the miss, and huge pages take it away.
-// Sizes are 64-bit throughout. Words are little-endian in memory (core/arithmetic.hpp).
+// Sizes are 64-bit throughout. Words are little-endian in memory (detail/core/arithmetic.hpp).
 #pragma once
 
 #include <atomic>
@@ -11,7 +11,7 @@
 #include <span>
 #include <utility>
 
-#include "bloomery/core/arithmetic.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 
 namespace bloomery {
 

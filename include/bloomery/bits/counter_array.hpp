@@ -17,7 +17,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "bloomery/core/arithmetic.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 
 namespace bloomery::detail {
 

@@ -7,7 +7,7 @@
 // wrote or will read; crypto/digest.hpp makes the digests.
 #pragma once
 
-#include "bloomery/filter/bit_filter.hpp"
+#include "bloomery/detail/filter/bit_filter.hpp"
 
 namespace bloomery {
 

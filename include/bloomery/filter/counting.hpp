@@ -39,9 +39,9 @@
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/bits/counter_array.hpp"
 #include "bloomery/core/shape.hpp"
-#include "bloomery/filter/batch.hpp"
-#include "bloomery/filter/bit_filter.hpp"
-#include "bloomery/filter/block_stripes.hpp"
+#include "bloomery/detail/filter/batch.hpp"
+#include "bloomery/detail/filter/bit_filter.hpp"
+#include "bloomery/detail/filter/block_stripes.hpp"
 #include "bloomery/hash/probe.hpp"
 
 namespace bloomery {
@@ -135,7 +135,7 @@ class counting_view : public detail::batch_answers<counting_view> {
     return least;
   }
 
-  // Batch calls, of hashes or of integers that are hashed on the way; filter/batch.hpp has the other forms of
+  // Batch calls, of hashes or of integers that are hashed on the way; detail/filter/batch.hpp has the other forms of
   // answer.
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
@@ -209,7 +209,7 @@ class counting_filter : public counting_view {
   std::size_t remove_batch(std::span<const std::uint64_t> hashes) noexcept;
   std::size_t remove_batch(const mixed_integers& keys) noexcept;
 
-  // Shared by threads that do nothing but add, as in filter/bit_filter.hpp. Counters that are anywhere have one lock
+  // Shared by threads that do nothing but add, as in detail/filter/bit_filter.hpp. Counters that are anywhere have one lock
   // for all, so that only the hashing runs at the same time.
   class shared_adder {
    public:

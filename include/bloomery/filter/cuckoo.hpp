@@ -1,7 +1,7 @@
 // The cuckoo filter: fingerprints in buckets (Fan, Andersen, Kaminsky and Mitzenmacher 2014). Removal in
 // little space: 10.4 bits a key at 1 % and 13.5 at 0.1 %, where a counting filter takes 44 and 77.
 //
-// A key is a fingerprint of f bits in one of two buckets of b cells (bits/cuckoo_table.hpp). The second bucket
+// A key is a fingerprint of f bits in one of two buckets of b cells (detail/bits/cuckoo_table.hpp). The second bucket
 // follows from the first and the fingerprint alone, so a fingerprint can be moved to its other bucket without
 // knowing its key.
 //
@@ -32,11 +32,11 @@
 #include <vector>
 
 #include "bloomery/bits/bit_array.hpp"
-#include "bloomery/bits/cuckoo_table.hpp"
-#include "bloomery/core/cuckoo_geometry.hpp"
 #include "bloomery/core/shape.hpp"
-#include "bloomery/filter/batch.hpp"
-#include "bloomery/filter/bit_filter.hpp"
+#include "bloomery/detail/bits/cuckoo_table.hpp"
+#include "bloomery/detail/core/cuckoo_geometry.hpp"
+#include "bloomery/detail/filter/batch.hpp"
+#include "bloomery/detail/filter/bit_filter.hpp"
 
 namespace bloomery {
 
@@ -63,7 +63,7 @@ class cuckoo_view : public detail::batch_answers<cuckoo_view> {
     return found;
   }
 
-  // Batch calls; filter/batch.hpp has the other forms of answer.
+  // Batch calls; detail/filter/batch.hpp has the other forms of answer.
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
   void count_batch(std::span<const std::uint64_t> hashes,

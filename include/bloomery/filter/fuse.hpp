@@ -11,7 +11,7 @@
 //
 // An absent key finds its fingerprint by chance only: fpr = 2^-8, 2^-16 or 2^-32. From a million
 // keys on it takes 1.13 cells a key with three probes and 1.075 with four, where a Bloom filter
-// takes 1.44 times the bound. Three probes are faster to build and to ask. filter/static_layout.hpp
+// takes 1.44 times the bound. Three probes are faster to build and to ask. detail/filter/static_layout.hpp
 // has the layout.
 #pragma once
 
@@ -19,8 +19,8 @@
 #include <span>
 
 #include "bloomery/core/shape.hpp"
-#include "bloomery/filter/static_filter.hpp"
-#include "bloomery/filter/static_layout.hpp"
+#include "bloomery/detail/filter/static_filter.hpp"
+#include "bloomery/detail/filter/static_layout.hpp"
 
 namespace bloomery {
 

@@ -22,8 +22,8 @@
 #include <utility>
 
 #include "bloomery/core/parallel.hpp"
-#include "bloomery/filter/batch.hpp"
-#include "bloomery/filter/bit_filter.hpp"
+#include "bloomery/detail/filter/batch.hpp"
+#include "bloomery/detail/filter/bit_filter.hpp"
 #include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/concepts.hpp"
 #include "bloomery/hash/hash.hpp"
@@ -100,7 +100,7 @@ class keyed {
       left -= count;
     }
   }
-  // The forms of answer are those of filter/bit_filter.hpp.
+  // The forms of answer are those of detail/filter/bit_filter.hpp.
   template <std::ranges::forward_range Keys>
     requires key_for<std::ranges::range_value_t<Keys>, Hasher>
   void contains_bits(const Keys& keys, std::span<std::uint64_t> bitmap) const noexcept {

@@ -8,7 +8,7 @@
 // be read by hardware of its own, and the fill of a slice is easy to reason about.
 #pragma once
 
-#include "bloomery/filter/bit_filter.hpp"
+#include "bloomery/detail/filter/bit_filter.hpp"
 
 namespace bloomery {
 

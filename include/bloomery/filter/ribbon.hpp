@@ -21,8 +21,8 @@
 #include <span>
 
 #include "bloomery/core/shape.hpp"
-#include "bloomery/filter/static_filter.hpp"
-#include "bloomery/filter/static_layout.hpp"
+#include "bloomery/detail/filter/static_filter.hpp"
+#include "bloomery/detail/filter/static_layout.hpp"
 
 namespace bloomery {
 

@@ -2,7 +2,7 @@
 // come (Almeida, Baquero, Preguica and Hutchison 2007).
 //
 // There are two ways to grow. At rates about 1 %, the default, the filter is one table of fingerprints whose lines double
-// when they are full (bits/split_lines.hpp): a lookup reads one line, and the table takes 20 to 40 bits a key, 2 to 4 times
+// when they are full (detail/bits/split_lines.hpp): a lookup reads one line, and the table takes 20 to 40 bits a key, 2 to 4 times
 // the filter that knew its keys. At other rates, and where a factor is asked for, it is made of layers:
 //
 //     layer 0   [ n keys ]
@@ -30,12 +30,12 @@
 #include <vector>
 
 #include "bloomery/bits/bit_array.hpp"
-#include "bloomery/bits/split_lines.hpp"
-#include "bloomery/bits/split_table.hpp"
 #include "bloomery/core/shape.hpp"
 #include "bloomery/core/sizing.hpp"
-#include "bloomery/filter/batch.hpp"
-#include "bloomery/filter/bit_filter.hpp"
+#include "bloomery/detail/bits/split_lines.hpp"
+#include "bloomery/detail/bits/split_table.hpp"
+#include "bloomery/detail/filter/batch.hpp"
+#include "bloomery/detail/filter/bit_filter.hpp"
 #include "bloomery/hash/probe.hpp"
 
 namespace bloomery {
@@ -59,7 +59,7 @@ class scalable_view : public detail::batch_answers<scalable_view> {
     return found;
   }
 
-  // The forms of answer are those of filter/batch.hpp.
+  // The forms of answer are those of detail/filter/batch.hpp.
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
   // The same for integers that are hashed on the way (hash/hash.hpp).

@@ -1,6 +1,6 @@
 // One shard of a blocked filter that is larger than a machine or a key of a store: the keys with
 // shard_of(hash, count) == index, at the same bits that they have in the whole. So the shards' words, one after the
-// other, are the words of the one large filter (format/shards.hpp splits and joins files).
+// other, are the words of the one large filter (format/shard_files.hpp splits and joins files).
 //
 //     whole   | block 0 ... B-1 | B ... 2B-1 | ...            |
 //             shard 0           shard 1        ... shard n-1
@@ -8,8 +8,8 @@
 // A key of another shard is absent, and adding it does nothing.
 #pragma once
 
-#include "bloomery/filter/bit_filter.hpp"
-#include "bloomery/hash/shard_probe.hpp"
+#include "bloomery/detail/filter/bit_filter.hpp"
+#include "bloomery/detail/hash/shard_probe.hpp"
 
 namespace bloomery {
 

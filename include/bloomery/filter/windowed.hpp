@@ -28,8 +28,8 @@
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/core/shape.hpp"
 #include "bloomery/core/sizing.hpp"
-#include "bloomery/filter/batch.hpp"
-#include "bloomery/filter/bit_filter.hpp"
+#include "bloomery/detail/filter/batch.hpp"
+#include "bloomery/detail/filter/bit_filter.hpp"
 #include "bloomery/hash/probe.hpp"
 
 namespace bloomery {
@@ -49,7 +49,7 @@ class windowed_view : public detail::batch_answers<windowed_view> {
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
     return found_in(hash, line_of(hash));
   }
-  // The forms of answer are those of filter/batch.hpp.
+  // The forms of answer are those of detail/filter/batch.hpp.
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
 

@@ -20,7 +20,7 @@
 #include <span>
 #include <vector>
 
-#include "bloomery/core/arithmetic.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/format/file.hpp"
 #include "bloomery/format/image.hpp"
 

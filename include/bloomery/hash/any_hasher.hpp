@@ -12,8 +12,8 @@
 #include <type_traits>
 #include <utility>
 
-#include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/error.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/hash/hash.hpp"
 
 namespace bloomery {

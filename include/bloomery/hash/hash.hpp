@@ -35,8 +35,8 @@
 #endif
 #include <xxhash.h>
 
-#include "bloomery/core/arithmetic.hpp"
 #include "bloomery/core/shape.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 
 namespace bloomery {
 
@@ -69,11 +69,11 @@ enum class hash_id : std::uint16_t {
 // password as if it were a word would give a wrong answer. Part of the file format like hash_id.
 enum class key_rule : std::uint8_t {
   plain = 0,            // the keys as they are
-  password = 1,         // lookup/password.hpp: passwords,
+  password = 1,         // lists/password.hpp: passwords,
   near_password = 2,    // passwords and what is left of them without one character,
   password_digest = 3,  // SHA-1 digests of passwords
-  word = 4,             // lookup/dictionary.hpp
-  block_list = 5,       // lookup/blocklist.hpp: addresses, domains and URLs
+  word = 4,             // lists/dictionary.hpp
+  block_list = 5,       // lists/blocklist.hpp: addresses, domains and URLs
 };
 
 // As in "the filter is one of ...".

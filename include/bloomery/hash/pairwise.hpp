@@ -9,7 +9,7 @@
 
 #include <cstdint>
 
-#include "bloomery/core/arithmetic.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/hash/hash.hpp"
 
 namespace bloomery {

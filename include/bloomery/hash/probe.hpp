@@ -1,6 +1,6 @@
 // Hash + shape -> positions: the bits of the array that belong to a key.
 //
-// Each scheme is a small class with the same face, which filter/bit_filter.hpp is written against:
+// Each scheme is a small class with the same face, which detail/filter/bit_filter.hpp is written against:
 //
 //     hash_type                what it takes: one 64-bit hash, or a foreign digest
 //     scheme(shape)            keeps what it needs of the shape
@@ -22,11 +22,11 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "bloomery/core/arithmetic.hpp"
-#include "bloomery/core/block_geometry.hpp"
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/shape.hpp"
-#include "bloomery/hash/block_lanes.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
+#include "bloomery/detail/core/block_geometry.hpp"
+#include "bloomery/detail/hash/block_lanes.hpp"
 #include "bloomery/hash/hash.hpp"
 
 namespace bloomery {
@@ -163,7 +163,7 @@ class blocked_probes {
   detail::lane_tables tables_;
 };
 
-// Whether these are the positions of a shard (hash/shard_probe.hpp), which has some of the keys only.
+// Whether these are the positions of a shard (detail/hash/shard_probe.hpp), which has some of the keys only.
 template <class Probes>
 concept sharded =
     requires(const Probes& p, const typename Probes::hash_type& hash) { p.owns(hash); };

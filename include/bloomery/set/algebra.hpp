@@ -18,7 +18,7 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/shape.hpp"
-#include "bloomery/filter/bit_filter.hpp"
+#include "bloomery/detail/filter/bit_filter.hpp"
 #include "bloomery/filter/keyed.hpp"
 #include "bloomery/hash/hash.hpp"
 

@@ -12,7 +12,7 @@
 #include <cstdint>
 
 #include "bloomery/core/shape.hpp"
-#include "bloomery/filter/bit_filter.hpp"
+#include "bloomery/detail/filter/bit_filter.hpp"
 #include "bloomery/filter/keyed.hpp"
 #include "bloomery/set/algebra.hpp"
 

@@ -35,8 +35,8 @@
 #include "bloomery/core/shape.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/core/sizing_sketch.hpp"
-#include "bloomery/filter/batch.hpp"
-#include "bloomery/filter/bit_filter.hpp"
+#include "bloomery/detail/filter/batch.hpp"
+#include "bloomery/detail/filter/bit_filter.hpp"
 
 namespace bloomery {
 

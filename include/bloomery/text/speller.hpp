@@ -1,4 +1,4 @@
-// Spelling of texts, by a filter of words (lookup/dictionary.hpp). What language has to do with it is here and comes from
+// Spelling of texts, by a filter of words (lists/dictionary.hpp). What language has to do with it is here and comes from
 // ICU: where words begin and end (UAX 29), which of them are the same (NFC), and capitals.
 //
 // Capitals as in hunspell. A word of the dictionary is right
@@ -21,7 +21,7 @@
 #include <string_view>
 #include <vector>
 
-#include "bloomery/lookup/dictionary.hpp"
+#include "bloomery/lists/dictionary.hpp"
 
 namespace bloomery {
 

@@ -1,0 +1,147 @@
+#include "cli/input/bytes.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "bloomery/core/error.hpp"
+
+namespace bloomery::cli {
+
+byte_source::byte_source(std::vector<std::string> paths, progress& meter)
+    : paths_(std::move(paths)), meter_(&meter) {
+  if (paths_.empty()) paths_.emplace_back("-");
+  meter_->set_total(total_bytes());
+}
+
+byte_source::~byte_source() { close(); }
+
+void byte_source::close() {
+  if (fd_ > STDIN_FILENO) ::close(fd_);
+  fd_ = -1;
+}
+
+const std::string& byte_source::name() const {
+  static const std::string standard_input = "standard input";
+  const std::string& path = paths_[current_ == 0 ? 0 : current_ - 1];
+  return path == "-" ? standard_input : path;
+}
+
+void byte_source::fail(const char* doing, int reason) const {
+  throw error(errc::io, fmt::format("{}: {} failed: {}", name(), doing, std::strerror(reason)));
+}
+
+bool byte_source::rereadable() const {
+  return std::ranges::all_of(paths_, [](const std::string& path) {
+    struct stat info {};
+    return path != "-" && ::stat(path.c_str(), &info) == 0 && S_ISREG(info.st_mode);
+  });
+}
+
+std::uint64_t byte_source::total_bytes() const {
+  std::uint64_t total = 0;
+  for (const std::string& path : paths_) {
+    struct stat info {};
+    const int status = path == "-" ? ::fstat(STDIN_FILENO, &info) : ::stat(path.c_str(), &info);
+    if (status != 0 || !S_ISREG(info.st_mode)) return 0;
+    total += static_cast<std::uint64_t>(info.st_size);
+  }
+  return total;
+}
+
+void byte_source::rewind() {
+  close();
+  current_ = 0;
+  meter_->restart();
+}
+
+bool byte_source::open_next() {
+  if (current_ == paths_.size()) return false;
+  const std::string& path = paths_[current_++];
+  fd_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd_ < 0) fail("opening", errno);
+  recognise();
+  return true;
+}
+
+// Reads no more than it takes to know: what follows may come much later.
+void byte_source::recognise() {
+  ahead_.clear();
+  used_ = 0;
+  do {
+    char next[magic_bytes];
+    const std::size_t got = read_raw(next, magic_bytes - ahead_.size());
+    if (got == 0) break;
+    ahead_.append(next, got);
+  } while (may_become_magic(ahead_));
+  unpacker_ = unpacker_for(ahead_);
+}
+
+bool byte_source::paused() const {
+  if (used_ < ahead_.size()) return false;
+  struct pollfd state = {.fd = fd_, .events = POLLIN, .revents = 0};
+  return ::poll(&state, 1, 0) == 0;
+}
+
+std::size_t byte_source::read(char* to, std::size_t room) {
+  std::size_t got = 0;
+  if (unpacker_ != nullptr) {
+    got = read_packed(to, room);
+  } else if (used_ < ahead_.size()) {
+    got = ahead_.copy(to, room, used_);
+    used_ += got;
+  } else {
+    got = read_raw(to, room);
+  }
+  if (got == 0) close();
+  return got;
+}
+
+std::size_t byte_source::read_raw(char* to, std::size_t room) {
+  // Wakes now and then to see whether a signal asks for the state.
+  constexpr int wait_ms = 200;
+  struct pollfd state = {.fd = fd_, .events = POLLIN, .revents = 0};
+  int ready = 0;
+  while ((ready = ::poll(&state, 1, wait_ms)) == 0 || (ready < 0 && errno == EINTR)) {
+    meter_->answer_signal();
+  }
+  ssize_t got = 0;
+  while ((got = ::read(fd_, to, room)) < 0 && errno == EINTR) meter_->answer_signal();
+  if (got < 0) fail("reading", errno);
+  meter_->advance(static_cast<std::uint64_t>(got));
+  return static_cast<std::size_t>(got);
+}
+
+std::size_t byte_source::read_packed(char* to, std::size_t room) {
+  constexpr std::size_t piece = std::size_t{64} << 10U;
+  try {
+    for (;;) {
+      if (used_ == ahead_.size()) {
+        ahead_.resize(piece);
+        ahead_.resize(read_raw(ahead_.data(), piece));
+        used_ = 0;
+      }
+      if (ahead_.empty() && unpacker_->complete()) return 0;
+      const std::string_view in = std::string_view(ahead_).substr(used_);
+      const unpacker::step done = unpacker_->unpack(in, to, room);
+      used_ += done.taken;
+      if (done.made != 0) return done.made;
+      if (in.empty()) {
+        if (unpacker_->complete()) return 0;
+        throw error(errc::corrupt, "the compressed data ends too early");
+      }
+    }
+  } catch (const error& e) {
+    if (e.code() != errc::corrupt) throw;
+    throw error(e.code(), fmt::format("{}: {}", name(), e.what()));
+  }
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,54 @@
+// The bytes of the inputs, one file after the other. What is compressed is unpacked on the way.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/input/decompress.hpp"
+#include "cli/output/progress.hpp"
+
+namespace bloomery::cli {
+
+class byte_source {
+ public:
+  // No paths means standard input; so does "-". Opens nothing yet.
+  byte_source(std::vector<std::string> paths, progress& meter);
+  byte_source(const byte_source&) = delete;
+  byte_source& operator=(const byte_source&) = delete;
+  ~byte_source();
+
+  // Opens the next file; false after the last.
+  bool open_next();
+  [[nodiscard]] bool is_open() const { return fd_ >= 0; }
+  // Reads some bytes of the open file, at most `room`. At its end returns 0 and closes it.
+  std::size_t read(char* to, std::size_t room);
+  // Whether there is nothing to read right now: a person or a slow program is at the other end.
+  [[nodiscard]] bool paused() const;
+  // The open file or the one read last, as people call it.
+  [[nodiscard]] const std::string& name() const;
+
+  // Whether every input is a regular file, so that it can be read twice.
+  [[nodiscard]] bool rereadable() const;
+  void rewind();
+
+ private:
+  [[nodiscard]] std::uint64_t total_bytes() const;
+  std::size_t read_raw(char* to, std::size_t room);
+  std::size_t read_packed(char* to, std::size_t room);
+  void recognise();
+  void close();
+  [[noreturn]] void fail(const char* doing, int reason) const;
+
+  std::vector<std::string> paths_;
+  progress* meter_;
+  std::size_t current_ = 0;  // files opened so far
+  int fd_ = -1;
+  std::string ahead_;     // raw bytes that were read and not used yet,
+  std::size_t used_ = 0;  // from here on
+  std::unique_ptr<unpacker> unpacker_;
+};
+
+}  // namespace bloomery::cli

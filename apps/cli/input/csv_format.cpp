@@ -1,0 +1,122 @@
+// A column of a table: the keys of CSV.
+#include <fmt/format.h>
+
+#include <charconv>
+
+#include "bloomery/core/error.hpp"
+#include "cli/input/csv_fields.hpp"
+#include "cli/input/records.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+class csv_format final : public record_format {
+ public:
+  explicit csv_format(const record_options& o)
+      : fields_(o.delimiter), header_(o.header), keep_empty_(o.keep_empty) {
+    name_ = o.column;
+    if (o.column_by_name) return;
+    const char* const last = o.column.data() + o.column.size();
+    const auto [end, failure] = std::from_chars(o.column.data(), last, number_);
+    if (failure == std::errc() && end == last) {
+      if (number_ == 0) throw error(errc::bad_argument, "--column counts from 1");
+    } else {
+      number_ = 0;
+    }
+  }
+
+  // Records begin outside of quotes, so a quote that is not part of a field's text changes sides. Within an
+  // unquoted field a quote is just a character, hence the walk over fields.
+  [[nodiscard]] std::size_t whole(std::string_view text, std::size_t) const override {
+    std::size_t end = 0;
+    for (std::size_t at = 0; at < text.size();) {
+      const csv_field f = fields_.field_at(text, at);
+      if (!f.closed) break;
+      at = f.next;
+      if (f.last && f.stop < text.size()) end = at;
+    }
+    return end;
+  }
+
+  void begin(chunk& c, bool first_of_file) override {
+    number_lines(c, first_of_file);
+    if (first_of_file) column_ = number_ == 0 ? 0 : number_ - 1;
+    if (first_of_file && (header_ || number_ == 0)) read_header(c);
+    c.column = column_;
+  }
+
+  void split(chunk& c) const override {
+    c.key_list.clear();
+    c.record_list.clear();
+    char* next = c.make_room(c.text.size());
+    for (std::size_t at = 0; at < c.text.size();) {
+      const std::size_t start = at;
+      std::size_t columns = 0;
+      csv_field key;
+      csv_field f;
+      do {
+        f = fields_.field_at(c.text, at);
+        if (!f.closed)
+          throw_bad_record(c, line_of(c, c.text.data() + start), "a quote that is never closed");
+        if (columns++ == c.column) key = f;
+        at = f.next;
+      } while (!f.last);
+      const std::string_view record = c.text.substr(start, f.stop - start);
+      if (record.empty() || record == "\r") continue;  // an empty line is no row
+      if (columns <= c.column) {
+        throw_bad_record(c, line_of(c, c.text.data() + start),
+                         fmt::format("the row has {} columns, not {}", columns, c.column + 1));
+      }
+      const std::string_view text = csv_fields::unquoted(c.text, key, next);
+      if (text.empty() && !keep_empty_) continue;
+      c.key_list.push_back(text);
+      c.record_list.push_back(record);
+    }
+    c.keys = c.key_list;
+    c.records = c.record_list;
+    c.number = c.keys.size();
+  }
+
+ private:
+  // The first record of a file names the columns.
+  void read_header(chunk& c) {
+    bool found = number_ != 0;
+    std::size_t at = 0;
+    csv_field f;
+    std::string names;
+    for (std::size_t i = 0; !f.last; ++i) {
+      f = fields_.field_at(c.text, at);
+      if (!f.closed) throw_bad_record(c, 1, "a quote that is never closed");
+      char* room = c.make_room(c.text.size());
+      const std::string_view name = csv_fields::unquoted(c.text, f, room);
+      if (!found && name == name_) {
+        column_ = i;
+        found = true;
+      }
+      names += (names.empty() ? "" : ", ") + std::string(name.substr(0, 40));
+      at = f.next;
+    }
+    if (!found) {
+      throw_bad_record(c, 1, fmt::format("there is no column '{}' among {}", name_, names));
+    }
+    c.before = c.text.substr(0, at);
+    c.first_line += count_records(c.text.substr(0, at), '\n').all;
+    c.text.remove_prefix(at);
+  }
+
+  csv_fields fields_;
+  bool header_;
+  bool keep_empty_;
+  std::size_t number_ = 0;  // counted from 1; 0: by name
+  std::string name_;
+  std::size_t column_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<record_format> make_csv_format(const record_options& o) {
+  return std::make_unique<csv_format>(o);
+}
+
+}  // namespace bloomery::cli

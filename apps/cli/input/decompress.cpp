@@ -1,0 +1,150 @@
+#include "cli/input/decompress.hpp"
+
+#include <fmt/format.h>
+#include <lzma.h>
+#include <zlib.h>
+#include <zstd.h>
+
+#include <algorithm>
+#include <array>
+#include <climits>
+#include <new>
+
+#include "bloomery/core/error.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+[[noreturn]] void throw_corrupt(std::string_view format, std::string_view reason) {
+  throw error(errc::corrupt, fmt::format("the {} data is damaged: {}", format, reason));
+}
+
+class gzip_unpacker final : public unpacker {
+ public:
+  gzip_unpacker() {
+    constexpr int gzip_header = 16;
+    if (inflateInit2(&stream_, MAX_WBITS + gzip_header) != Z_OK) throw std::bad_alloc();
+  }
+  ~gzip_unpacker() override { inflateEnd(&stream_); }
+
+  step unpack(std::string_view in, char* to, std::size_t room) override {
+    if (complete_) {
+      // Bytes after the end that are no new member are padding, as gzip itself has it: zeros only.
+      if (in.front() == '\0') return {.taken = 1};
+      inflateReset(&stream_);
+      complete_ = false;
+    }
+    const auto least = [](std::size_t size) {
+      return static_cast<unsigned>(std::min<std::size_t>(size, UINT_MAX));
+    };
+    // zlib does not write to its input, but says so only in newer versions.
+    stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
+    stream_.avail_in = least(in.size());
+    stream_.next_out = reinterpret_cast<Bytef*>(to);
+    stream_.avail_out = least(room);
+    const int status = inflate(&stream_, Z_NO_FLUSH);
+    if (status == Z_STREAM_END) {
+      complete_ = true;
+    } else if (status != Z_OK && status != Z_BUF_ERROR) {
+      throw_corrupt("gzip", stream_.msg == nullptr ? "inflate failed" : stream_.msg);
+    }
+    return {.taken = least(in.size()) - stream_.avail_in, .made = least(room) - stream_.avail_out};
+  }
+  [[nodiscard]] bool complete() const override { return complete_; }
+
+ private:
+  z_stream stream_{};
+  bool complete_ = false;
+};
+
+class zstd_unpacker final : public unpacker {
+ public:
+  zstd_unpacker() : stream_(ZSTD_createDStream()) {
+    if (stream_ == nullptr) throw std::bad_alloc();
+  }
+  ~zstd_unpacker() override { ZSTD_freeDStream(stream_); }
+
+  step unpack(std::string_view in, char* to, std::size_t room) override {
+    ZSTD_inBuffer from = {.src = in.data(), .size = in.size(), .pos = 0};
+    ZSTD_outBuffer into = {.dst = to, .size = room, .pos = 0};
+    const std::size_t status = ZSTD_decompressStream(stream_, &into, &from);
+    if (ZSTD_isError(status) != 0) throw_corrupt("zstd", ZSTD_getErrorName(status));
+    complete_ = status == 0;
+    return {.taken = from.pos, .made = into.pos};
+  }
+  [[nodiscard]] bool complete() const override { return complete_; }
+
+ private:
+  ZSTD_DStream* stream_;
+  bool complete_ = false;
+};
+
+class xz_unpacker final : public unpacker {
+ public:
+  xz_unpacker() {
+    // xz -9 needs 65 MiB; a hostile header could ask for 4 GiB.
+    constexpr std::uint64_t most_memory = std::uint64_t{512} << 20U;
+    if (lzma_stream_decoder(&stream_, most_memory, LZMA_CONCATENATED) != LZMA_OK) {
+      throw std::bad_alloc();
+    }
+  }
+  ~xz_unpacker() override { lzma_end(&stream_); }
+
+  step unpack(std::string_view in, char* to, std::size_t room) override {
+    stream_.next_in = reinterpret_cast<const std::uint8_t*>(in.data());
+    stream_.avail_in = in.size();
+    stream_.next_out = reinterpret_cast<std::uint8_t*>(to);
+    stream_.avail_out = room;
+    // With several streams in a row only the end of the input is the end, and it is told by an empty input.
+    const lzma_ret status = lzma_code(&stream_, in.empty() ? LZMA_FINISH : LZMA_RUN);
+    if (status == LZMA_STREAM_END) {
+      complete_ = true;
+    } else if (status == LZMA_MEMLIMIT_ERROR) {
+      throw_corrupt("xz", "it needs more than 512 MiB of memory to unpack");
+    } else if (status != LZMA_OK && status != LZMA_BUF_ERROR) {
+      throw_corrupt("xz", status == LZMA_FORMAT_ERROR    ? "something else follows it"
+                          : status == LZMA_OPTIONS_ERROR ? "it is of a kind that is not known"
+                                                         : "it was changed");
+    }
+    return {.taken = in.size() - stream_.avail_in, .made = room - stream_.avail_out};
+  }
+  [[nodiscard]] bool complete() const override { return complete_; }
+
+ private:
+  lzma_stream stream_ = LZMA_STREAM_INIT;
+  bool complete_ = false;
+};
+
+struct packed_format {
+  std::string_view magic;
+  std::unique_ptr<unpacker> (*make)();
+};
+
+template <class Unpacker>
+std::unique_ptr<unpacker> make() {
+  return std::make_unique<Unpacker>();
+}
+
+constexpr std::array<packed_format, 3> formats = {{
+    {"\x1f\x8b", make<gzip_unpacker>},
+    {"\x28\xb5\x2f\xfd", make<zstd_unpacker>},
+    {{"\xfd\x37zXZ\0", 6}, make<xz_unpacker>},
+}};
+
+}  // namespace
+
+bool may_become_magic(std::string_view start) {
+  return std::ranges::any_of(formats, [&](const packed_format& f) {
+    return start.size() < f.magic.size() && f.magic.starts_with(start);
+  });
+}
+
+std::unique_ptr<unpacker> unpacker_for(std::string_view start) {
+  for (const packed_format& f : formats) {
+    if (start.starts_with(f.magic)) return f.make();
+  }
+  return nullptr;
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,84 @@
+// JSON lines: an object on each line, of which one field is the key. A line without the field has no key.
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "bloomery/core/error.hpp"
+#include "cli/input/line_format.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+class json_format final : public line_format {
+ public:
+  // `path` is the names on the way to the field, with dots in between.
+  explicit json_format(std::string_view path) : line_format('\n', false, false) {
+    for (std::size_t from = 0; from <= path.size();) {
+      const std::size_t end = std::min(path.find('.', from), path.size());
+      if (end == from) {
+        throw error(errc::bad_argument,
+                    fmt::format("--json-key is '{}', but must be names with dots between", path));
+      }
+      names_.emplace_back(path.substr(from, end - from));
+      from = end + 1;
+    }
+  }
+
+  void begin(chunk& c, bool first_of_file) override { number_lines(c, first_of_file); }
+  void count(chunk& c) const override { split_to_count(c); }
+
+  void split(chunk& c) const override {
+    line_format::split(c);
+    char* next = c.make_room(c.text.size() + c.number * slack);
+    c.key_list.resize(c.number);
+    std::size_t kept = 0;
+    for (const std::string_view record : c.records) {
+      const std::optional<std::string> key = key_of(c, record);
+      if (!key) continue;
+      c.record_list[kept] = record;
+      c.key_list[kept++] = {next, key->size()};
+      next += key->copy(next, key->size());
+    }
+    c.records = c.records.first(kept);
+    c.keys = {c.key_list.data(), kept};
+    c.number = kept;
+  }
+
+ private:
+  // Numbers are written as JSON writes them, which can be longer: 1e2 is written 100.0.
+  static constexpr std::size_t slack = 8;
+
+  [[nodiscard]] std::optional<std::string> key_of(const chunk& c, std::string_view record) const {
+    const auto refuse = [&](const char* why) {
+      throw_bad_record(c, line_of(c, record.data()), why);
+    };
+    const nlohmann::json whole = nlohmann::json::parse(record, nullptr, false);
+    if (whole.is_discarded()) refuse("not JSON");
+    const nlohmann::json* at = &whole;
+    for (const std::string& name : names_) {
+      if (!at->is_object()) return std::nullopt;
+      const auto found = at->find(name);
+      if (found == at->end()) return std::nullopt;
+      at = &*found;
+    }
+    if (at->is_null()) return std::nullopt;
+    if (at->is_structured()) refuse("the field is an object or an array, not a key");
+    std::string key = at->is_string() ? at->get<std::string>() : at->dump();
+    if (key.size() > record.size() + slack) {
+      refuse("the number is too long to be a key; write it as a string");
+    }
+    return key;
+  }
+
+  std::vector<std::string> names_;
+};
+
+}  // namespace
+
+std::unique_ptr<record_format> make_json_format(const record_options& o) {
+  return std::make_unique<json_format>(o.json_key);
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,88 @@
+#include "cli/input/source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "bloomery/core/error.hpp"
+
+namespace bloomery::cli {
+
+key_source::key_source(std::vector<std::string> paths, const record_options& records,
+                       progress& meter)
+    : bytes_(std::move(paths), meter), format_(make_format(records)), meter_(&meter) {}
+
+void key_source::rewind() {
+  bytes_.rewind();
+  carry_.clear();
+  sequence_ = 0;
+}
+
+bool key_source::next(chunk& out, want wanted) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!fill(out)) return false;
+    out.sequence = sequence_++;
+    out.file = bytes_.name();
+    format_->begin(out, std::exchange(first_of_file_, false));
+  }
+  wanted == want::keys ? format_->split(out) : format_->count(out);
+  meter_->count_keys(out.number);
+  return true;
+}
+
+void key_source::throw_too_long() const {
+  std::string where = bytes_.name();
+  if (const auto lines = format_->lines_before()) {
+    where += fmt::format(":{}", first_of_file_ ? 1 : *lines + 1);
+  }
+  throw error(
+      errc::corrupt,
+      fmt::format("{}: a record is longer than 1 GiB; is this the right form of input?", where));
+}
+
+void key_source::grow(chunk& c, std::size_t used, std::size_t capacity) {
+  if (c.capacity >= capacity) return;
+  auto larger = std::make_unique_for_overwrite<char[]>(capacity);
+  std::copy_n(c.buffer.get(), used, larger.get());
+  c.buffer = std::move(larger);
+  c.capacity = capacity;
+}
+
+// Reads until there are whole records enough, keeping what follows the last of them for later.
+bool key_source::fill(chunk& c) {
+  std::size_t size = carry_.size();
+  grow(c, 0, std::max(chunk_bytes, 2 * size));
+  std::ranges::copy(std::exchange(carry_, {}), c.buffer.get());
+  std::size_t searched = 0;  // no record ends before this
+  for (;;) {
+    if (!bytes_.is_open()) {
+      if (!bytes_.open_next()) return false;
+      first_of_file_ = true;
+    }
+    if (size == c.capacity) grow(c, size, 2 * c.capacity);
+    const std::size_t got = bytes_.read(c.buffer.get() + size, c.capacity - size);
+    size += got;
+    if (got == 0) {
+      if (size == 0) continue;
+      c.text = {c.buffer.get(), size};  // the last record of a file may lack its end
+      return true;
+    }
+    // Looking for the end in every small piece of a huge record would take for ever.
+    if (size < c.capacity && !bytes_.paused()) continue;
+    const std::string_view text(c.buffer.get(), size);
+    const std::size_t whole = format_->whole(text, searched);
+    if (whole != 0) {
+      carry_ = text.substr(whole);
+      c.text = text.substr(0, whole);
+      return true;
+    }
+    if (size >= longest_record) {
+      throw_too_long();
+    }
+    searched = size;
+  }
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,129 @@
+// Keys of files, pipes and standard input, in chunks that several threads work on.
+//
+// A chunk is a quarter of a megabyte of whole records: with the list of its keys it stays in the second-level
+// cache from reading to probing. Threads take chunks in turn (`next` is locked) and each works on its own, so
+// reading, hashing and probing overlap without a thread that only reads. When the input pauses, a chunk ends
+// early: whoever types or runs `tail -f` sees answers at once.
+#pragma once
+
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+#include "cli/input/bytes.hpp"
+#include "cli/input/records.hpp"
+#include "cli/output/progress.hpp"
+
+namespace bloomery::cli {
+
+// What a reader wants of a chunk: its keys, or only how many there are, which is faster.
+enum class want : std::uint8_t { keys, number };
+
+class key_source {
+ public:
+  // No paths means standard input; so does "-". Opens nothing yet.
+  key_source(std::vector<std::string> paths, const record_options& records, progress& meter);
+
+  // The next chunk of records, or false at the end. Safe to call from several threads.
+  bool next(chunk& out, want wanted = want::keys);
+
+  // Whether every input is a regular file, so that it can be read twice.
+  [[nodiscard]] bool rereadable() const { return bytes_.rereadable(); }
+  // Starts again from the first file.
+  void rewind();
+  // What follows a record when it is printed.
+  [[nodiscard]] std::string_view terminator() const { return format_->terminator(); }
+
+ private:
+  static constexpr std::size_t chunk_bytes = std::size_t{256} << 10U;
+  static constexpr std::size_t longest_record = std::size_t{1} << 30U;
+
+  bool fill(chunk& c);
+  [[noreturn]] void throw_too_long() const;
+  static void grow(chunk& c, std::size_t used, std::size_t capacity);
+
+  byte_source bytes_;
+  std::unique_ptr<record_format> format_;
+  progress* meter_;
+  std::mutex mutex_;
+  bool first_of_file_ = true;
+  std::string carry_;  // the start of a record whose end was not read yet
+  std::uint64_t sequence_ = 0;
+};
+
+// Lets the threads do something one after the other, in the order of their chunks.
+class turnstile {
+ public:
+  template <class Work>
+  void in_turn(std::uint64_t sequence, Work work) {
+    std::unique_lock lock(mutex_);
+    turn_.wait(lock, [&] { return next_ == sequence || cancelled_; });
+    if (cancelled_) return;
+    work();
+    ++next_;
+    turn_.notify_all();
+  }
+  void cancel() {
+    const std::lock_guard lock(mutex_);
+    cancelled_ = true;
+    turn_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;
+  std::condition_variable turn_;
+  std::uint64_t next_ = 0;
+  bool cancelled_ = false;
+};
+
+// Runs work(chunk) in `threads` threads until the source is empty. An exception ends all and is thrown again here,
+// of several the one of the earliest chunk, so that messages do not depend on the threads; `cancel` is called before, to wake threads that wait for their turn.
+template <class Work, class Cancel>
+void for_each_chunk(key_source& source, unsigned threads, Work work, Cancel cancel,
+                    want wanted = want::keys) {
+  std::mutex mutex;
+  std::exception_ptr failure;
+  std::uint64_t failed = UINT64_MAX;  // the number of its chunk
+  const auto run = [&] {
+    chunk c;
+    try {
+      for (;;) {
+        {
+          const std::lock_guard lock(mutex);
+          if (failure) return;
+        }
+        c.sequence = UINT64_MAX;  // what fails before there is a chunk comes after all of them
+        if (!source.next(c, wanted)) return;
+        work(c);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex);
+      if (!failure || c.sequence < failed) {
+        failure = std::current_exception();
+        failed = c.sequence;
+      }
+      cancel();
+    }
+  };
+  {
+    std::vector<std::jthread> helpers;
+    for (unsigned t = 1; t < threads; ++t) helpers.emplace_back(run);
+    run();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+template <class Work>
+void for_each_chunk(key_source& source, unsigned threads, Work work) {
+  for_each_chunk(source, threads, work, [] {});
+}
+
+}  // namespace bloomery::cli

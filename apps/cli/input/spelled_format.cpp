@@ -1,0 +1,112 @@
+// Keys that are spelled: bytes in hexadecimal, integers in decimal. Another format finds them, as lines, in a
+// column or in a field of JSON; this one reads what it found. Records stay as they are.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cstring>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
+#include "cli/input/records.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+int digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+// Both write what `text` stands for to the end of `to`, or throw errc::bad_argument.
+void read_hex(std::string_view text, std::string& to) {
+  if (text.size() % 2 != 0) {
+    throw error(errc::bad_argument, "an odd number of hexadecimal digits");
+  }
+  for (std::size_t i = 0; i < text.size(); i += 2) {
+    const int high = digit(text[i]);
+    const int low = digit(text[i + 1]);
+    if (high < 0 || low < 0) throw error(errc::bad_argument, "not a hexadecimal number");
+    to.push_back(static_cast<char>(high * 16 + low));
+  }
+}
+void read_integer(std::string_view text, std::string& to) { to += integer_key(text); }
+
+class spelled_format final : public record_format {
+ public:
+  spelled_format(bool integers, std::unique_ptr<record_format> found)
+      : integers_(integers), found_(std::move(found)) {}
+
+  [[nodiscard]] std::string_view terminator() const override { return found_->terminator(); }
+  [[nodiscard]] std::size_t whole(std::string_view text, std::size_t searched) const override {
+    return found_->whole(text, searched);
+  }
+  void begin(chunk& c, bool first_of_file) override {
+    number_lines(c, first_of_file);
+    found_->begin(c, first_of_file);
+  }
+
+  void split(chunk& c) const override {
+    found_->split(c);
+    // Room for all of them before the first, so that keys stay where they are.
+    std::size_t size = 0;
+    for (const std::string_view key : c.keys)
+      size += integers_ ? sizeof(std::uint64_t) : key.size() / 2;
+    c.read.clear();
+    c.read.reserve(size);
+    c.key_list.resize(c.number);
+    for (std::size_t i = 0; i < c.number; ++i) {
+      const std::size_t start = c.read.size();
+      try {
+        integers_ ? read_integer(c.keys[i], c.read) : read_hex(c.keys[i], c.read);
+      } catch (const error& e) {
+        throw_bad_record(c, line_of(c, c.records[i].data()), e.what());
+      }
+      c.key_list[i] = std::string_view(c.read).substr(start);
+    }
+    c.keys = c.key_list;
+  }
+
+ private:
+  bool integers_;
+  std::unique_ptr<record_format> found_;
+};
+
+}  // namespace
+
+std::string integer_key(std::string_view text) {
+  std::uint64_t value = 0;
+  const bool negative = text.starts_with('-');
+  const bool hex = text.starts_with("0x");
+  const char* const first = text.data() + (negative ? 1 : hex ? 2 : 0);
+  const char* const last = text.data() + text.size();
+  const auto [end, failure] = std::from_chars(first, last, value, hex ? 16 : 10);
+  const bool too_low = negative && value > std::uint64_t{1} << 63U;
+  if (failure == std::errc::result_out_of_range || too_low) {
+    throw error(errc::bad_argument, "the number does not fit into 64 bits");
+  }
+  if (failure != std::errc() || end != last) throw error(errc::bad_argument, "not a whole number");
+  value = detail::little_endian(negative ? -value : value);
+  return {reinterpret_cast<const char*>(&value), sizeof value};
+}
+
+void append_readable(std::string& to, std::string_view key, const record_options& o) {
+  if (o.integers && key.size() == sizeof(std::uint64_t)) {
+    std::uint64_t value = 0;
+    std::memcpy(&value, key.data(), sizeof value);
+    to.append(std::to_string(detail::little_endian(value)));
+  } else if (o.hex) {
+    for (const char c : key) to.append(fmt::format("{:02x}", static_cast<unsigned char>(c)));
+  } else {
+    to.append(key);
+  }
+}
+
+std::unique_ptr<record_format> make_spelled_format(const record_options& o,
+                                                   std::unique_ptr<record_format> found) {
+  return std::make_unique<spelled_format>(o.integers, std::move(found));
+}
+
+}  // namespace bloomery::cli

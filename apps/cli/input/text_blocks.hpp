@@ -1,0 +1,40 @@
+// Texts in blocks of some 256 KiB that end with a line, or where a line is longer, after a blank, or anywhere: a text of
+// one endless line takes no more memory than others.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/input/bytes.hpp"
+#include "cli/output/progress.hpp"
+
+namespace bloomery::cli {
+
+struct text_block {
+  std::string_view text;
+  std::string_view file;
+  std::uint64_t first_line = 1;
+};
+
+class text_blocks {
+ public:
+  // No paths means standard input; so does "-".
+  text_blocks(std::vector<std::string> paths, progress& meter);
+
+  // The next block, valid until the next call; false after the last.
+  bool next(text_block& out);
+
+ private:
+  bool hand_out(text_block& out, std::size_t size);
+
+  byte_source bytes_;
+  std::string buffer_;
+  std::size_t used_ = 0;  // of the buffer, by the block that was handed out,
+  std::size_t size_ = 0;  // and by all that was read
+  std::uint64_t line_ = 1;
+  std::string file_;
+};
+
+}  // namespace bloomery::cli

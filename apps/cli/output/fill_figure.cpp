@@ -1,0 +1,127 @@
+#include "cli/output/fill_figure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+
+#include "bloomery/bits/counter_array.hpp"
+#include "bloomery/core/sizing.hpp"
+#include "bloomery/core/sizing_sketch.hpp"
+#include "bloomery/filter/windowed.hpp"
+#include "cli/args/common.hpp"
+#include "cli/output/text.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+constexpr std::uint64_t most_slices = 100;
+
+// Cells of so many bits, packed without gaps in each part.
+struct cell_array {
+  std::string unit;
+  std::vector<std::span<const std::uint64_t>> parts{};
+  std::uint32_t cell_bits = 1;
+};
+
+cell_array array_of(const any_filter& f, const std::string& path) {
+  const std::uint32_t width = std::max(1U, f.shape().cell_bits);
+  const auto all = f.parts();
+  switch (f.shape().kind) {
+    case filter_kind::classic:
+    case filter_kind::partitioned:
+    case filter_kind::blocked:
+      return {.unit = "bits", .parts = all};
+    case filter_kind::scalable:  // the first part is the directory
+      if (f.shape().cell_bits != 0) {
+        return {.unit = "cells", .parts = {all[1]}, .cell_bits = width};
+      }
+      return {.unit = "bits of all layers", .parts = {all.begin() + 1, all.end()}};
+    case filter_kind::windowed:
+      return {.unit = "bits of all generations",
+              .parts = {windowed_view(f.planned(), f.words(), f.keys()).lines()}};
+    case filter_kind::counting:
+    case filter_kind::spectral:
+      return {.unit = "counters", .parts = all, .cell_bits = width};
+    case filter_kind::count_min:
+      return {.unit = "counters",
+              .parts = {f.words().subspan(sizing::count_min_preamble_bits / 64)},
+              .cell_bits = width};
+    case filter_kind::cuckoo:  // the first part is the preamble
+      return {.unit = "cells", .parts = {all.begin() + 1, all.end()}, .cell_bits = width};
+    default:
+      require(false, f, path, "has no empty places to show; --plot is for the other kinds");
+      return {};
+  }
+}
+
+// A share of the array: cells, and those of them that are not 0.
+struct slice {
+  std::uint64_t cells = 0;
+  std::uint64_t used = 0;
+};
+
+// 64 cells are as many words as a cell has bits, so they begin and end with a word.
+slice count_group(const std::uint64_t* words, std::uint64_t bits, std::uint32_t width) {
+  slice s{.cells = std::min<std::uint64_t>(64, bits / width)};
+  if (64 % width == 0) {
+    for (std::uint64_t i = 0; i < std::min<std::uint64_t>(width, bits / 64); ++i) {
+      const std::uint64_t word = detail::nonzero_cells(detail::little_endian(words[i]), width);
+      s.used += static_cast<std::uint64_t>(std::popcount(word));
+    }
+    return s;
+  }
+  for (std::uint64_t i = 0; i < s.cells; ++i) {
+    s.used += detail::get_bits(words, i * width, width) != 0 ? 1U : 0U;
+  }
+  return s;
+}
+
+std::vector<slice> slices_of(const cell_array& a) {
+  const std::uint32_t width = a.cell_bits;
+  std::uint64_t groups = 0;
+  for (const auto part : a.parts) groups += (part.size() + width - 1) / width;
+  std::vector<slice> slices(static_cast<std::size_t>(std::min(groups, most_slices)));
+  std::uint64_t group = 0;
+  for (const auto part : a.parts) {
+    for (std::size_t at = 0; at < part.size(); at += width, ++group) {
+      const slice s = count_group(part.data() + at, (part.size() - at) * 64, width);
+      slice& into = slices[static_cast<std::size_t>(group * slices.size() / groups)];
+      into.cells += s.cells;
+      into.used += s.used;
+    }
+  }
+  return slices;
+}
+
+}  // namespace
+
+figure fill_figure(const any_filter& f, const std::string& path) {
+  const shape& s = f.shape();
+  const cell_array array = array_of(f, path);
+  panel p{.title = fmt::format("Fill from the beginning to the end of the array: {:.2f} % in all",
+                               f.fill() * 100),
+          .x = share_axis("place in the array"),
+          .y = share_axis(fmt::format("share of the {} that are not 0", array.unit))};
+  series bars{.colour = hue::blue, .style = series_style::bars};
+  const std::vector<slice> slices = slices_of(array);
+  for (std::size_t i = 0; i < slices.size(); ++i) {
+    bars.points.push_back({(static_cast<double>(i) + 0.5) / static_cast<double>(slices.size()),
+                           static_cast<double>(slices[i].used) /
+                               std::max(1.0, static_cast<double>(slices[i].cells))});
+  }
+  p.all.push_back(std::move(bars));
+  if (is_of_bits(s.kind) || s.kind == filter_kind::counting) {
+    const double expected = sizing::expected_fill(s, f.keys());
+    p.all.push_back({.name = fmt::format("expected {:.2f} %", expected * 100),
+                     .colour = hue::orange,
+                     .style = series_style::dashes,
+                     .points = {{0, expected}, {1, expected}}});
+  }
+  return {.title = fmt::format("{} filter, {} keys", kind_name(s.kind), with_commas(f.keys())),
+          .panels = {std::move(p)}};
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,46 @@
+#include "cli/output/plot.hpp"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/format/file.hpp"
+#include "cli/output/chart.hpp"
+#include "cli/output/drawing.hpp"
+
+namespace bloomery::cli {
+
+option* add_plot(command& verb, std::string& target) {
+  return verb.add_option("--plot", target, "Draw it: to FILE.svg or FILE.png, or with - as text")
+      ->type_name("FILE");
+}
+
+void check_plot(const std::string& target, bool json) {
+  if (target == "-" && json) {
+    throw error(errc::bad_argument,
+                "--json and --plot - both go to standard output; give --plot a file");
+  }
+  const auto extension = std::filesystem::path(target).extension();
+  if (target.empty() || target == "-" || extension == ".svg" || extension == ".png") return;
+  throw error(errc::bad_argument,
+              fmt::format("{}: --plot takes FILE.svg, FILE.png or - for the terminal", target));
+}
+
+std::string plot(const figure& f, const std::string& target) {
+  if (target == "-") return "\n" + figure_chart(f, output_columns());
+  const extent size = extent_of(f);
+  const std::unique_ptr<canvas> c = std::filesystem::path(target).extension() == ".svg"
+                                        ? svg_canvas(size, f.title)
+                                        : png_canvas(size);
+  draw(f, *c);
+  const std::string bytes = c->finish();
+  atomic_file file(target);
+  file.append(std::as_bytes(std::span(bytes)));
+  file.commit();
+  return {};
+}
+
+}  // namespace bloomery::cli

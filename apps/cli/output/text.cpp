@@ -1,0 +1,122 @@
+#include "cli/output/text.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+
+#include "bloomery/core/error.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+[[noreturn]] void reject(std::string_view text, std::string_view wanted) {
+  throw error(errc::bad_argument, fmt::format("'{}' is not {}", text, wanted));
+}
+
+// The number at the start of the text, and what follows it.
+struct leading_number {
+  double value;
+  std::string_view rest;
+};
+
+leading_number split_number(std::string_view text, std::string_view wanted) {
+  double value = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (status != std::errc{} || !std::isfinite(value)) reject(text, wanted);
+  return {value, text.substr(static_cast<std::size_t>(end - text.data()))};
+}
+
+// Whole numbers are read as integers: a double would round those above 2^53.
+std::uint64_t scaled(std::string_view text, double value, double factor, std::string_view wanted) {
+  std::uint64_t whole = 0;
+  const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), whole);
+  if (status == std::errc{} && end == text.data() + text.size()) return whole;
+  const double product = value * factor;
+  if (!(product >= 0 && product < 0x1p64)) reject(text, wanted);
+  return static_cast<std::uint64_t>(std::llround(std::min(product, 0x1p62)));
+}
+
+// The power in k, M, G, T as 1 to 4; 0 when there is no such letter.
+int magnitude(char letter) {
+  constexpr std::string_view letters = "kmgt";
+  const auto lower = static_cast<char>(letter | 0x20);
+  const std::size_t at = letters.find(lower);
+  return at == std::string_view::npos ? 0 : static_cast<int>(at) + 1;
+}
+
+}  // namespace
+
+double parse_rate(std::string_view text) {
+  constexpr std::string_view wanted = "a rate; write it like 0.01, 1% or 1e-2";
+  const auto [value, rest] = split_number(text, wanted);
+  if (rest == "%") return value / 100;
+  if (!rest.empty()) reject(text, wanted);
+  return value;
+}
+
+std::uint64_t parse_count(std::string_view text) {
+  constexpr std::string_view wanted = "a count; write it like 1000, 1e9, 64k, 2.5M or 10G";
+  const auto [value, rest] = split_number(text, wanted);
+  if (rest.empty()) return scaled(text, value, 1, wanted);
+  if (rest.size() != 1 || magnitude(rest[0]) == 0) reject(text, wanted);
+  return scaled(text, value, std::pow(1000, magnitude(rest[0])), wanted);
+}
+
+std::uint64_t parse_bytes(std::string_view text) {
+  constexpr std::string_view wanted = "a number of bytes; write it like 4096, 64K, 10M, 2G or 10MB";
+  const auto [value, rest] = split_number(text, wanted);
+  if (rest.empty() || rest == "B") return scaled(text, value, 1, wanted);
+  const int power = magnitude(rest[0]);
+  const std::string_view unit = rest.substr(1);
+  if (power == 0 || !(unit.empty() || unit == "B" || unit == "iB")) reject(text, wanted);
+  return scaled(text, value, std::pow(unit == "B" ? 1000 : 1024, power), wanted);
+}
+
+std::uint64_t parse_span(std::string_view text) {
+  constexpr std::string_view wanted = "a span of time; write it like 90s, 15m, 1h, 7d or 2w";
+  constexpr std::array<std::pair<std::string_view, double>, 5> units = {
+      {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {"w", 604800}}};
+  const auto [value, rest] = split_number(text, wanted);
+  for (const auto& [name, seconds] : units) {
+    if (rest == name) return scaled(text, value, seconds, wanted);
+  }
+  reject(text, wanted);
+}
+
+std::string with_commas(std::uint64_t value) {
+  std::string digits = std::to_string(value);
+  for (std::size_t at = digits.size(); at > 3;) {
+    at -= 3;
+    digits.insert(at, 1, ',');
+  }
+  return digits;
+}
+
+std::string as_bytes(double bytes) {
+  constexpr std::array<std::string_view, 6> units = {"bytes", "kB", "MB", "GB", "TB", "PB"};
+  std::size_t unit = 0;
+  while (bytes >= 999.5 && unit + 1 < units.size()) {
+    bytes /= 1000;
+    ++unit;
+  }
+  if (unit == 0) return fmt::format("{:.0f} bytes", bytes);
+  return fmt::format("{:.{}f} {}", bytes, bytes < 10 ? 2 : bytes < 100 ? 1 : 0, units[unit]);
+}
+
+void write_message(std::string_view text) noexcept {
+  // In one call, so that lines of several programs do not mix.
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+}
+
+std::string as_rate(double fpr) {
+  if (fpr == 0) return "0 %";
+  if (fpr < 1e-5) return fmt::format("{:.2e}", fpr);
+  const double percent = fpr * 100;
+  return fmt::format("{:.{}f} %", percent, percent >= 10 ? 1 : percent >= 0.1 ? 2 : 4);
+}
+
+}  // namespace bloomery::cli

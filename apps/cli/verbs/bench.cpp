@@ -1,0 +1,202 @@
+// bloomery bench: how fast this machine is, against what its memory allows.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <thread>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/measure/floor.hpp"
+#include "cli/args/common.hpp"
+#include "cli/output/chart.hpp"
+#include "cli/output/progress.hpp"
+#include "cli/output/text.hpp"
+#include "cli/verbs/bench_runs.hpp"
+#include "cli/verbs/verbs.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+struct bench_options {
+  std::string keys = "1M";
+  std::string kind;
+  unsigned threads = 1;
+  bool json = false;
+  bool quiet = false;
+};
+
+std::string cpu_model() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    if (line.compare(0, 10, "model name") != 0) continue;
+    const std::size_t colon = line.find(": ");
+    if (colon != std::string::npos) return line.substr(colon + 2);
+  }
+  return "unknown processor";
+}
+
+nlohmann::json number_or_null(const std::optional<double>& value) {
+  return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
+}
+
+nlohmann::json make_row(const measured_kind& row, const measurement& m) {
+  nlohmann::json object = {
+      {"kind", kind_name(row.kind)},       {"keys", m.keys},
+      {"add_ns", number_or_null(row.add)}, {"add_bulk_ns", row.add_bulk},
+      {"contains_ns", row.contains},       {"contains_bulk_ns", row.contains_bulk},
+      {"bits_per_key", row.bits_per_key},  {"fpr", row.fpr}};
+  if (m.threads > 1) {
+    object["threads_add_mkeys_per_s"] = number_or_null(row.parallel_add);
+    object["threads_contains_mkeys_per_s"] = number_or_null(row.parallel_contains);
+  }
+  return object;
+}
+
+nlohmann::json make_json(const measured_machine& all, const measurement& m) {
+  nlohmann::json rows = nlohmann::json::array();
+  for (const measured_kind& row : all.rows) rows.push_back(make_row(row, m));
+  return {
+      {"machine",
+       {{"cpu", cpu_model()},
+        {"cores", std::thread::hardware_concurrency()},
+        {"kernel", kernel_in_use()}}},
+      {"keys", m.keys},
+      {"threads", m.threads},
+      {"repetitions", measured_repetitions},
+      {"fpr_target", measured_fpr},
+      {"floor_ns", {{"read", all.floor.read}, {"write", all.floor.write}}},
+      {"floor_pipeline", {{"read", all.floor.read_pipeline}, {"write", all.floor.write_pipeline}}},
+      {"floor_bytes", all.floor.bytes},
+      {"rows", rows}};
+}
+
+std::string head_text(const measured_machine& all, const measurement& m) {
+  const measured_floor& floor = all.floor;
+  std::string text = fmt::format("{}, {} cores, {} kernels\n", cpu_model(),
+                                 std::thread::hardware_concurrency(), kernel_in_use());
+  text +=
+      fmt::format("{} 64-bit keys, {:.0f} % false positives; nanoseconds a key, medians of {}\n\n",
+                  with_commas(m.keys), measured_fpr * 100, measured_repetitions);
+  text += fmt::format(
+      "  floor: hash a key, then touch one random line of {}\n"
+      "    read {:.2f} ns ({}), read, change and write {:.2f} ns ({})\n\n",
+      as_bytes(static_cast<double>(floor.bytes)), floor.read, floor.read_pipeline, floor.write,
+      floor.write_pipeline);
+  return text;
+}
+
+// Nanoseconds in bulk, the same in floors, nanoseconds one by one.
+std::string cells(double bulk, double floor, const std::optional<double>& one) {
+  return fmt::format(" {:>7.2f} {:>6.1f} {:>7}", bulk, bulk / floor,
+                     one ? fmt::format("{:.2f}", *one) : "-");
+}
+
+std::string table_text(const measured_machine& all) {
+  std::string text = fmt::format("  {:<11} {:>8} {:>8} {:>7} {:>6} {:>7} {:>7} {:>6} {:>7}\n", "",
+                                 "", "", "lookup", "", "one", "add", "", "one");
+  text += fmt::format("  {:<11} {:>8} {:>8} {:>7} {:>6} {:>7} {:>7} {:>6} {:>7}\n", "", "bits/key",
+                      "fpr", "in bulk", "floors", "by one", "in bulk", "floors", "by one");
+  bool building = false;
+  for (const measured_kind& row : all.rows) {
+    building |= !row.add;
+    text += fmt::format("  {:<11} {:>8.2f} {:>8}{}{}\n", kind_name(row.kind), row.bits_per_key,
+                        as_rate(row.fpr), cells(row.contains_bulk, all.floor.read, row.contains),
+                        cells(row.add_bulk, all.floor.write, row.add));
+  }
+  text += "\n  Half of the keys asked for are there, in random order.\n";
+  if (building) text += "  Kinds without a single add are built from all keys at once.\n";
+  return text;
+}
+
+std::string chart_text(const measured_machine& all) {
+  const auto speed = [](std::string label, double nanoseconds) {
+    return bar{std::move(label), 1 / nanoseconds, fmt::format("{:.0f}", 1e3 / nanoseconds)};
+  };
+  std::vector<bar> bars = {speed("floor", all.floor.read)};
+  for (const measured_kind& row : all.rows) {
+    bars.push_back(speed(std::string(kind_name(row.kind)), row.contains_bulk));
+  }
+  return "\n  bulk lookups, million keys a second\n" + bar_chart(bars, output_columns());
+}
+
+std::string threads_text(const measured_machine& all, unsigned threads) {
+  const auto rate = [](const std::optional<double>& value) {
+    return value ? fmt::format("{:.0f}", *value) : "-";
+  };
+  std::string text = fmt::format(
+      "\n  {} threads at the same time, bulk calls, million keys a second of all together\n"
+      "  {:<11} {:>8} {:>8}\n",
+      threads, "", "lookup", "add");
+  for (const measured_kind& row : all.rows) {
+    text += fmt::format("  {:<11} {:>8} {:>8}\n", kind_name(row.kind), rate(row.parallel_contains),
+                        rate(row.parallel_add));
+  }
+  return text;
+}
+
+measurement make_measurement(const bench_options& o) {
+  measurement m;
+  m.keys = parse_count(o.keys);
+  m.threads = o.threads;
+  if (m.keys < fewest_measured_keys) {
+    throw error(errc::bad_argument, fmt::format("{} keys are too few to measure: at least {}",
+                                                m.keys, fewest_measured_keys));
+  }
+  if (o.kind.empty()) {
+    m.kinds.assign(all_kinds().begin(), all_kinds().end());
+  } else {
+    m.kinds = {*kind_from_name(o.kind)};
+  }
+  // Before anything is measured: whether there are filters of that size at all.
+  for (const filter_kind kind : m.kinds) {
+    static_cast<void>(sizing::make_plan({.kind = kind, .keys = m.keys, .fpr = measured_fpr}));
+  }
+  return m;
+}
+
+void run_bench(const bench_options& o) {
+  measurement m = make_measurement(o);
+  const bool telling = !o.quiet && can_erase_lines();
+  const auto say = [telling](const std::string& line) {
+    if (!telling) return;
+    tell("\r\x1b[K{}", line);
+    std::fflush(stderr);
+  };
+  m.tell = [&say](filter_kind kind, int repetition) {
+    say(fmt::format("measuring {}, {} of {}", kind_name(kind), repetition, measured_repetitions));
+  };
+  const measured_machine all = measure(m);
+  say("");
+  if (o.json) return print_json(make_json(all, m));
+  write_output(head_text(all, m) + table_text(all) + chart_text(all) +
+               (m.threads > 1 ? threads_text(all, m.threads) : ""));
+}
+
+}  // namespace
+
+void add_bench(command& app, int& status) {
+  auto o = std::make_shared<bench_options>();
+  command* verb = app.add_subcommand(
+      "bench", "Measure this machine: its memory's floor and the speed of every kind");
+  verb->add_option("--keys", o->keys, "Number of keys: 1000, 1e9, 64k, 2.5M, 10G (default 1M)")
+      ->type_name("N");
+  std::vector<std::string> kinds;
+  for (const filter_kind kind : all_kinds()) kinds.emplace_back(kind_name(kind));
+  verb->add_option("--kind", o->kind, "This kind alone")->one_of(kinds)->type_name("K");
+  verb->add_option("--threads", o->threads,
+                   "Measure bulk calls from so many threads at the same time, too (default 1)")
+      ->between(1U, 1024U)
+      ->type_name("N");
+  verb->add_flag("--json", o->json, "Print it as JSON");
+  add_quiet(*verb, o->quiet);
+  verb->footer(
+      "Example:\n  bloomery bench\n  bloomery bench --kind blocked --keys 100M --threads 2");
+  verb->callback([o, &status] {
+    run_bench(*o);
+    status = exit_success;
+  });
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,376 @@
+// bloomery block: block lists of addresses, domains and URLs, and what of a log is on them.
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <mutex>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/lists/blocklist.hpp"
+#include "bloomery/lists/source_counter.hpp"
+#include "cli/args/common.hpp"
+#include "cli/input/source.hpp"
+#include "cli/output/text.hpp"
+#include "cli/verbs/verbs.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+struct list_options {
+  input_options input;
+  std::string path;
+  std::string fpr = "0.1%";
+  std::string entries;
+  std::uint64_t seed = 0;
+  bool strict = false;
+  bool json = false;
+};
+
+struct log_options {
+  input_options input;
+  std::string path;
+  std::vector<std::string> confirm;
+  std::uint32_t top = 0;
+  bool invert = false;
+  bool count = false;
+  bool only = false;
+  bool json = false;
+
+  [[nodiscard]] bool prints() const { return !count && !json; }
+};
+
+// A piece of a line that may hold anything, for a message on a terminal.
+std::string quoted(std::string_view line) {
+  constexpr std::size_t most = 60;
+  std::string text;
+  for (const char c : line.substr(0, most)) {
+    text.push_back(static_cast<unsigned char>(c) < ' ' || c == '\x7f' ? '?' : c);
+  }
+  return fmt::format("'{}'{}", text, line.size() > most ? "..." : "");
+}
+
+// Calls take(line, name of the file, its number) for every line of lists.
+template <class Take>
+void for_each_list_line(std::vector<std::string> paths, progress& meter, Take take) {
+  record_options records;
+  records.keep_empty = true;
+  if (paths.empty()) paths.emplace_back("-");
+  for (const std::string& path : paths) {
+    key_source source({path}, records, meter);
+    std::uint64_t number = 0;
+    for (chunk c; source.next(c);) {
+      for (const std::string_view line : c.keys) take(line, c.file, ++number);
+    }
+  }
+}
+
+// What the lines of lists were.
+struct line_counts {
+  std::array<std::uint64_t, line_kinds> of{};
+  std::string first_bad;  // "list:17: 'text'"
+
+  [[nodiscard]] std::uint64_t operator[](line_kind kind) const {
+    return of[static_cast<std::size_t>(kind)];
+  }
+  [[nodiscard]] nlohmann::json json() const {
+    const auto& self = *this;
+    return {{"exceptions", self[line_kind::exception]},
+            {"hiding_rules", self[line_kind::hiding]},
+            {"with_options", self[line_kind::options]},
+            {"patterns", self[line_kind::pattern]}};
+  }
+};
+
+line_counts read_lists(const list_options& o, block_list_builder& builder) {
+  line_counts counts;
+  progress meter("reading", o.input.show());
+  for_each_list_line(
+      o.input.paths, meter,
+      [&](std::string_view line, std::string_view file, std::uint64_t number) {
+        const line_kind kind = builder.add_line(line);
+        ++counts.of[static_cast<std::size_t>(kind)];
+        if (kind != line_kind::bad || !counts.first_bad.empty()) return;
+        counts.first_bad = fmt::format("{}:{}: {}", file, number, quoted(line));
+        if (o.strict) {
+          throw error(errc::corrupt,
+                      counts.first_bad + " is no address, domain, URL or rule of a block list");
+        }
+      });
+  if (builder.entries() == 0 && counts[line_kind::bad] > 0) {
+    throw error(errc::corrupt,
+                counts.first_bad + " is no entry of a block list, nor is any other line");
+  }
+  return counts;
+}
+
+void print_built(const list_options& o, const block_list_builder& builder,
+                 const line_counts& counts, std::uint64_t bytes) {
+  const std::uint64_t entries = builder.entries();
+  fmt::print(stderr, "{}: {} entries, {}, {:.1f} bits each, false alarms at most {}\n", o.path,
+             with_commas(entries), as_bytes(static_cast<double>(bytes)),
+             entries == 0 ? 0.0 : 8 * static_cast<double>(bytes) / static_cast<double>(entries),
+             as_rate(parse_rate(o.fpr)));
+  const std::uint64_t left_out = counts[line_kind::exception] + counts[line_kind::hiding] +
+                                 counts[line_kind::options] + counts[line_kind::pattern];
+  if (left_out > 0) {
+    fmt::print(stderr, "left out: {} exceptions, {} hiding rules, {} with options, {} patterns\n",
+               with_commas(counts[line_kind::exception]), with_commas(counts[line_kind::hiding]),
+               with_commas(counts[line_kind::options]), with_commas(counts[line_kind::pattern]));
+  }
+  if (counts[line_kind::bad] > 0) {
+    fmt::print(stderr, "warning: {} lines are no entries; the first is {}\n",
+               with_commas(counts[line_kind::bad]), counts.first_bad);
+  }
+}
+
+void run_build(const list_options& o) {
+  const std::filesystem::path parent = std::filesystem::path(o.path).parent_path();
+  block_list_builder builder({.fpr = parse_rate(o.fpr),
+                              .room = o.entries.empty() ? 0 : parse_count(o.entries),
+                              .seed = o.seed,
+                              .directory = parent.empty() ? "." : parent});
+  const line_counts counts = read_lists(o, builder);
+  const any_filter f = builder.build();
+  f.save(o.path);
+  const std::uintmax_t bytes = std::filesystem::file_size(o.path);
+  if (!o.input.quiet) print_built(o, builder, counts, bytes);
+  if (o.json) {
+    nlohmann::json object = info_json(f, bytes);
+    object["entries"] = builder.entries();
+    object["questions"] = builder.questions();
+    object["left_out"] = counts.json();
+    object["bad_lines"] = counts[line_kind::bad];
+    print_json(object);
+  }
+}
+
+// What is in a chunk of a log, asked for at once.
+class log_chunk {
+ public:
+  log_chunk(const block_list& list, const chunk& c) : lines_(c.records), batch_(list) {
+    for (const std::string_view line : lines_) {
+      scan_text(line, things_);
+      line_ends_.push_back(things_.size());
+    }
+    for (const text_thing& thing : things_) batch_.add(thing);
+    batch_.ask();
+  }
+
+  [[nodiscard]] const block_batch& batch() const { return batch_; }
+  [[nodiscard]] std::size_t things() const { return things_.size(); }
+
+  // The first address in each line that has one.
+  [[nodiscard]] std::vector<ip_address> sources() const {
+    std::vector<ip_address> found;
+    for (std::size_t line = 0, i = 0; line < lines_.size(); ++line) {
+      for (; i < line_ends_[line]; ++i) {
+        if (things_[i].kind != thing_kind::address) continue;
+        found.push_back(things_[i].address);
+        break;
+      }
+      i = line_ends_[line];
+    }
+    return found;
+  }
+
+  struct outcome {
+    std::uint64_t selected = 0;      // lines
+    std::uint64_t found = 0;         // things that are blocked
+    std::uint64_t false_alarms = 0;  // things that the filter reports and the list does not have
+  };
+  outcome write(const log_options& o, const block_confirmation* list, std::string& out) const {
+    outcome sums;
+    for (std::size_t line = 0, i = 0; line < lines_.size(); ++line) {
+      bool blocked = false;
+      for (; i < line_ends_[line]; ++i) {
+        if (!batch_.reported(i)) continue;
+        const auto entry = batch_.answer(i, list);
+        ++(entry ? sums.found : sums.false_alarms);
+        if (!entry) continue;
+        if (o.prints() && o.only) {
+          out.append(things_[i].text).append("\n");
+        } else if (o.prints() && !o.invert && !blocked) {
+          out.append(things_[i].text).append("\t").append(entry->text());
+          out.append("\t").append(lines_[line]).append("\n");
+        }
+        blocked = true;
+      }
+      if (blocked != o.invert) ++sums.selected;
+      if (o.prints() && o.invert && !blocked) out.append(lines_[line]).append("\n");
+    }
+    return sums;
+  }
+
+ private:
+  std::span<const std::string_view> lines_;
+  std::vector<text_thing> things_;
+  std::vector<std::size_t> line_ends_;  // in things_
+  block_batch batch_;
+};
+
+// Asks for the whole log, then reads the lists once and keeps what was reported and is in them.
+void confirm(const block_list& list, const log_options& o, key_source& source, progress& meter,
+             block_confirmation& confirmed) {
+  if (!source.rereadable()) {
+    throw error(errc::bad_argument,
+                "--confirm reads the log twice; give it as a file instead of a pipe");
+  }
+  std::mutex mutex;
+  for_each_chunk(source, o.input.threads, [&](const chunk& c) {
+    const log_chunk asked(list, c);
+    const std::lock_guard lock(mutex);
+    asked.batch().report_to(confirmed);
+  });
+  source.rewind();
+  for_each_list_line(o.confirm, meter, [&](std::string_view line, std::string_view, std::uint64_t) {
+    for (const block_entry& entry : parse_block_line(line).entries) confirmed.see(entry);
+  });
+}
+
+struct log_totals {
+  std::uint64_t lines = 0;
+  std::uint64_t things = 0;
+  log_chunk::outcome sums;
+  double seconds = 0;
+  std::vector<counted_source> top;
+
+  [[nodiscard]] double lines_per_second() const {
+    return seconds > 0 ? static_cast<double>(lines) / seconds : 0;
+  }
+};
+
+log_totals check_log(const block_list& list, const log_options& o, key_source& source,
+                     const block_confirmation* confirmed) {
+  const auto start = std::chrono::steady_clock::now();
+  log_totals totals;
+  source_counter counter(std::max(1U, o.top));
+  turnstile turns;
+  for_each_chunk(
+      source, o.input.threads,
+      [&](const chunk& c) {
+        const log_chunk asked(list, c);
+        std::string text;
+        const log_chunk::outcome sums = asked.write(o, confirmed, text);
+        const auto sources = o.top > 0 ? asked.sources() : std::vector<ip_address>{};
+        turns.in_turn(c.sequence, [&] {
+          write_output(text);
+          for (const ip_address& a : sources) counter.add(a);
+          totals.lines += c.records.size();
+          totals.things += asked.things();
+          totals.sums.selected += sums.selected;
+          totals.sums.found += sums.found;
+          totals.sums.false_alarms += sums.false_alarms;
+        });
+      },
+      [&] { turns.cancel(); });
+  if (o.top > 0) totals.top = counter.top();
+  totals.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  return totals;
+}
+
+void print_totals(const log_options& o, const log_totals& t) {
+  if (o.count && !o.json) write_output(fmt::format("{}\n", t.sums.selected));
+  if (o.json) {
+    nlohmann::json object = {{"lines", t.lines},
+                             {"selected", t.sums.selected},
+                             {"things", t.things},
+                             {"blocked_things", t.sums.found},
+                             {"lines_per_second", t.lines_per_second()}};
+    if (!o.confirm.empty()) object["false_alarms"] = t.sums.false_alarms;
+    if (o.top > 0) object["top"] = nlohmann::json::array();
+    for (const counted_source& s : t.top) {
+      object["top"].push_back({{"source", s.address.text()}, {"lines", s.count}});
+    }
+    return print_json(object);
+  }
+  for (const counted_source& s : t.top) {
+    fmt::print(stderr, "{}\t{}\n", s.address.text(), s.count);
+  }
+  if (o.input.quiet) return;
+  fmt::print(stderr, "{} lines, {} {}{}; {} lines per second\n", with_commas(t.lines),
+             with_commas(t.sums.selected), o.invert ? "not blocked" : "blocked",
+             o.confirm.empty()
+                 ? ""
+                 : fmt::format(", {} false alarms removed", with_commas(t.sums.false_alarms)),
+             with_commas(static_cast<std::uint64_t>(t.lines_per_second())));
+}
+
+int run_check(const log_options& o) {
+  const block_list list = block_list::open(o.path);
+  progress meter("checking", o.input.show().unless(o.prints()));
+  key_source source(o.input.paths, o.input.records, meter);
+  block_confirmation confirmed;
+  if (!o.confirm.empty()) confirm(list, o, source, meter, confirmed);
+  const log_totals totals = check_log(list, o, source, o.confirm.empty() ? nullptr : &confirmed);
+  meter.clear();
+  print_totals(o, totals);
+  return totals.sums.selected > 0 ? exit_success : exit_no_match;
+}
+
+void add_block_build(command& block, int& status) {
+  auto o = std::make_shared<list_options>();
+  command* verb = block.add_subcommand("build", "Build a filter of block lists");
+  verb->add_option("-o,--output", o->path, "The filter file to write")->required()->type_name("F");
+  verb->add_option("--fpr", o->fpr,
+                   "Highest rate of false alarms, for an address, domain or URL (default 0.1%)")
+      ->type_name("P");
+  verb->add_option("--entries", o->entries,
+                   "Room for N entries of any kind: lists built with the same N can be merged")
+      ->type_name("N");
+  verb->add_option("--seed", o->seed, "Chooses the hash function (default 0)")->type_name("S");
+  verb->add_flag("--strict", o->strict, "A line that is no entry is an error, not a warning");
+  verb->add_flag("--json", o->json, "Print what was built as JSON");
+  add_input_files(*verb, o->input);
+  verb->footer(
+      "Lists hold addresses, ranges, domains and URLs, one a line; hosts files and rules of ad "
+      "blockers are understood too.\n\n"
+      "Example:\n  bloomery block build -o blocked.bloom drop.txt hosts.txt");
+  verb->callback([o, &status] {
+    run_build(*o);
+    status = exit_success;
+  });
+}
+
+void add_block_check(command& block, int& status) {
+  auto o = std::make_shared<log_options>();
+  command* verb = block.add_subcommand("check", "Print the lines of a log with what is blocked");
+  verb->add_option("F", o->path, "The filter file to ask")->required()->type_name("");
+  option* invert =
+      verb->add_flag("-v,--invert", o->invert, "Print the lines without anything blocked instead");
+  verb->add_flag("-c,--count", o->count, "Print only how many");
+  verb->add_flag("--only", o->only, "Print what is blocked, one a line, without the lines")
+      ->excludes(invert);
+  verb->add_option("--confirm", o->confirm,
+                   "Look what the filter reports up in this list; may be given several times")
+      ->one_a_time()
+      ->type_name("LIST");
+  verb->add_option("--top", o->top,
+                   "Also say which N sources, the first address of a line, have the most lines")
+      ->between(1, 100'000)
+      ->type_name("N");
+  verb->add_flag("--json", o->json, "Print how much was asked for and blocked as JSON");
+  add_input_files(*verb, o->input);
+  add_threads(*verb, o->input.threads);
+  verb->footer(
+      "Prints what is blocked, a tab, the entry that blocks it, a tab, and the line.\n"
+      "Exit status: 0 when a line was selected, 1 when none was, 2 after an error.\n\n"
+      "Example:\n  bloomery block check blocked.bloom access.log | cut -f1 | sort | uniq -c\n"
+      "  bloomery block check --confirm drop.txt --top 10 blocked.bloom access.log");
+  verb->callback([o, &status] { status = run_check(*o); });
+}
+
+}  // namespace
+
+void add_block(command& app, int& status) {
+  command* block = app.add_subcommand("block", "Block lists: build one, check a log against it");
+  block->require_subcommand(1);
+  add_block_build(*block, status);
+  add_block_check(*block, status);
+  block->footer(
+      "Example:\n  bloomery block build -o blocked.bloom drop.txt hosts.txt\n"
+      "  bloomery block check blocked.bloom access.log");
+}
+
+}  // namespace bloomery::cli

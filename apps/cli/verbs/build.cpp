@@ -1,0 +1,397 @@
+// bloomery build: a filter from keys. Four ways, those that a kind has all with the same bytes as the result:
+//   files            counted first, then read again and added
+//   pipes            hashes are spooled while counting, then added
+//   a huge filter    hashes are spooled, then the file is made slice by slice
+//   a static filter  all hashes are collected, then the filter is made from them
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <optional>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/core/sizing.hpp"
+#include "bloomery/format/sliced_build.hpp"
+#include "cli/args/common.hpp"
+#include "cli/input/keys.hpp"
+#include "cli/input/source.hpp"
+#include "cli/output/text.hpp"
+#include "cli/verbs/verbs.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+constexpr std::size_t spool_memory = std::size_t{32} << 20U;
+
+struct build_options {
+  input_options input;
+  std::string output;
+  std::string kind = "blocked";
+  std::string fpr;
+  std::string keys;
+  std::optional<double> bits_per_key;
+  std::string bytes;
+  std::optional<std::uint32_t> probes;
+  std::optional<std::uint32_t> cell_bits;
+  std::optional<std::uint32_t> bucket;
+  std::optional<std::uint32_t> generations;
+  std::optional<std::uint32_t> growth;
+  std::optional<std::uint32_t> shards;
+  std::string window;
+  std::string layout;
+  std::string update;
+  std::string hash = "xxh3";
+  std::uint64_t seed = 0;
+  std::string key_file;
+  std::string memory;
+  bool json = false;
+};
+
+// What the kernel says a program may take without swapping, in bytes; 0 if it does not say.
+std::uint64_t available_memory() {
+  std::ifstream in("/proc/meminfo");
+  std::string name;
+  std::uint64_t kib = 0;
+  std::string unit;
+  while (in >> name >> kib && std::getline(in, unit)) {
+    if (name == "MemAvailable:") return kib * 1024;
+  }
+  return 0;
+}
+
+// The most that a filter may take in memory before it is built in slices.
+std::uint64_t memory_limit(const build_options& o) {
+  if (!o.memory.empty()) return parse_bytes(o.memory);
+  const std::uint64_t available = available_memory();
+  return available == 0 ? UINT64_MAX : available / 4 * 3;
+}
+
+// An option that means nothing to the kind is a mistake of the user, not something to pass over.
+void check_options(const build_options& o) {
+  const auto only = [&](bool given, std::string_view option,
+                        std::initializer_list<std::string_view> kinds) {
+    if (!given || std::find(kinds.begin(), kinds.end(), o.kind) != kinds.end()) return;
+    throw error(errc::bad_argument, fmt::format("{} is for filters of kind {}, not {}", option,
+                                                fmt::join(kinds, ", "), o.kind));
+  };
+  only(o.cell_bits.has_value(), "--cell-bits",
+       {"counting", "cuckoo", "fuse", "ribbon", "count-min", "spectral"});
+  only(o.bucket.has_value(), "--bucket", {"cuckoo"});
+  only(o.generations.has_value(), "--generations", {"windowed"});
+  only(!o.window.empty(), "--window", {"windowed"});
+  only(o.growth.has_value(), "--growth", {"scalable"});
+  only(!o.layout.empty(), "--layout", {"counting"});
+  only(!o.update.empty(), "--update", {"count-min", "spectral"});
+  only(o.shards.has_value(), "--shards", {"blocked"});
+  only(makes_digests(o.hash), fmt::format("--hash {}", o.hash), {"classic"});
+  if (o.kind == "bloomier") {
+    throw error(errc::bad_argument, "a bloomier filter has values: use 'bloomery map build'");
+  }
+}
+
+std::uint32_t update_variant(const build_options& o) {
+  const std::vector<std::string_view> names =
+      o.kind == "count-min" ? std::vector<std::string_view>{"plain", "conservative"}
+                            : std::vector<std::string_view>{"selection", "increase", "recurring"};
+  const auto found = std::find(names.begin(), names.end(), o.update);
+  if (found == names.end()) {
+    throw error(errc::bad_argument, fmt::format("--update is {}, but for {} it must be one of {}",
+                                                o.update, o.kind, fmt::join(names, ", ")));
+  }
+  return static_cast<std::uint32_t>(found - names.begin());
+}
+
+sizing::request make_request(const build_options& o, std::uint64_t keys) {
+  sizing::request r;
+  r.kind = *kind_from_name(o.kind);
+  r.keys = std::max<std::uint64_t>(1, keys);  // an empty list makes an empty filter
+  r.bits_per_key = o.bits_per_key;
+  if (!o.bytes.empty()) r.bytes = parse_bytes(o.bytes);
+  if (!o.fpr.empty()) r.fpr = parse_rate(o.fpr);
+  if (!r.fpr && !r.bits_per_key && !r.bytes) r.fpr = 0.01;
+  r.probes = o.probes;
+  r.cell_bits = o.cell_bits;
+  if (o.layout == "line") r.block_bits = bits_per_block;
+  if (o.layout == "classic") r.block_bits = 0;
+  r.bucket_cells = o.bucket;
+  if (o.generations) r.variant = o.generations;
+  if (o.growth) r.variant = o.growth;
+  if (!o.update.empty()) r.variant = update_variant(o);
+  if (o.hash == "md5" && !r.probes) r.probes = 4;
+  return r;
+}
+
+class builder {
+ public:
+  explicit builder(const build_options& o)
+      : o_(o),
+        meter_("reading", o.input.show()),
+        source_(o.input.paths, o.input.records, meter_),
+        limit_(memory_limit(o)) {}
+
+  void run();
+
+ private:
+  std::uint64_t count_keys();
+  void fill_spool(std::uint32_t partitions);
+  void spool(std::span<const std::uint64_t> hashes);
+  void plan_for(std::uint64_t keys);
+  void plan_by_input();
+  void build_in_memory();
+  void build_in_slices();
+  void build_static();
+  void report(const any_filter& f) const;
+  [[nodiscard]] std::filesystem::path spool_directory() const;
+
+  const build_options& o_;
+  progress meter_;
+  key_source source_;
+  std::uint64_t limit_;
+  plan plan_;
+  std::shared_ptr<const any_hasher> hasher_;
+  std::optional<hash_spool> spool_;
+};
+
+void builder::run() {
+  const abilities can = abilities_of(*kind_from_name(o_.kind));
+  if (!can.add) return build_static();
+  if (!o_.keys.empty()) {
+    plan_for(parse_count(o_.keys));
+  } else {
+    plan_by_input();
+  }
+  const bool too_large = plan_.shape.bits / 8 > limit_ && !makes_digests(o_.hash);
+  return too_large && is_of_bits(plan_.shape.kind) ? build_in_slices() : build_in_memory();
+}
+
+// A filter that needs no number of keys starts without one when the keys come from a pipe.
+void builder::plan_by_input() {
+  constexpr std::uint64_t first_layer = 50'000;  // 110 kB
+  const bool grows = abilities_of(*kind_from_name(o_.kind)).grow;
+  if (source_.rereadable()) {
+    plan_for(count_keys());
+  } else if (grows) {
+    plan_for(first_layer);
+  } else if (makes_digests(o_.hash) || o_.kind == "top-k") {
+    throw error(
+        errc::bad_argument,
+        fmt::format("with --{} {} and keys from a pipe, say how many there are with --keys",
+                    o_.kind == "top-k" ? "kind" : "hash", o_.kind == "top-k" ? o_.kind : o_.hash));
+  } else {
+    // The hash does not depend on the shape, so it can start before the number of keys is known.
+    make_request(o_, 1);
+    hasher_ = make_hasher(o_.hash, o_.seed, o_.key_file, 1, o_.input.records.form());
+    fill_spool(1);
+    plan_for(spool_->keys());
+  }
+}
+
+void builder::plan_for(std::uint64_t keys) {
+  plan_ = sizing::make_plan(make_request(o_, keys));
+  if (makes_digests(o_.hash)) plan_.shape.scheme = probe_scheme::modulo;
+  if (o_.shards) {  // a whole number of blocks in each
+    const std::uint64_t unit = std::uint64_t{*o_.shards} * bits_per_block;
+    plan_.shape.bits = (plan_.shape.bits + unit - 1) / unit * unit;
+  }
+  check_shape(plan_.shape);
+  if (hasher_ == nullptr) {
+    hasher_ =
+        make_hasher(o_.hash, o_.seed, o_.key_file, plan_.shape.probes, o_.input.records.form());
+  }
+}
+
+std::uint64_t builder::count_keys() {
+  meter_.relabel("counting");
+  std::atomic<std::uint64_t> keys{0};
+  const unsigned threads = o_.input.records.counted_by_ends() ? 1 : o_.input.threads;
+  for_each_chunk(
+      source_, threads, [&](const chunk& c) { keys += c.number; }, [] {}, want::number);
+  source_.rewind();
+  return keys;
+}
+
+// In the order of the input: some kinds depend on it.
+void builder::fill_spool(std::uint32_t partitions) {
+  meter_.relabel("hashing");
+  spool_.emplace(spool_directory(), partitions, spool_memory);
+  hash_in_order(*hasher_, source_, o_.input.threads,
+                [&](std::span<const std::uint64_t> hashes) { spool(hashes); });
+}
+
+void builder::spool(std::span<const std::uint64_t> hashes) {
+  try {
+    spool_->append(hashes);
+  } catch (const error& e) {
+    const bool needed = plan_.shape.bits != 0 || !abilities_of(*kind_from_name(o_.kind)).add;
+    throw error(e.code(), fmt::format("{}; it takes 8 bytes for each key{}", e.what(),
+                                      needed ? "" : ", and none with --keys"));
+  }
+}
+
+std::filesystem::path builder::spool_directory() const {
+  // Beside the output: there is room for a filter there, while /tmp is often in memory.
+  const std::filesystem::path parent = std::filesystem::path(o_.output).parent_path();
+  return parent.empty() ? "." : parent;
+}
+
+void builder::build_in_memory() {
+  any_filter f(plan_, hasher_);
+  if (!o_.window.empty()) f.set_window(parse_span(o_.window));
+  f.advance(clock_now());
+  if (spool_) {
+    spool_->for_each(0, [&](std::span<const std::uint64_t> hashes) { f.add_hashes(hashes); });
+  } else {
+    meter_.relabel("building");
+    add_keys(f, source_, o_.input.threads);
+  }
+  meter_.clear();
+  f.save(o_.output);
+  report(f);
+}
+
+void builder::build_in_slices() {
+  if (!spool_) fill_spool(spool_partitions(plan_.shape, limit_));
+  meter_.clear();
+  const image_header header{.planned = plan_, .hash = hasher_->spec(), .keys = spool_->keys()};
+  atomic_file file(o_.output);
+  build_sliced(file, header, *spool_, limit_);
+  file.commit();
+  report(any_filter::open(o_.output));
+}
+
+void builder::build_static() {
+  constexpr std::uint64_t bytes_per_key = 28;  // the hashes, and 20 bytes to solve for them
+  constexpr std::uint32_t partitions = 256;
+  hasher_ = make_hasher(o_.hash, o_.seed, o_.key_file, 1, o_.input.records.form());
+  // --keys is not asked for and not needed, but harmless: what counts is how many there are.
+  const bool fits = source_.rereadable() && count_keys() <= limit_ / bytes_per_key;
+  std::vector<std::uint64_t> hashes;
+  if (fits) {
+    meter_.relabel("hashing");
+    hash_in_order(*hasher_, source_, o_.input.threads, [&](std::span<const std::uint64_t> piece) {
+      hashes.insert(hashes.end(), piece.begin(), piece.end());
+    });
+  } else {
+    fill_spool(partitions);
+    if (spool_->keys() <= limit_ / bytes_per_key) {
+      hashes.reserve(static_cast<std::size_t>(spool_->keys()));
+      for (std::uint32_t p = 0; p < partitions; ++p) {
+        spool_->for_each(p, [&](std::span<const std::uint64_t> piece) {
+          hashes.insert(hashes.end(), piece.begin(), piece.end());
+        });
+      }
+    }
+  }
+  meter_.clear();
+  plan_for(spool_ ? spool_->keys() : hashes.size());
+  if (spool_ && hashes.size() != spool_->keys()) {
+    atomic_file file(o_.output);
+    build_sharded(file, {.planned = plan_, .hash = hasher_->spec()}, *spool_);
+    file.commit();
+    return report(any_filter::open(o_.output));
+  }
+  const any_filter f = any_filter::build(plan_, hasher_, hashes, {}, o_.input.threads);
+  f.save(o_.output);
+  report(f);
+}
+
+void builder::report(const any_filter& f) const {
+  if (!o_.input.quiet) print_summary(o_.output, f);
+  if (o_.json) print_json(info_json(f, std::filesystem::file_size(o_.output)));
+}
+
+void add_kind_options(command& verb, build_options& o) {
+  verb.group_options("Options of some kinds");
+  verb.add_option("--cell-bits", o.cell_bits,
+                  "Bits of a counter (counting, count-min, spectral) or of a fingerprint (cuckoo, "
+                  "fuse, ribbon)")
+      ->type_name("W");
+  verb.add_option("--bucket", o.bucket, "Fingerprints in a bucket of a cuckoo filter (default 4)")
+      ->type_name("N");
+  verb.add_option(
+          "--layout", o.layout,
+          "Counters of a key: in one line (default down to 0.1%), or anywhere as classic has it")
+      ->one_of({"line", "classic"})
+      ->type_name("L");
+  verb.add_option(
+          "--growth", o.growth,
+          "A scalable filter becomes so many times larger with a layer (default: no layers at "
+          "about 1%, otherwise 2.3 to 4 by the rate, and less after the seventh)")
+      ->type_name("X");
+  verb.add_option(
+          "--window", o.window,
+          "A windowed filter remembers keys for so long: 90s, 15m, 1h, 7d (default: as many "
+          "keys as it is planned for)")
+      ->type_name("T");
+  verb.add_option("--generations", o.generations,
+                  "Steps in which a windowed filter forgets (default 4)")
+      ->type_name("G");
+  verb.add_option("--shards", o.shards,
+                  "A blocked filter of a size that can be spread over so many keys: see 'push'")
+      ->between(1, max_shards)
+      ->type_name("N");
+  verb.add_option("--update", o.update,
+                  "How counts are kept, the first two by count-min, the others by spectral")
+      ->one_of({"plain", "conservative", "selection", "increase", "recurring"})
+      ->type_name("U");
+  verb.group_options("Options");
+}
+
+}  // namespace
+
+void add_build(command& app, int& status) {
+  auto o = std::make_shared<build_options>();
+  command* verb = app.add_subcommand("build", "Build a filter from keys, one a line");
+  verb->add_option("-o,--output", o->output, "The filter file to write")
+      ->required()
+      ->type_name("F");
+  std::vector<std::string> kinds;
+  for (const filter_kind kind : all_kinds()) kinds.emplace_back(kind_name(kind));
+  verb->add_option("--kind", o->kind,
+                   "The kind of filter (default blocked); 'bloomery plan' compares them")
+      ->one_of(kinds)
+      ->type_name("K");
+  option* fpr = verb->add_option("--fpr", o->fpr,
+                                 "Highest false-positive rate: 0.01, 1% or 1e-2 (default 1%)")
+                    ->type_name("P");
+  verb->add_option("--keys", o->keys, "Plan for this many keys instead of counting them")
+      ->type_name("N");
+  option* bits =
+      verb->add_option("--bits-per-key", o->bits_per_key, "Size by bits a key instead of by fpr")
+          ->type_name("B");
+  option* bytes =
+      verb->add_option("--bytes", o->bytes, "Size by memory instead of by fpr: 4096, 64K, 10M, 2G")
+          ->type_name("M");
+  bits->excludes(bytes)->excludes(fpr);
+  bytes->excludes(fpr);
+  verb->add_option("--probes", o->probes, "Bits for each key (default: the best)")->type_name("K");
+  add_kind_options(*verb, *o);
+  verb->add_option("--seed", o->seed, "Chooses the hash function (default 0)")->type_name("S");
+  verb->add_option(
+          "--hash", o->hash,
+          "The hash function (default xxh3); siphash has a secret key, sha1 and md5 are those of "
+          "other programs")
+      ->one_of({"xxh3", "siphash", "sha1", "md5"})
+      ->type_name("H");
+  add_key_file(*verb, o->key_file);
+  verb->add_option(
+          "--memory", o->memory,
+          "Build in slices on disk when the filter is larger (default: 3/4 of what is free)")
+      ->type_name("M");
+  verb->add_flag("--json", o->json, "Print what was built as JSON");
+  add_input_options(*verb, o->input);
+  verb->footer(
+      "Example:\n  bloomery build -o words.bloom /usr/share/dict/words\n"
+      "  zcat urls.gz | bloomery build -o urls.bloom --fpr 0.1%\n"
+      "  bloomery build --kind ribbon -o archive.bloom urls.txt\n"
+      "  bloomery build --kind windowed --window 1h --keys 1M -o seen.bloom first.txt");
+  verb->callback([o, &status] {
+    check_options(*o);
+    builder(*o).run();
+    status = exit_success;
+  });
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,79 @@
+// bloomery count: how often keys were added, by a filter or sketch that counts.
+#include <fmt/format.h>
+
+#include <atomic>
+
+#include "cli/args/common.hpp"
+#include "cli/input/keys.hpp"
+#include "cli/input/source.hpp"
+#include "cli/verbs/verbs.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+struct count_options {
+  input_options input;
+  std::string path;
+  std::string key_file;
+  bool json = false;
+};
+
+int run_count(const count_options& o) {
+  const any_filter f = open_filter(o.path, o.key_file, o.input.records.form());
+  require(f.can().count, f, o.path, "cannot count; build it with --kind count-min");
+  progress meter("counting", o.input.show().unless(true));
+  key_source source(o.input.paths, o.input.records, meter);
+  turnstile turns;
+  std::uint64_t keys = 0;
+  std::uint64_t found = 0;
+  std::uint64_t total = 0;
+  for_each_chunk(
+      source, o.input.threads,
+      [&](const chunk& c) {
+        std::vector<std::uint64_t> counts(c.keys.size());
+        f.count(c.keys, counts);
+        std::string text;
+        std::uint64_t sum = 0;
+        std::uint64_t present = 0;
+        for (std::size_t i = 0; i < c.keys.size(); ++i) {
+          sum += counts[i];
+          present += counts[i] != 0 ? 1U : 0U;
+          if (o.json) continue;
+          append_readable(text, c.keys[i], o.input.records);
+          text.append(fmt::format("\t{}", counts[i])).append(o.input.records.line_end());
+        }
+        turns.in_turn(c.sequence, [&] {
+          keys += c.keys.size();
+          found += present;
+          total += sum;
+          write_output(text);
+        });
+      },
+      [&] { turns.cancel(); });
+  if (o.json) print_json({{"keys", keys}, {"found", found}, {"sum", total}});
+  return found > 0 ? exit_success : exit_no_match;
+}
+
+}  // namespace
+
+void add_count(command& app, int& status) {
+  auto o = std::make_shared<count_options>();
+  command* verb = app.add_subcommand("count", "Print how often each key was added, at most");
+  verb->add_option("F", o->path, "A file of kind counting, cuckoo, count-min, spectral or top-k")
+      ->required()
+      ->type_name("");
+  add_key_file(*verb, o->key_file);
+  verb->add_flag("--json", o->json, "Print how many keys, how many were found and the sum as JSON");
+  add_input_options(*verb, o->input);
+  verb->footer(
+      "Prints KEY, a tab and the count, for every key. Counts are never too low and seldom too "
+      "high.\n"
+      "A counter that is full says its largest value, which then means at least that.\n\n"
+      "Exit status: 0 when a key was found, 1 when none was, 2 after an error.\n\n"
+      "Example:\n  bloomery build --kind count-min -o hits.bloom access.log\n"
+      "  echo 'GET /' | bloomery count hits.bloom");
+  verb->callback([o, &status] { status = run_count(*o); });
+}
+
+}  // namespace bloomery::cli

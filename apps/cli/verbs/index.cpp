@@ -1,0 +1,173 @@
+// bloomery index: a filter of the words of each document, for bloomery search.
+#include <fmt/format.h>
+
+#include <mutex>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/core/parallel.hpp"
+#include "bloomery/search/text_index_builder.hpp"
+#include "cli/args/common.hpp"
+#include "cli/input/documents.hpp"
+#include "cli/output/text.hpp"
+#include "cli/verbs/verbs.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+struct index_options {
+  std::string path;
+  std::vector<std::string> inputs;
+  std::string fpr = "0.1%";
+  std::uint32_t probes = 0;
+  std::uint32_t kmer = 0;
+  unsigned threads = 0;
+  bool paragraphs = false;
+  bool add = false;
+  bool skip_binary = false;
+  bool quiet = false;
+  bool json = false;
+};
+
+struct index_totals {
+  std::uint64_t bytes = 0;
+  std::uint64_t binary = 0;
+};
+
+class indexer final : public document_sink {
+ public:
+  indexer(text_index_builder& to, std::uint32_t file) : to_(&to), file_(file) {}
+
+  void begin(std::uint32_t file) {
+    file_ = file;
+    hashes_.clear();
+  }
+  void term(std::string_view term) override { hashes_.add(term_hash(to_->options().seed, term)); }
+  void end(std::uint32_t line) override {
+    to_->add(file_, line, hashes_.all());
+    hashes_.clear();
+  }
+
+ private:
+  text_index_builder* to_;
+  std::uint32_t file_;
+  distinct_hashes hashes_;
+};
+
+text_index_options options_of(const index_options& o) {
+  return {.fpr = parse_rate(o.fpr),
+          .probes = o.probes,
+          .terms = o.kmer != 0 ? term_kind::kmers : term_kind::words,
+          .kmer = o.kmer,
+          .unit = o.paragraphs ? document_unit::paragraph : document_unit::file};
+}
+
+// Reads the files in several threads. One that cannot be read to its end is left out and complained about.
+index_totals read_files(const index_options& o, const std::vector<std::string>& paths,
+                        text_index_builder& builder, std::vector<complaint>& complaints) {
+  for (const std::string& path : paths) builder.add_file(path);
+  index_totals totals;
+  std::mutex mutex;
+  detail::in_parallel(
+      parallel{o.threads}, paths.size(), [&] { return std::make_unique<indexer>(builder, 0U); },
+      [&](const std::unique_ptr<indexer>& sink, std::uint64_t i) {
+        const auto file = static_cast<std::uint32_t>(i);
+        sink->begin(file);
+        try {
+          const reading done = read_documents(paths[i], builder.options(), o.skip_binary, *sink);
+          const std::lock_guard lock(mutex);
+          totals.bytes += done.bytes;
+          totals.binary += done.binary ? 1 : 0;
+        } catch (const error& e) {
+          builder.drop(file);
+          const std::lock_guard lock(mutex);
+          complaints.push_back({.place = i, .text = e.what()});
+        }
+      });
+  return totals;
+}
+
+void print_built(const index_options& o, const index_totals& totals, std::uint64_t unreadable) {
+  if (!std::filesystem::is_regular_file(o.path)) return;  // /dev/null
+  const text_index made(o.path);
+  if (!o.quiet) {
+    tell("{}: {} documents, {} different words in them, {}{}\n", o.path,
+         with_commas(made->documents()), with_commas(made->words()),
+         as_bytes(static_cast<double>(made->file_bytes())),
+         o.add || totals.bytes == 0
+             ? ""
+             : fmt::format(", {:.1f} % of the text", 100 * static_cast<double>(made->file_bytes()) /
+                                                         static_cast<double>(totals.bytes)));
+    if (totals.binary != 0) tell("left out: {} binary files\n", with_commas(totals.binary));
+  }
+  if (!o.json) return;
+  nlohmann::json object = info_json(*made);
+  object["text_bytes"] = totals.bytes;
+  object["binary"] = totals.binary;
+  object["unreadable"] = unreadable;
+  print_json(object);
+}
+
+int run_index(const index_options& o) {
+  std::optional<file_lock> lock;
+  std::optional<text_index> old;
+  if (o.add) {
+    lock.emplace(o.path);
+    old.emplace(o.path);
+    old->verify();
+  }
+  std::vector<complaint> complaints;
+  const std::vector<std::string> paths = find_files(o.inputs, o.path, complaints);
+  const std::filesystem::path parent = std::filesystem::path(o.path).parent_path();
+  const std::filesystem::path folder = parent.empty() ? "." : parent;
+  auto builder = old ? std::make_unique<text_index_builder>(**old, folder)
+                     : std::make_unique<text_index_builder>(options_of(o), folder);
+  const index_totals totals = read_files(o, paths, *builder, complaints);
+  tell_complaints(complaints);
+  builder->save(o.path);
+  print_built(o, totals, complaints.size());
+  return complaints.empty() ? exit_success : exit_error;
+}
+
+}  // namespace
+
+void add_index(command& app, int& status) {
+  auto o = std::make_shared<index_options>();
+  command* verb = app.add_subcommand("index", "Index the words of texts, for search");
+  verb->add_option("-o,--output", o->path, "The index file to write")->required()->type_name("I");
+  verb->add_option("DIR", o->inputs,
+                   "Folders, with all files below them, and files; - is standard input. gzip, zstd "
+                   "and xz are unpacked")
+      ->required()
+      ->type_name("");
+  option* fpr = verb->add_option("--fpr", o->fpr,
+                                 "Documents wrongly found for a word, at most (default 0.1%)")
+                    ->type_name("P");
+  option* probes = verb->add_option("--probes", o->probes, "Rows of a word (default: by the fpr)")
+                       ->between(1, max_probes)
+                       ->type_name("K");
+  option* kmer =
+      verb->add_option("--kmer", o->kmer, "Index the canonical k-mers of FASTA or FASTQ files")
+          ->between(1U, 1024U)
+          ->type_name("K");
+  option* paragraphs = verb->add_flag("--paragraphs", o->paragraphs,
+                                      "Each paragraph of a file is a document, called FILE:LINE")
+                           ->excludes(kmer);
+  verb->add_flag("--add", o->add, "Add to the index; documents that it has already are replaced")
+      ->excludes(fpr)
+      ->excludes(probes)
+      ->excludes(kmer)
+      ->excludes(paragraphs);
+  verb->add_flag("-I,--skip-binary", o->skip_binary, "Leave out files with NUL bytes, as grep -I");
+  verb->add_flag("--json", o->json, "Print what was built as JSON");
+  add_quiet(*verb, o->quiet);
+  add_threads(*verb, o->threads);
+  verb->footer(
+      "Files below a folder that cannot be read are named and left out; the exit status is 2 then."
+      "\n\nExample:\n  bloomery index -o notes.bloom notes/\n"
+      "  bloomery index -o notes.bloom --add notes/new/\n"
+      "  bloomery search notes.bloom bloom filter");
+  verb->callback([o, &status] { status = run_index(*o); });
+}
+
+}  // namespace bloomery::cli

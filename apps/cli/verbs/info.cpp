@@ -1,0 +1,137 @@
+// bloomery info: what a filter file is. Reads all of it, so it verifies all of it too.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "bloomery/core/error.hpp"
+#include "cli/args/common.hpp"
+#include "cli/input/keys.hpp"
+#include "cli/output/fill_figure.hpp"
+#include "cli/output/plot.hpp"
+#include "cli/output/text.hpp"
+#include "cli/verbs/verbs.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+struct info_options {
+  std::string path;
+  std::string plot;
+  unsigned threads = 0;
+  bool quiet = false;  // there is nothing to silence; scripts give it to every verb
+  bool json = false;
+};
+
+void print_text(const std::string& path, const nlohmann::json& info) {
+  const auto keys = info["keys"].get<std::uint64_t>();
+  const auto planned = info["keys_planned"].get<std::uint64_t>();
+  std::string text =
+      fmt::format("{}: {} filter{}\n", path, info["kind"].get<std::string>(),
+                  info.contains("keys_are") ? " of " + info["keys_are"].get<std::string>() : "");
+  const auto row = [&](std::string_view name, const std::string& value) {
+    text += fmt::format("  {:<9} {}\n", name, value);
+  };
+  row("keys", fmt::format("{} added{}", with_commas(keys),
+                          planned != 0 ? ", planned for " + with_commas(planned) : ""));
+  if (!info["keys_estimated"].is_null()) {
+    row("", "about " + with_commas(info["keys_estimated"].get<std::uint64_t>()) +
+                " different ones by what is in it");
+  } else if (info["fill"].get<double>() == 1) {
+    row("", "every bit is set: no estimate");
+  }
+  std::string size = fmt::format("{} bytes", with_commas(info["bytes"].get<std::uint64_t>()));
+  if (keys != 0) {
+    size +=
+        fmt::format(", {:.2f} bits a key", static_cast<double>(info["bits"].get<std::uint64_t>()) /
+                                               static_cast<double>(keys));
+  }
+  row("size", size);
+  if (info.contains("shard")) {
+    row("shard", fmt::format("{} of {}, counted from 0: a slice of a larger filter",
+                             info["shard"].get<std::uint64_t>(),
+                             with_commas(info["shards"].get<std::uint64_t>())));
+  }
+  row("probes", fmt::format("{}", info["probes"].get<std::uint32_t>()));
+  for (const char* fact : {"layers", "doublings", "saturated", "total", "window"}) {
+    if (info.contains(fact)) row(fact, with_commas(info[fact].get<std::uint64_t>()));
+  }
+  row("fill", fmt::format("{:.2f} %", info["fill"].get<double>() * 100));
+  row("fpr",
+      fmt::format("{} now{}", as_rate(info["fpr_now"].get<double>()),
+                  info["fpr_target"].is_null()
+                      ? ""
+                      : ", at most " + as_rate(info["fpr_target"].get<double>()) + " asked for"));
+  row("hash", info.contains("key_id")
+                  ? fmt::format("{}, key id {}", info["hash"].get<std::string>(),
+                                info["key_id"].get<std::string>())
+                  : fmt::format("{}, seed {}", info["hash"].get<std::string>(),
+                                info["seed"].get<std::uint64_t>()));
+  row("format", fmt::format("version {}", info["format_version"].get<int>()));
+  write_output(text);
+}
+
+// A text index has documents where a filter has keys, and nothing to draw.
+void run_index_info(const info_options& o) {
+  if (!o.plot.empty()) {
+    throw error(errc::unsupported, fmt::format("{}: a text index has no picture", o.path));
+  }
+  const text_index index(o.path);
+  index.verify();
+  const nlohmann::json info = info_json(*index);
+  if (o.json) return print_json(info);
+  const auto number = [&](const char* name) {
+    return with_commas(info[name].get<std::uint64_t>());
+  };
+  const auto bits = static_cast<double>(index->bits());
+  std::string text = fmt::format("{}: text index of {}\n", o.path, info["unit"].get<std::string>());
+  text += fmt::format("  documents {} in {} files and {} groups\n", number("documents"),
+                      number("files"), number("groups"));
+  text += fmt::format("  {:<9} {}, each once for a document\n",
+                      info.contains("kmer") ? number("kmer") + "-mers" : "words", number("keys"));
+  text += fmt::format("  size      {} bytes, {:.2f} bits a word\n", number("bytes"),
+                      bits / static_cast<double>(std::max<std::uint64_t>(1, index->words())));
+  text += fmt::format("  probes    {}\n", number("probes"));
+  text += fmt::format("  fpr       {} of the documents for each word, at most {} asked for\n",
+                      as_rate(index->fpr()), as_rate(index->options().fpr));
+  text += fmt::format("  hash      xxh3, seed {}\n", index->options().seed);
+  text += fmt::format("  format    version {}\n", format_version);
+  write_output(text);
+}
+
+void run_info(const info_options& o) {
+  check_plot(o.plot, o.json);
+  if (is_text_index(o.path)) return run_index_info(o);
+  any_filter f = any_filter::open(o.path);
+  f.verify(o.threads);
+  f.advance(clock_now());
+  const nlohmann::json info = info_json(f, std::filesystem::file_size(o.path));
+  const std::string picture = o.plot.empty() ? "" : plot(fill_figure(f, o.path), o.plot);
+  if (o.json) {
+    print_json(info);
+  } else {
+    print_text(o.path, info);
+  }
+  write_output(picture);
+}
+
+}  // namespace
+
+void add_info(command& app, int& status) {
+  auto o = std::make_shared<info_options>();
+  command* verb = app.add_subcommand("info", "Say what a filter file is");
+  verb->add_option("F", o->path, "The filter file")->required()->type_name("");
+  verb->add_flag("--json", o->json, "Print it as JSON");
+  add_plot(*verb, o->plot);
+  add_quiet(*verb, o->quiet);
+  add_threads(*verb, o->threads);
+  verb->footer(
+      "Example:\n  bloomery info words.bloom\n  bloomery info --json words.bloom | jq .fpr_now\n"
+      "  bloomery info --plot - words.bloom");
+  verb->callback([o, &status] {
+    run_info(*o);
+    status = exit_success;
+  });
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,216 @@
+// bloomery plan: how large a filter of each kind would be, and what else there is.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/core/sizing.hpp"
+#include "cli/args/common.hpp"
+#include "cli/output/plan_figure.hpp"
+#include "cli/output/plot.hpp"
+#include "cli/output/text.hpp"
+#include "cli/verbs/verbs.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+struct plan_options {
+  std::string keys;
+  std::string fpr;
+  std::string bytes;
+  std::string plot;
+  std::string panel;
+  bool quiet = false;  // there is nothing to silence; scripts give it to every verb
+  bool json = false;
+};
+
+struct alternative {
+  std::string name;
+  double bytes;
+  double fpr;
+};
+
+// What people use when they do not use a filter, for n keys and the same or a lower fpr.
+std::vector<alternative> alternatives(double n, double fpr) {
+  // A list of hashes of b bits answers an absent key wrongly with probability n/2^b.
+  const double cut = std::ceil(std::log2(n / fpr));
+  return {
+      {fmt::format("sorted list of {:.0f}-bit hashes", cut), n * cut / 8, n * std::exp2(-cut)},
+      {"sorted list of 64-bit hashes", n * 8, n * 0x1p-64},
+      // Open addressing, 7/8 full, a byte of metadata for each slot.
+      {"hash table of 64-bit hashes", n / 0.875 * 9, n * 0x1p-64},
+      // Each a pointer in the table, and a piece of memory with its length and its allocator's share.
+      {"hash table of 20-byte keys", n * 40, 0}};
+}
+
+nlohmann::json make_row(const sizing::request& r) {
+  const plan p = sizing::make_plan(r);
+  const abilities can = abilities_of(r.kind);
+  return {{"kind", kind_name(r.kind)},
+          {"bits_per_key", p.bits_per_key()},
+          {"bytes", (p.shape.bits + 63) / 64 * 8},
+          {"probes", p.shape.probes},
+          {"fpr", p.fpr},
+          {"times_lower_bound",
+           static_cast<double>(p.shape.bits) / sizing::lower_bound_bits(r.keys, p.fpr)},
+          {"lines", sizing::lines_of_lookup(p.shape)},
+          {"add", can.add},
+          {"remove", can.remove},
+          {"count", can.count},
+          {"value", can.value},
+          {"merge", can.merge},
+          {"grow", can.grow},
+          {"forget", can.forget}};
+}
+
+// The kinds that hold a set. Top-k holds the most frequent keys only, so it has no size for all of them.
+nlohmann::json make_rows(const sizing::request& asked) {
+  nlohmann::json rows = nlohmann::json::array();
+  std::optional<error> reason;
+  for (const filter_kind kind : all_kinds()) {
+    if (kind == filter_kind::top_k) continue;
+    sizing::request r = asked;
+    r.kind = kind;
+    try {
+      rows.push_back(make_row(r));
+    } catch (const error& e) {
+      // One kind that cannot do it has no line; if none can, the first reason is the answer.
+      if (!reason) reason = e;
+    }
+  }
+  if (rows.empty()) throw error(*reason);
+  return rows;
+}
+
+nlohmann::json make_json(const sizing::request& r) {
+  nlohmann::json rows = make_rows(r);
+  // With a size given there is no common rate; the bound is then for the best kind's.
+  double fpr = 1;
+  for (const auto& row : rows) fpr = std::min(fpr, row["fpr"].get<double>());
+  if (r.fpr) fpr = *r.fpr;
+  const double bound = sizing::lower_bound_bits(r.keys, fpr);
+  nlohmann::json others = nlohmann::json::array();
+  for (const alternative& a : alternatives(static_cast<double>(r.keys), fpr)) {
+    others.push_back({{"name", a.name},
+                      {"bytes", static_cast<std::uint64_t>(std::ceil(a.bytes))},
+                      {"bits_per_key", a.bytes * 8 / static_cast<double>(r.keys)},
+                      {"fpr", a.fpr}});
+  }
+  return {{"keys", r.keys},
+          {"fpr", fpr},
+          {"rows", rows},
+          {"lower_bound",
+           {{"bits_per_key", bound / static_cast<double>(r.keys)},
+            {"bytes", static_cast<std::uint64_t>(std::ceil(bound / 8))}}},
+          {"alternatives", others}};
+}
+
+std::string can_text(const nlohmann::json& row) {
+  std::string text;
+  for (const char* ability : {"add", "remove", "count", "value", "merge", "grow", "forget"}) {
+    if (!row[ability].get<bool>()) continue;
+    text += text.empty() ? "" : ", ";
+    text += ability;
+  }
+  return text.empty() ? "static" : text;
+}
+
+// The answer in a sentence, and the command that follows from it.
+std::string in_words(const nlohmann::json& plan, const plan_options& o) {
+  std::string text = fmt::format("{} keys at {}:", with_commas(plan["keys"].get<std::uint64_t>()),
+                                 as_rate(plan["fpr"].get<double>()));
+  const auto size_of = [&](const nlohmann::json& rows, const char* field, std::string_view name) {
+    for (const auto& row : rows) {
+      if (row[field].get<std::string>() == name) return as_bytes(row["bytes"].get<double>());
+    }
+    return std::string("none");
+  };
+  for (const auto& [kind, shown] :
+       {std::pair{"blocked", "blocked"}, std::pair{"classic", "classic"},
+        std::pair{"ribbon", "static (ribbon)"}}) {
+    text += fmt::format(" {} {},", shown, size_of(plan["rows"], "kind", kind));
+  }
+  text += fmt::format(" a hash table of 20-byte keys about {}.\n",
+                      size_of(plan["alternatives"], "name", "hash table of 20-byte keys"));
+  const std::string size =
+      o.bytes.empty() ? "--fpr " + (o.fpr.empty() ? "1%" : o.fpr) : "--bytes " + o.bytes;
+  return text + fmt::format(
+                    "Run 'bloomery build {} -o F KEYS'; add '--kind ribbon' for the smallest "
+                    "if the keys never change.\n\n",
+                    size);
+}
+
+void print_text(const nlohmann::json& plan, const plan_options& o) {
+  std::string text = in_words(plan, o);
+  text += fmt::format("  {:<30} {:>10} {:>13} {:>7} {:>10} {:>12} {:>6}  {}\n", "", "size",
+                      "bits per key", "probes", "fpr", "times bound", "lines", "can");
+  const auto line = [&](const std::string& name, const nlohmann::json& row) {
+    text += fmt::format("  {:<30} {:>10} {:>13.2f}", name, as_bytes(row["bytes"].get<double>()),
+                        row["bits_per_key"].get<double>());
+    if (row.contains("probes")) {
+      text += fmt::format(" {:>7} {:>10} {:>12.2f} {:>6}  {}", row["probes"].get<int>(),
+                          as_rate(row["fpr"].get<double>()), row["times_lower_bound"].get<double>(),
+                          row["lines"].get<int>(), can_text(row));
+    } else if (row.contains("fpr")) {
+      text += fmt::format(" {:>7} {:>10}", "", as_rate(row["fpr"].get<double>()));
+    }
+    text += '\n';
+  };
+  for (const auto& row : plan["rows"]) line(row["kind"].get<std::string>(), row);
+  line("lower bound of any filter", plan["lower_bound"]);
+  text += '\n';
+  for (const auto& row : plan["alternatives"]) line(row["name"].get<std::string>(), row);
+  write_output(text);
+}
+
+void run_plan(const plan_options& o) {
+  sizing::request r;
+  r.keys = parse_count(o.keys);
+  if (!o.bytes.empty()) {
+    r.bytes = parse_bytes(o.bytes);
+  } else {
+    r.fpr = o.fpr.empty() ? 0.01 : parse_rate(o.fpr);
+  }
+  check_plot(o.plot, o.json);
+  const nlohmann::json plan = make_json(r);
+  const std::string picture = o.plot.empty() ? "" : plot(plan_figure(r, o.panel), o.plot);
+  if (o.json) {
+    print_json(plan);
+  } else {
+    print_text(plan, o);
+  }
+  write_output(picture);
+}
+
+}  // namespace
+
+void add_plan(command& app, int& status) {
+  auto o = std::make_shared<plan_options>();
+  command* verb = app.add_subcommand("plan", "Compare the sizes of every kind before building one");
+  verb->add_option("--keys", o->keys, "Number of keys: 1000, 1e9, 64k, 2.5M, 10G")
+      ->required()
+      ->type_name("N");
+  option* fpr = verb->add_option("--fpr", o->fpr,
+                                 "Highest false-positive rate: 0.01, 1% or 1e-2 (default 1%)")
+                    ->type_name("P");
+  verb->add_option("--bytes", o->bytes, "The memory that there is, instead of a rate: 64K, 10M, 2G")
+      ->excludes(fpr)
+      ->type_name("M");
+  verb->add_flag("--json", o->json, "Print it as JSON");
+  option* drawn = add_plot(*verb, o->plot);
+  verb->add_option("--panel", o->panel, "Draw one panel only: probes, kinds or packed")
+      ->one_of({"probes", "kinds", "packed"})
+      ->needs(drawn)
+      ->type_name("P");
+  add_quiet(*verb, o->quiet);
+  verb->footer(
+      "Example:\n  bloomery plan --keys 1e9 --fpr 0.1%\n  bloomery plan --keys 7M --bytes 8M\n"
+      "  bloomery plan --keys 7M --plot plan.svg");
+  verb->callback([o, &status] {
+    run_plan(*o);
+    status = exit_success;
+  });
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,291 @@
+// bloomery reconcile: what two sets of lines do not have in common, by the protocol of exchange/reconcile.hpp. Between two
+// files both halves run here, in two threads over a pair of sockets, and the bytes that pass are counted; with --listen and
+// --connect they run on two hosts.
+#include "bloomery/exchange/reconcile.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <future>
+#include <utility>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/format/file.hpp"
+#include "cli/args/common.hpp"
+#include "cli/input/source.hpp"
+#include "cli/output/text.hpp"
+#include "cli/verbs/verbs.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+struct reconcile_verb {
+  record_options records;
+  std::string a;
+  std::string b;
+  std::string listen;
+  std::string connect;
+  std::string method = "auto";
+  std::string output;
+  std::optional<double> timeout;
+  bool quiet = false;
+  bool json = false;
+};
+
+// All lines of a file, in memory.
+class line_list {
+ public:
+  line_list(const std::string& path, const record_options& records, bool quiet) {
+    progress meter("reading", progress_options{.quiet = quiet});
+    key_source source({path}, records, meter);
+    for (chunk c; source.next(c);) {
+      for (const std::string_view line : c.keys) {
+        if (line.size() > reconcile_longest_key) {
+          throw error(errc::bad_argument,
+                      fmt::format("{}: a line of {} bytes; at most {} can be reconciled", path,
+                                  with_commas(line.size()), with_commas(reconcile_longest_key)));
+        }
+        text_.append(line);
+        ends_.push_back(text_.size());
+      }
+    }
+    std::size_t start = 0;
+    views_.reserve(ends_.size());
+    for (const std::size_t end : ends_) {
+      views_.push_back(std::string_view(text_).substr(start, end - start));
+      start = end;
+    }
+    ends_ = {};
+  }
+  line_list(const line_list&) = delete;
+  line_list& operator=(const line_list&) = delete;
+
+  [[nodiscard]] std::span<const std::string_view> lines() const { return views_; }
+
+ private:
+  std::string text_;
+  std::vector<std::size_t> ends_;
+  std::vector<std::string_view> views_;
+};
+
+// Text to standard output or a file, in pieces.
+template <class Write>
+class piecewise {
+ public:
+  piecewise(Write write, std::string_view end) : write_(write), end_(end) {}
+
+  void line(std::string_view mark, std::string_view text) {
+    buffer_.append(mark).append(text).append(end_);
+    if (buffer_.size() >= std::size_t{1} << 16U) flush();
+  }
+  void flush() {
+    write_(buffer_);
+    buffer_.clear();
+  }
+
+ private:
+  Write write_;
+  std::string_view end_;
+  std::string buffer_;
+};
+
+patience patience_of(const reconcile_verb& o) {
+  constexpr double most_seconds = 1e6;
+  const double seconds = o.timeout.value_or(60);
+  if (!(seconds > 0 && seconds <= most_seconds)) {
+    throw error(errc::bad_argument, "--timeout is a number of seconds above 0, at most a million");
+  }
+  const auto idle = std::chrono::milliseconds(
+      std::max<std::int64_t>(1, static_cast<std::int64_t>(seconds * 1000)));
+  return {.idle = idle, .total = 60 * idle};
+}
+
+reconcile_options protocol_options(const reconcile_verb& o) {
+  return {.method = *method_from_name(o.method)};
+}
+
+reconciliation talk(channel bytes, const line_list& lines, const reconcile_verb& o) {
+  message_channel peer(std::move(bytes));
+  reconciliation r = reconcile(peer, lines.lines(), protocol_options(o));
+  peer.finish();
+  return r;
+}
+
+// What was found, as both forms print it.
+struct findings {
+  std::vector<std::string_view> here;   // lines that only we have, or only A,
+  std::vector<std::string_view> there;  // and only the peer, or only B
+  reconcile_report report;
+};
+
+nlohmann::json phase(const traffic& t) { return {{"sent", t.sent}, {"received", t.received}}; }
+
+void print_report(const findings& f) {
+  const reconcile_report& r = f.report;
+  print_json({{"keys_here", r.keys_here},
+              {"keys_there", r.keys_there},
+              {"only_here", f.here.size()},
+              {"only_there", f.there.size()},
+              {"method", method_name(r.method)},
+              {"estimated_difference", r.estimated_difference},
+              {"found_by_filter", r.found_by_filter},
+              {"symbols", r.symbols},
+              {"rounds", r.rounds},
+              {"round_trips", r.round_trips},
+              {"bytes", r.all().both()},
+              {"bytes_sent", r.all().sent},
+              {"bytes_received", r.all().received},
+              {"phases",
+               {{"greetings", phase(r.greetings)},
+                {"filters", phase(r.filters)},
+                {"tables", phase(r.tables)},
+                {"keys", phase(r.keys)}}},
+              {"everything_bytes", r.everything_bytes()},
+              {"smaller_bytes", r.smaller_bytes()}});
+}
+
+void tell_report(const findings& f, std::string_view who) {
+  const reconcile_report& r = f.report;
+  const auto size = [](std::uint64_t bytes) { return as_bytes(static_cast<double>(bytes)); };
+  tell(
+      "bloomery: {} and {} different lines; only here (<) {}, only there (>) {}\n"
+      "bloomery: {} {} ({}, {} round trips); sending everything takes {}, the smaller set, as comm "
+      "needs it, {}\n",
+      with_commas(r.keys_here), with_commas(r.keys_there), with_commas(f.here.size()),
+      with_commas(f.there.size()), who, size(r.all().both()), method_name(r.method), r.round_trips,
+      size(r.everything_bytes()), size(r.smaller_bytes()));
+}
+
+// The union: our lines as they are, and what only the peer has.
+void write_union(const reconcile_verb& o, const line_list& lines, const findings& f) {
+  atomic_file file(o.output);
+  piecewise out([&](std::string_view text) { file.append(std::as_bytes(std::span(text))); },
+                o.records.line_end());
+  for (const std::string_view line : lines.lines()) out.line("", line);
+  for (const std::string_view line : f.there) out.line("", line);
+  out.flush();
+  file.commit();
+}
+
+void show(const reconcile_verb& o, const line_list& lines, const findings& f,
+          std::string_view who) {
+  if (!o.output.empty()) write_union(o, lines, f);
+  if (o.json) {
+    print_report(f);
+  } else {
+    piecewise out([](std::string_view text) { write_output(text); }, o.records.line_end());
+    for (const std::string_view line : f.here) out.line("< ", line);
+    for (const std::string_view line : f.there) out.line("> ", line);
+    out.flush();
+  }
+  if (!o.quiet) tell_report(f, who);
+}
+
+std::vector<std::string_view> chosen(const line_list& lines, std::span<const std::size_t> places) {
+  std::vector<std::string_view> found;
+  for (const std::size_t place : places) found.push_back(lines.lines()[place]);
+  return found;
+}
+
+void run_local(const reconcile_verb& o) {
+  if (o.b.empty()) {
+    throw error(errc::bad_argument,
+                "two files are compared; with one, --listen or --connect names the other host");
+  }
+  const line_list a(o.a, o.records, o.quiet);
+  const line_list b(o.b, o.records, o.quiet);
+  auto [here, there] = pipe_pair(patience_of(o));
+  auto other = std::async(std::launch::async, [&, end = std::move(there)]() mutable {
+    return talk(std::move(end), b, o);
+  });
+  const reconciliation of_a = talk(std::move(here), a, o);
+  const reconciliation of_b = other.get();
+  show(o, a,
+       {.here = chosen(a, of_a.only_here),
+        .there = chosen(b, of_b.only_here),
+        .report = of_a.report},
+       "two hosts would exchange");
+}
+
+channel meet(const reconcile_verb& o) {
+  if (!o.connect.empty()) return connect(o.connect, patience_of(o));
+  listener door(o.listen);
+  if (!o.quiet) tell("bloomery: listening on port {}\n", door.port());
+  return door.accept(patience_of(o));
+}
+
+void run_remote(const reconcile_verb& o) {
+  if (!o.b.empty()) {
+    throw error(errc::bad_argument,
+                "with --listen or --connect there is one file here; the other is with the peer");
+  }
+  const line_list lines(o.a, o.records, o.quiet);
+  const std::string& address = o.connect.empty() ? o.listen : o.connect;
+  channel bytes = meet(o);
+  const reconciliation r = [&] {
+    try {
+      return talk(std::move(bytes), lines, o);
+    } catch (const error& e) {
+      throw error(e.code(), fmt::format("{}: {}", address, e.what()));
+    }
+  }();
+  show(o, lines,
+       {.here = chosen(lines, r.only_here),
+        .there = {r.only_there.begin(), r.only_there.end()},
+        .report = r.report},
+       "exchanged");
+}
+
+}  // namespace
+
+void add_reconcile(command& app, int& status) {
+  auto o = std::make_shared<reconcile_verb>();
+  command* verb = app.add_subcommand(
+      "reconcile", "Print the lines that only one of two hosts or files has, for few bytes");
+  verb->add_option("A", o->a,
+                   "A file of lines, or - for standard input; gzip, zstd and xz are unpacked")
+      ->required()
+      ->type_name("");
+  verb->add_option("B", o->b, "Another, to compare it with")->type_name("");
+  option* listen =
+      verb->add_option("--listen", o->listen,
+                       "Wait for a peer at this address instead of B; port 0 takes a free one")
+          ->type_name("HOST:PORT");
+  verb->add_option("--connect", o->connect, "Ask the peer at this address instead of B")
+      ->excludes(listen)
+      ->type_name("HOST:PORT");
+  verb->add_option("-o,--output", o->output,
+                   "Write the union there: the lines of A and what it lacks")
+      ->type_name("FILE");
+  verb->add_option("--method", o->method,
+                   "auto, sketch, filter or full: how the difference is found (default auto)")
+      ->one_of({"auto", "sketch", "filter", "full"})
+      ->type_name("M");
+  verb->add_option("--timeout", o->timeout, "Give up after so many seconds of silence (default 60)")
+      ->type_name("S");
+  verb->add_flag("--json", o->json, "Print only the numbers, as JSON");
+  add_quiet(*verb, o->quiet);
+  verb->group_options("Input");
+  verb->add_flag("--keep-empty", o->records.keep_empty, "An empty line is a line too");
+  verb->add_flag("--crlf", o->records.crlf, "Lines end with CR LF; the CR is no part of the line");
+  verb->add_flag("-0,--null", o->records.null,
+                 "Lines end with a NUL instead of a line end, as find -print0 has it");
+  verb->footer(
+      "'< line' is only in A, or here; '> line' only in B, or with the peer. Files need not be "
+      "sorted,\n"
+      "and a line counts once. Nothing is encrypted.\n\n"
+      "Example:\n  bloomery reconcile monday.txt tuesday.txt\n"
+      "  bloomery reconcile --listen 0.0.0.0:4711 -o all.txt mine.txt      # one host\n"
+      "  bloomery reconcile --connect there:4711 -o all.txt mine.txt       # the other");
+  verb->callback([o, &status] {
+    if (o->listen.empty() && o->connect.empty()) {
+      run_local(*o);
+    } else {
+      run_remote(*o);
+    }
+    status = exit_success;
+  });
+}
+
+}  // namespace bloomery::cli

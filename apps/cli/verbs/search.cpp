@@ -1,0 +1,216 @@
+// bloomery search: the documents of an index that contain all the words.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <mutex>
+#include <unordered_map>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/core/parallel.hpp"
+#include "bloomery/search/text_index.hpp"
+#include "cli/args/common.hpp"
+#include "cli/input/documents.hpp"
+#include "cli/output/text.hpp"
+#include "cli/verbs/verbs.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+struct search_options {
+  std::string path;
+  std::vector<std::string> words;
+  std::string threshold = "100%";
+  unsigned threads = 0;
+  bool verify = false;
+  bool count = false;
+  bool null = false;
+  bool quiet = false;  // there is nothing to silence; scripts give it to every verb
+  bool json = false;
+};
+
+// The terms themselves, not their hashes: what is verified is true.
+struct question {
+  std::vector<std::string> terms;  // different ones
+  double share = 1;
+  std::uint64_t needed = 0;
+
+  [[nodiscard]] std::vector<std::uint64_t> hashes(std::uint64_t seed) const {
+    std::vector<std::uint64_t> all;
+    for (const std::string& term : terms) all.push_back(term_hash(seed, term));
+    return all;
+  }
+};
+
+question ask(const search_options& o, const text_index_options& indexed) {
+  question q;
+  q.share = parse_rate(o.threshold);
+  for (const std::string& word : o.words) {
+    for (std::string& term : terms_of(word, indexed)) q.terms.push_back(std::move(term));
+  }
+  std::ranges::sort(q.terms);
+  q.terms.erase(std::unique(q.terms.begin(), q.terms.end()), q.terms.end());
+  q.needed = terms_needed(q.share, q.terms.size());
+  return q;
+}
+
+// Finds which documents of one file have the terms.
+class prover final : public document_sink {
+ public:
+  prover(const question& q, std::vector<std::uint32_t> lines)
+      : question_(&q), lines_(std::move(lines)), seen_(q.terms.size()), proved_(lines_.size()) {
+    for (std::size_t i = 0; i < q.terms.size(); ++i) places_.emplace(q.terms[i], i);
+  }
+
+  void term(std::string_view term) override {
+    const auto at = places_.find(term);
+    if (at == places_.end() || seen_[at->second]) return;
+    seen_[at->second] = true;
+    ++number_;
+  }
+  void end(std::uint32_t line) override {
+    const auto at = std::ranges::lower_bound(lines_, line);
+    if (at != lines_.end() && *at == line) {
+      proved_[static_cast<std::size_t>(at - lines_.begin())] = number_ >= question_->needed;
+    }
+    std::fill(seen_.begin(), seen_.end(), false);
+    number_ = 0;
+  }
+  // A whole file is done when it has them all.
+  [[nodiscard]] bool enough() const override {
+    return lines_.size() == 1 && lines_[0] == 0 && number_ >= question_->needed;
+  }
+  [[nodiscard]] const std::vector<bool>& proved() const { return proved_; }
+
+ private:
+  const question* question_;
+  std::vector<std::uint32_t> lines_;  // where the documents begin, in order
+  std::unordered_map<std::string_view, std::size_t> places_;
+  std::vector<bool> seen_;
+  std::vector<bool> proved_;
+  std::size_t number_ = 0;  // of terms seen
+};
+
+// Documents of one file, which stand side by side.
+struct candidate_file {
+  std::string path;
+  std::vector<std::uint32_t> documents;
+  std::vector<std::uint32_t> lines;
+};
+
+std::vector<candidate_file> by_file(const text_index_view& index,
+                                    const std::vector<std::uint32_t>& found) {
+  std::vector<candidate_file> files;
+  std::uint32_t last = text_index_view::no_file;
+  for (const std::uint32_t number : found) {
+    const auto document = index.document(number);
+    if (files.empty() || index.file_of(number) != last) {
+      last = index.file_of(number);
+      files.push_back({.path = std::string(document->path), .documents = {}, .lines = {}});
+    }
+    files.back().documents.push_back(number);
+    files.back().lines.push_back(document->line);
+  }
+  return files;
+}
+
+// Reads the documents and keeps those that have the terms.
+std::vector<std::uint32_t> proved(const search_options& o, const text_index_view& index,
+                                  const question& q, const std::vector<std::uint32_t>& found,
+                                  std::vector<complaint>& complaints) {
+  const std::vector<candidate_file> files = by_file(index, found);
+  std::vector<std::vector<std::uint32_t>> kept(files.size());
+  std::mutex mutex;
+  detail::in_parallel(parallel{o.threads}, files.size(), [&](std::uint64_t i) {
+    const candidate_file& file = files[i];
+    try {
+      if (file.path == "-") {
+        throw error(errc::unsupported, "-: standard input cannot be read again");
+      }
+      prover sink(q, file.lines);
+      read_documents(file.path, index.options(), false, sink);
+      for (std::size_t d = 0; d < file.documents.size(); ++d) {
+        if (sink.proved()[d]) kept[i].push_back(file.documents[d]);
+      }
+    } catch (const error& e) {
+      const std::lock_guard lock(mutex);
+      complaints.push_back({.place = i, .text = e.what()});
+    }
+  });
+  std::vector<std::uint32_t> all;
+  for (const auto& some : kept) all.insert(all.end(), some.begin(), some.end());
+  return all;
+}
+
+std::string name_of(const text_index_view& index, std::uint32_t number) {
+  const auto document = index.document(number);
+  std::string name(document->path);
+  if (index.options().unit == document_unit::paragraph) name += fmt::format(":{}", document->line);
+  return name;
+}
+
+void print_found(const search_options& o, const text_index_view& index, const question& q,
+                 const std::vector<std::uint32_t>& found) {
+  std::string text;
+  nlohmann::json names = nlohmann::json::array();
+  if (!o.count) {
+    for (const std::uint32_t number : found) {
+      if (o.json) {
+        names.push_back(name_of(index, number));
+      } else {
+        text.append(name_of(index, number)).push_back(o.null ? '\0' : '\n');
+      }
+    }
+  } else {
+    text = fmt::format("{}\n", found.size());
+  }
+  if (!o.json) return write_output(text);
+  nlohmann::json object = {{"terms", q.terms.size()},
+                           {"found", found.size()},
+                           {"verified", o.verify},
+                           {"expected_false", o.verify ? 0.0 : index.expected_false(q.needed)}};
+  if (!o.count) object["documents"] = std::move(names);
+  print_json(object);
+}
+
+int run_search(const search_options& o) {
+  const text_index index(o.path);
+  const question q = ask(o, index->options());
+  std::vector<complaint> complaints;
+  std::vector<std::uint32_t> found = index->find(q.hashes(index->options().seed), q.share);
+  if (o.verify) found = proved(o, *index, q, found, complaints);
+  print_found(o, *index, q, found);
+  tell_complaints(complaints);
+  if (!complaints.empty()) return exit_error;
+  return found.empty() ? exit_no_match : exit_success;
+}
+
+}  // namespace
+
+void add_search(command& app, int& status) {
+  auto o = std::make_shared<search_options>();
+  command* verb = app.add_subcommand("search", "Print the documents that contain all the words");
+  verb->add_option("I", o->path, "The index file")->required()->type_name("");
+  verb->add_option("WORD", o->words, "Words, in any case; sequences for an index of k-mers")
+      ->required()
+      ->type_name("");
+  verb->add_flag("--verify", o->verify,
+                 "Read the documents that are found, and print only those that have the words");
+  verb->add_option("--threshold", o->threshold,
+                   "The share of the words or k-mers that must be there (default 100%)")
+      ->type_name("P");
+  verb->add_flag("-c,--count", o->count, "Print only how many");
+  verb->add_flag("-0,--null", o->null, "Paths end with a NUL instead of a line end");
+  verb->add_flag("--json", o->json, "Print the documents and numbers as JSON");
+  add_quiet(*verb, o->quiet);
+  add_threads(*verb, o->threads);
+  verb->footer(
+      "Without --verify a document without the words is printed now and then; none that has\n"
+      "them is left out.\n"
+      "Exit status: 0 when a document was found, 1 when none was, 2 after an error.\n\n"
+      "Example:\n  bloomery index -o notes.bloom notes/\n"
+      "  bloomery search --verify notes.bloom bloom filter");
+  verb->callback([o, &status] { status = run_search(*o); });
+}
+
+}  // namespace bloomery::cli

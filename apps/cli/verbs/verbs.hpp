@@ -1,0 +1,39 @@
+// The verbs of the tool, each in a source of its own. A verb adds its options and help to the app and sets
+// the exit status when it runs.
+#pragma once
+
+#include "cli/args/command.hpp"
+
+namespace bloomery::cli {
+
+// What scripts rely on, as with grep.
+inline constexpr int exit_success = 0;
+inline constexpr int exit_no_match = 1;
+inline constexpr int exit_error = 2;
+
+void add_build(command& app, int& status);
+void add_change(command& app, int& status);  // add, remove
+void add_check(command& app, int& status);
+void add_dedup(command& app, int& status);
+void add_count(command& app, int& status);
+void add_map(command& app, int& status);
+void add_top(command& app, int& status);
+void add_compact(command& app, int& status);
+void add_explain(command& app, int& status);
+void add_info(command& app, int& status);
+void add_verify(command& app, int& status);
+void add_plan(command& app, int& status);
+void add_sets(command& app, int& status);  // merge, intersect, fold, compare
+void add_passwd(command& app, int& status);
+void add_block(command& app, int& status);
+void add_spell(command& app, int& status);   // needs bloomery::text
+void add_index(command& app, int& status);   // needs bloomery::text
+void add_search(command& app, int& status);  // likewise
+void add_bench(command& app, int& status);
+void add_reconcile(command& app, int& status);
+void add_join(command& app, int& status);
+void add_push(command& app, int& status);   // push, pull; needs hiredis
+void add_redis(command& app, int& status);  // likewise
+void add_wire(command& app, int& status);   // pack, unpack, diff, patch
+
+}  // namespace bloomery::cli

@@ -1,0 +1,56 @@
+// The lines and the stash of a split filter (detail/bits/split_lines.hpp), owned.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "bloomery/bits/bit_array.hpp"
+#include "bloomery/detail/bits/split_lines.hpp"
+
+namespace bloomery::detail {
+
+class split_table {
+ public:
+  split_table() = default;
+  // All calls that need memory throw errc::no_memory, with nothing changed, when there is none.
+  explicit split_table(std::uint64_t lines);
+  explicit split_table(const split_lines& other);
+
+  [[nodiscard]] split_lines view() const noexcept;
+  // Cells and slots in use.
+  [[nodiscard]] std::uint64_t entries() const noexcept { return used_ + stashed_; }
+
+  // Adds those of the keys that are not contained, one after the other. Ends before the one that would be stored beyond
+  // `most`, and before and after one for which the stash becomes larger.
+  struct added {
+    std::size_t done = 0;
+    std::uint64_t stored = 0;
+  };
+  added add(std::span<const std::uint64_t> hashes, std::uint64_t most);
+  // Puts a key that is not contained where it belongs; only if that is its line, which then has room.
+  void put(std::uint64_t hash);
+  [[nodiscard]] bool put_in_line(std::uint64_t hash) noexcept;
+  // The same keys in twice as many lines.
+  [[nodiscard]] split_table doubled() const;
+  // Puts the keys of one with as many lines, but for those that are contained for certain. A cell that finds its line full
+  // becomes one with the cell that is most like it: what is not a key of either may fit it, so lines should rarely be full.
+  void put_all(const split_lines& other);
+
+ private:
+  // Puts a cell at the end of a line; false when it is full.
+  bool append(std::uint64_t line, std::uint16_t cell) noexcept;
+  [[nodiscard]] bool stash_is_full() const noexcept;  // as full as it may be
+  void stash(std::uint64_t hash);
+
+  bit_array lines_;
+  bit_array slots_;
+  std::uint64_t used_ = 0;
+  std::uint64_t stashed_ = 0;
+};
+
+[[nodiscard]] std::uint64_t cells_used(const split_lines& table) noexcept;
+// The chance that a random hash finds a fingerprint, over the lines as they are.
+[[nodiscard]] double split_rate(const split_lines& table) noexcept;
+
+}  // namespace bloomery::detail

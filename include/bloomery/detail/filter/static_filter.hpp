@@ -1,0 +1,161 @@
+// What the static kinds (fuse, ribbon, bloomier) have in common as types: a view that borrows a
+// payload, an owner that builds one from all keys, and a builder that makes the same payload a
+// shard at a time. None of them has an add: a key more is another filter.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bloomery/bits/bit_array.hpp"
+#include "bloomery/core/shape.hpp"
+#include "bloomery/detail/filter/batch.hpp"
+#include "bloomery/detail/filter/static_layout.hpp"
+
+namespace bloomery {
+
+// A key of a map: its hash and what belongs to it.
+struct valued_hash {
+  std::uint64_t hash;
+  std::uint64_t value;
+};
+
+// `Kind` derives from this and has contains and contains_bits.
+template <class Kind>
+class static_view : public detail::batch_answers<Kind> {
+ public:
+  using hash_type = std::uint64_t;
+  static constexpr probe_scheme scheme = probe_scheme::multiply;
+
+  [[nodiscard]] const bloomery::shape& shape() const noexcept { return plan_.shape; }
+  // shape.bits are those of the payload; the rest is as it was asked for.
+  [[nodiscard]] const plan& planned() const noexcept { return plan_; }
+  // Different keys in the filter.
+  [[nodiscard]] std::uint64_t keys() const noexcept { return directory_.keys; }
+  [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
+    return {directory_.words, static_cast<std::size_t>(bit_array::words_for(shape().bits))};
+  }
+  // The share of the payload that cells of this many bits need at the least; above 0.99 in a large
+  // ribbon.
+  [[nodiscard]] double fill() const noexcept {
+    return std::min(
+        1.0, static_cast<double>(keys()) * shape().cell_bits / static_cast<double>(shape().bits));
+  }
+
+ protected:
+  static_view(const plan& p, const detail::static_directory& d) noexcept
+      : plan_(p), directory_(d) {}
+
+  [[nodiscard]] const detail::static_directory& directory() const noexcept { return directory_; }
+  void borrow(const std::uint64_t* words) noexcept {
+    directory_.entries = words == nullptr ? nullptr : words + directory_.array_words;
+    directory_.words = words;
+  }
+
+ private:
+  plan plan_;
+  detail::static_directory directory_;
+};
+
+namespace detail {
+
+struct built_payload {
+  bit_array array;
+  plan planned;
+  std::uint64_t keys = 0;
+};
+
+}  // namespace detail
+
+template <class View>
+class static_owner : public View {
+ public:
+  using view = View;
+
+  // A copy that owns its words.
+  explicit static_owner(const view& other)
+      : static_owner(
+            {.array = copy_of(other.words()), .planned = other.planned(), .keys = other.keys()}) {}
+
+  static_owner(const static_owner& other) : view(other), array_(other.array_) { rebind(); }
+  static_owner(static_owner&& other) noexcept : view(other), array_(std::move(other.array_)) {
+    other.borrow(nullptr);  // may be destroyed or assigned to
+  }
+  static_owner& operator=(static_owner other) noexcept {
+    view::operator=(other);
+    std::swap(array_, other.array_);
+    rebind();
+    return *this;
+  }
+  ~static_owner() = default;
+
+ protected:
+  explicit static_owner(detail::built_payload built)
+      : view(built.planned, built.array.words(), built.keys), array_(std::move(built.array)) {}
+
+  [[nodiscard]] std::uint64_t* mutable_words() noexcept { return array_.words().data(); }
+
+ private:
+  static bit_array copy_of(std::span<const std::uint64_t> words) {
+    bit_array array(std::uint64_t{64} * words.size());
+    std::copy(words.begin(), words.end(), array.words().begin());
+    return array;
+  }
+  void rebind() noexcept { this->borrow(array_.words().data()); }
+
+  bit_array array_;
+};
+
+namespace detail {
+
+template <class Item>
+class shard_stream {
+ public:
+  shard_stream() = default;
+  shard_stream(const shard_stream&) = delete;
+  shard_stream& operator=(const shard_stream&) = delete;
+  virtual ~shard_stream() = default;
+  [[nodiscard]] virtual std::uint64_t shards() const noexcept = 0;
+  virtual std::span<const std::uint64_t> add_shard(std::span<Item> items) = 0;
+  virtual std::vector<std::uint64_t> finish() = 0;
+  [[nodiscard]] virtual const plan& planned() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t keys() const noexcept = 0;
+};
+
+}  // namespace detail
+
+// The payload a shard at a time, for sets that are larger than memory; the words of the owner that
+// is built from the same plan and keys. An Item is a hash, or a valued_hash.
+//
+//     fuse_builder b(plan);       plan.keys decides how many shards there are
+//     for each shard in order     write(b.add_shard(those whose high64(hash * b.shards()) it is))
+//     write(b.finish())
+template <class Item>
+class static_builder {
+ public:
+  [[nodiscard]] std::uint64_t shards() const noexcept { return stream_->shards(); }
+  // The words of the next shard, good until the next call. Sorts what it is given, and drops
+  // repetitions from it.
+  std::span<const std::uint64_t> add_shard(std::span<Item> items) {
+    return stream_->add_shard(items);
+  }
+  // The words after the last shard.
+  std::vector<std::uint64_t> finish() { return stream_->finish(); }
+  // After finish: the plan with the bits of the payload.
+  [[nodiscard]] const plan& planned() const noexcept { return stream_->planned(); }
+  // Different keys so far.
+  [[nodiscard]] std::uint64_t keys() const noexcept { return stream_->keys(); }
+
+ protected:
+  explicit static_builder(std::unique_ptr<detail::shard_stream<Item>> stream) noexcept
+      : stream_(std::move(stream)) {}
+
+ private:
+  std::unique_ptr<detail::shard_stream<Item>> stream_;
+};
+
+}  // namespace bloomery

@@ -1,0 +1,231 @@
+// A filter in front of an expensive lookup: absent keys mostly never reach it (Bloom 1970; Broder and Mitzenmacher 2004).
+//
+//     bloomery::guard g(filter, [&](std::string_view key) { return store.get(key); });
+//     if (auto value = g.find(key)) ...        lookups = hits + fpr * misses
+//
+// The lookup is anything that can be called with a key, and answers with something that is true when the key was found: an
+// optional, a pointer, a bool. A key that the filter does not have gets an empty one. The filter is a bloomery::filter or any
+// other bloomery::keyed.
+//
+// Threads: find, add, removed, aged, rebuild and report may be called at the same time, if the lookup may. Readers wait for nobody.
+// For add the filter's kind must be classic, partitioned or blocked: those that can be asked and changed at once.
+#pragma once
+
+#include <chrono>
+#include <concepts>
+#include <cstdint>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/detail/guard/guard_counters.hpp"
+#include "bloomery/detail/guard/replaceable.hpp"
+#include "bloomery/guard/guard_report.hpp"
+#include "bloomery/hash/hash.hpp"
+
+namespace bloomery {
+
+struct guard_options {
+  std::uint32_t sample_every = 64;  // the time of every n-th call is taken; 0: of none
+  // When the filter is old: its rate is this many times what it was made for, or this share of its keys was removed.
+  double most_times_target = 2.0;
+  double most_removed = 0.1;
+};
+
+template <class Filter, class Lookup>
+class guard {
+ public:
+  using filter_type = Filter;
+  using hash_type = typename Filter::hash_type;
+
+  guard(Filter f, Lookup lookup, guard_options o = {})
+      : filter_(std::make_unique<Filter>(std::move(f))), options_(o), lookup_(std::move(lookup)) {}
+  guard(const guard&) = delete;
+  guard& operator=(const guard&) = delete;
+  // Waits for a rebuild that is under way.
+  ~guard() = default;
+
+  // What the lookup says, or an empty answer without asking it.
+  template <class Key>
+    requires std::default_initializable<std::decay_t<std::invoke_result_t<Lookup&, const Key&>>>
+  auto find(const Key& key) {
+    using answer = std::decay_t<std::invoke_result_t<Lookup&, const Key&>>;
+    stripe& mine = counters_.mine();
+    if (!asked(key, mine)) {
+      detail::count_one(mine.avoided);
+      return answer{};
+    }
+    answer found = looked_up(key, mine);
+    detail::count_one(static_cast<bool>(found) ? mine.hit : mine.wasted);
+    return found;
+  }
+  template <class Key>
+  auto operator()(const Key& key) {
+    return find(key);
+  }
+
+  // For a key that is in the store now: put it there first, then add it. So a rebuild that has not heard of the key
+  // finds it in the store. It is found by whoever knows that add has returned.
+  template <class Key>
+    requires requires(Filter& f, const hash_type& hash) { f.hashes().concurrent().add(hash); }
+  void add(const Key& key) {
+    const std::lock_guard lock(changes_);
+    Filter& f = filter_.current();
+    const hash_type hash = hash_key(f.hash_function(), key);
+    if (rebuilding_) added_.push_back(hash);
+    f.hashes().concurrent().add(hash);
+  }
+  // For keys that have left the store. They stay in the filter, and asking for them is wasted.
+  void removed(std::uint64_t keys = 1) {
+    const std::lock_guard lock(changes_);
+    removed_ += keys;
+  }
+
+  // Of the filter as it is now; reads all of it, and add waits.
+  [[nodiscard]] double fpr() const {
+    const std::lock_guard lock(changes_);
+    return filter_.current().fpr();
+  }
+  // Whether a new filter would be worth while, by the limits of guard_options.
+  [[nodiscard]] bool aged() const {
+    const std::lock_guard lock(changes_);
+    const Filter& f = filter_.current();
+    const auto keys = static_cast<double>(f.keys());
+    return static_cast<double>(removed_) > options_.most_removed * keys ||
+           f.fpr() > options_.most_times_target * target(f);
+  }
+
+  // Replaces the filter by make(), which scans the store, in a thread of its own. Keys that are added meanwhile go into
+  // both filters. False, and nothing done, while another rebuild is under way. The new filter must have the same hash.
+  template <class Make>
+    requires std::convertible_to<std::invoke_result_t<Make&>, Filter>
+  bool rebuild(Make make) {
+    const std::lock_guard one_at_a_time(starting_);
+    {
+      const std::lock_guard lock(changes_);
+      if (rebuilding_) return false;
+    }
+    if (worker_.joinable()) worker_.join();
+    begin_rebuild();
+    try {
+      worker_ = std::jthread([this, make = std::move(make)]() mutable { run(make); });
+    } catch (...) {
+      end_rebuild(nullptr);
+      throw;
+    }
+    return true;
+  }
+  template <class Make>
+  bool rebuild_if_aged(Make make) {
+    return aged() && rebuild(std::move(make));
+  }
+  // Until no rebuild is under way. Throws what the last one threw; the old filter is still in use then.
+  void wait() {
+    const std::lock_guard one_at_a_time(starting_);
+    if (worker_.joinable()) worker_.join();
+    if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
+  }
+
+  [[nodiscard]] guard_report report() const { return counters_.report(); }
+
+ private:
+  using clock = std::chrono::steady_clock;
+  using stripe = detail::guard_counters::stripe;
+
+  // The last of every n, so that the first call, which no cache knows, is none of them.
+  [[nodiscard]] bool sampled(std::uint64_t calls) const noexcept {
+    return options_.sample_every != 0 && calls % options_.sample_every == options_.sample_every - 1;
+  }
+
+  template <class Key>
+  [[nodiscard]] bool asked(const Key& key, stripe& mine) {
+    const auto ask = [&] {
+      return filter_.read([&](Filter& f) {
+        if constexpr (requires { f.hashes().concurrent(); }) {
+          return f.concurrent().contains(key);
+        } else {
+          return f.contains(key);
+        }
+      });
+    };
+    if (!sampled(mine.asked())) return ask();
+    // Reading the clock takes longer than asking; what it takes is measured and left out.
+    const auto before = clock::now();
+    const auto start = clock::now();
+    const bool answer = ask();
+    mine.filter_times.take(clock::now() - start - (start - before));
+    return answer;
+  }
+
+  template <class Key>
+  auto looked_up(const Key& key, stripe& mine) {
+    if (!sampled(mine.passed())) return std::invoke(lookup_, key);
+    const auto start = clock::now();
+    auto found = std::invoke(lookup_, key);
+    mine.lookup_times.take(clock::now() - start);
+    return found;
+  }
+
+  [[nodiscard]] static double target(const Filter& f) {
+    const plan& p = f.hashes().planned();
+    return p.fpr_target > 0 ? p.fpr_target : p.fpr;
+  }
+
+  void begin_rebuild() {
+    const std::lock_guard lock(changes_);
+    rebuilding_ = true;
+    removed_before_ = removed_;
+    failure_ = nullptr;
+  }
+  void end_rebuild(std::exception_ptr failure) {
+    const std::lock_guard lock(changes_);
+    failure_ = std::move(failure);
+    added_ = {};
+    rebuilding_ = false;
+  }
+  template <class Make>
+  void run(Make& make) {
+    try {
+      const auto old = replaced_by(std::make_unique<Filter>(make()));
+      filter_.await_readers();
+      end_rebuild(nullptr);
+    } catch (...) {
+      end_rebuild(std::current_exception());
+    }
+  }
+  // The old filter, which may still be read.
+  [[nodiscard]] std::unique_ptr<Filter> replaced_by(std::unique_ptr<Filter> fresh) {
+    const std::lock_guard lock(changes_);
+    if (fresh->hash_function().spec() != filter_.current().hash_function().spec()) {
+      throw error(errc::mismatch, "the rebuilt filter has another hash or seed than the old one");
+    }
+    if constexpr (requires(const hash_type& hash) { fresh->hashes().concurrent().add(hash); }) {
+      fresh->hashes().add_batch(added_);
+    }
+    removed_ -= removed_before_;
+    return filter_.exchange(std::move(fresh));
+  }
+
+  detail::guard_counters counters_;
+  detail::replaceable<Filter> filter_;
+  guard_options options_;
+  Lookup lookup_;
+
+  mutable std::mutex changes_;  // of the filter and of what follows; find does not take it
+  bool rebuilding_ = false;
+  std::vector<hash_type> added_;  // during a rebuild
+  std::uint64_t removed_ = 0;
+  std::uint64_t removed_before_ = 0;  // when the rebuild began
+  std::exception_ptr failure_;
+
+  std::mutex starting_;  // of worker_
+  std::jthread worker_;  // last, so that it is joined while all else is there
+};
+
+}  // namespace bloomery

@@ -1,0 +1,27 @@
+// The addresses, domains and URLs in a line of any text: access logs, mail logs, reports.
+//
+// A thing is what could be one by its form: a word with a dot and an ending of letters is a domain, whether or not
+// it exists. Ports, brackets and punctuation around it are left away; the part before '@' is no domain; what is
+// inside a URL is not looked at again.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "bloomery/lists/address.hpp"
+
+namespace bloomery {
+
+enum class thing_kind : std::uint8_t { address, domain, url };
+
+struct text_thing {
+  thing_kind kind = thing_kind::address;
+  std::string_view text;  // in the line
+  ip_address address{};   // of an address
+};
+
+// Appends what is in the line, in its order.
+void scan_text(std::string_view line, std::vector<text_thing>& out);
+
+}  // namespace bloomery

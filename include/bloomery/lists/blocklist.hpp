@@ -1,0 +1,176 @@
+// Block lists of addresses, domains and URLs as one filter: a router or a browser asks a few bits an entry and needs the
+// list itself only for what the filter reports (Broder and Mitzenmacher 2004).
+//
+// An entry is one string; its first byte says what kind:
+//
+//     'R' family length prefix    a range: the bytes of its prefix, the bits after it zero
+//     'H' host                    'D' domain
+//     'U' host path ?query        'W' the same on all hosts of a domain        'P' a URL alone
+//     'M' number                  something occurs in the list: see `census` in the source
+//
+// To ask for an address is to ask for it masked to each length, one string for each: logically a filter for each
+// length (Dharmapurikar et al. 2003, for routing tables). A domain is asked for with its parents, a URL with the parents
+// of its host and the beginnings of its path. The marks tell which lengths, numbers of labels and depths of paths
+// there are, so nothing is asked that no entry can be; merged filters have the marks of both.
+//
+// The rate of false alarms holds for an address, a domain or a URL, whatever it takes to ask: the filter is sized for
+// the largest number of strings that one of them can take with what occurs in the list.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "bloomery/detail/lists/derived_keys.hpp"
+#include "bloomery/format/any_filter.hpp"
+#include "bloomery/lists/address.hpp"
+#include "bloomery/lists/block_entry.hpp"
+#include "bloomery/lists/block_scan.hpp"
+
+namespace bloomery {
+
+struct block_list_options {
+  double fpr = 1e-3;  // of an address, a domain or a URL
+  // Not 0: room for so many entries of any kinds and lengths. Lists that are built with the same number, rate and
+  // seed can be merged.
+  std::uint64_t room = 0;
+  std::uint64_t seed = 0;
+  std::filesystem::path directory = ".";  // where a long list may be spooled
+};
+
+class block_list_builder {
+ public:
+  explicit block_list_builder(const block_list_options& o);
+  block_list_builder(const block_list_builder&) = delete;
+  block_list_builder& operator=(const block_list_builder&) = delete;
+  ~block_list_builder();
+
+  void add(const block_entry& entry);
+  void add_address(const ip_address& address) { add(range_entry({address, address.bits()})); }
+  void add_range(const ip_range& range) { add(range_entry(range)); }
+  // A domain with all below it, a host alone, a page with all below it. These throw errc::bad_argument for what is none.
+  void add_domain(std::string_view domain);
+  void add_host(std::string_view host);
+  void add_url(std::string_view text);
+  // A line of any of the forms of block_entry.hpp; says what it was.
+  line_kind add_line(std::string_view line);
+
+  [[nodiscard]] std::uint64_t entries() const noexcept { return entries_; }
+  // The most strings that asking for one thing takes; the filter is sized for it.
+  [[nodiscard]] std::size_t questions() const noexcept;
+  [[nodiscard]] any_filter build();
+
+ private:
+  struct marks;
+
+  block_list_options options_;
+  derived_keys keys_;
+  std::unique_ptr<marks> marks_;
+  std::uint64_t entries_ = 0;
+  std::string derived_;
+};
+
+// Safe to ask from several threads at once.
+class block_list {
+ public:
+  // A filter that block_list_builder made. Throws errc::mismatch for any other.
+  explicit block_list(any_filter f);
+  [[nodiscard]] static block_list open(const std::filesystem::path& path);
+  block_list(block_list&&) noexcept;
+  block_list& operator=(block_list&&) noexcept;
+  ~block_list();
+
+  [[nodiscard]] const any_filter& filter() const noexcept { return filter_; }
+  // The most strings that asking for one thing takes.
+  [[nodiscard]] std::size_t questions() const noexcept;
+
+  // The entry that blocks it, the narrowest where there are several; nothing when none does. What is no domain or no
+  // URL is not blocked. For many at a time, block_batch is faster.
+  [[nodiscard]] std::optional<block_entry> check_address(const ip_address& address) const;
+  [[nodiscard]] std::optional<block_entry> check_domain(std::string_view domain) const;
+  [[nodiscard]] std::optional<block_entry> check_url(std::string_view text) const;
+
+ private:
+  friend class block_batch;
+  struct plan_of_questions;
+
+  any_filter filter_;
+  std::unique_ptr<plan_of_questions> plan_;
+};
+
+// What a filter reports, looked up in the list itself: first all that was reported is wanted, then the entries of the
+// list pass by once. Holds no more of the list than was wanted.
+class block_confirmation {
+ public:
+  void want(std::string_view derived);
+  void see(const block_entry& entry);
+  [[nodiscard]] bool confirmed(std::string_view derived) const;
+  [[nodiscard]] std::size_t wanted() const noexcept { return wanted_.size(); }
+
+ private:
+  struct text_hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view text) const noexcept {
+      return std::hash<std::string_view>{}(text);
+    }
+  };
+
+  std::unordered_map<std::string, bool, text_hash, std::equal_to<>> wanted_;
+  std::string derived_;
+};
+
+// Many questions at once. The list must outlive it.
+class block_batch {
+ public:
+  explicit block_batch(const block_list& list) : list_(&list) {}
+
+  void clear() noexcept;
+  // Things are numbered as they come.
+  void add_address(const ip_address& address);
+  void add_domain(std::string_view domain);
+  void add_url(std::string_view text);
+  void add(const text_thing& thing);
+  [[nodiscard]] std::size_t size() const noexcept { return thing_ends_.size(); }
+
+  // Asks the filter for all of them.
+  void ask();
+  // All that the filter reported.
+  void report_to(block_confirmation& list) const;
+  // The entry that blocks a thing; of those that the list confirms, where it is given.
+  [[nodiscard]] std::optional<block_entry> answer(std::size_t thing,
+                                                  const block_confirmation* list = nullptr) const;
+  // Whether the filter reported the thing at all.
+  [[nodiscard]] bool reported(std::size_t thing) const noexcept;
+
+ private:
+  void end_string() { ends_.push_back(text_.size()); }
+  void end_thing() { thing_ends_.push_back(ends_.size()); }
+  void ask_address(const ip_address& address);
+  void ask_domain(std::string_view domain);
+  void ask_pages(const url& u);
+  void ask_page(char tag, std::string_view host, std::string_view path, std::string_view query);
+  void ask_beginnings(char tag, std::string_view host, const url& u);
+  [[nodiscard]] std::string_view string_at(std::size_t i) const noexcept;
+  [[nodiscard]] std::size_t first_string(std::size_t thing) const noexcept {
+    return thing == 0 ? 0 : thing_ends_[thing - 1];
+  }
+  [[nodiscard]] bool yes(std::size_t i) const noexcept {
+    return ((bitmap_[i / 64] >> (i % 64)) & 1U) != 0;
+  }
+
+  const block_list* list_;
+  std::string text_;                     // all strings, one after the other
+  std::vector<std::size_t> ends_;        // of each string
+  std::vector<std::size_t> thing_ends_;  // of the strings of each thing
+  std::vector<std::string_view> strings_;
+  std::vector<std::uint64_t> bitmap_;
+};
+
+}  // namespace bloomery

@@ -1,0 +1,101 @@
+// Words of a language in a filter: the spelling list of a machine with little memory (McIlroy 1982, "Development of a
+// spelling list"). A word that is not in it is surely none of the list; a wrong word slips through at the rate that was
+// asked for.
+//
+// A filter cannot be read, so what else has to be known of the words goes in as strings that no word is, each after a
+// control character:
+//
+//     word                a word
+//     01 word             a word that must not get a capital
+//     02 folded           small letters of a word that is written so only when all are capitals: "ipod", "strasse"
+//     03 word             a right word that is not to be suggested
+//     04 character        one that words are made of,
+//     05 number / 256     and the page of Unicode that it is on, so that finding all takes 4,352 questions
+//     06 01 or 06 02      whether there are strings of that sort
+//
+// This is the part that knows no language: strings are compared as they are. text/speller.hpp takes texts apart, knows
+// capitals, and normalises.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bloomery/detail/lists/derived_keys.hpp"
+#include "bloomery/format/any_filter.hpp"
+#include "bloomery/lists/affix.hpp"
+
+namespace bloomery {
+
+struct dictionary_options {
+  double fpr = 1e-4;  // of a word, however many strings it is asked for as
+  std::uint64_t seed = 0;
+  std::filesystem::path directory = ".";  // where a long list may be spooled
+};
+
+class dictionary_builder {
+ public:
+  explicit dictionary_builder(const dictionary_options& o = {});
+
+  void add(std::string_view word, const word_traits& traits = {});
+  // A text that has it in capitals has a right word.
+  void add_capitals(std::string_view folded);
+  // Characters to try in suggestions, besides those of the words.
+  void add_letters(std::string_view letters);
+
+  [[nodiscard]] std::uint64_t words() const noexcept { return words_; }
+  [[nodiscard]] any_filter build();
+
+ private:
+  void add_marked(char mark, std::string_view text);
+
+  dictionary_options options_;
+  derived_keys keys_;
+  std::set<char32_t> letters_;
+  std::string marked_;
+  std::uint64_t words_ = 0;
+  bool keeps_case_ = false;
+  bool has_capitals_ = false;
+};
+
+// A word that may have been meant, and how far it is: the smaller, the likelier.
+struct suggestion {
+  std::string word;
+  std::uint32_t distance = 0;
+};
+
+// Not safe to use in several threads at once: each takes one of its own.
+class dictionary_filter {
+ public:
+  // A filter that dictionary_builder made. Throws errc::mismatch for any other.
+  explicit dictionary_filter(any_filter f);
+  [[nodiscard]] static dictionary_filter open(const std::filesystem::path& path);
+
+  [[nodiscard]] const any_filter& filter() const noexcept { return filter_; }
+
+  // As it is written.
+  [[nodiscard]] bool contains(std::string_view word) const;
+  // A word that may also be written with other capitals.
+  [[nodiscard]] bool contains_free(std::string_view word) const { return filter_.contains(word); }
+  [[nodiscard]] bool contains_capitals(std::string_view folded) const;
+
+  // Words that one edit makes of this one: a character more, less or another, or two neighbours exchanged (Damerau
+  // 1964). Best first. Each of the hundreds of strings that are tried may be a false positive.
+  [[nodiscard]] std::vector<suggestion> near(std::string_view word);
+  // The characters of the words, in the order of Unicode.
+  [[nodiscard]] const std::u32string& letters();
+
+ private:
+  [[nodiscard]] bool contains_marked(char mark, std::string_view text) const;
+
+  any_filter filter_;
+  bool keeps_case_ = false;
+  bool has_capitals_ = false;
+  bool letters_known_ = false;
+  std::u32string letters_;
+};
+
+}  // namespace bloomery

@@ -1,0 +1,220 @@
+// Building a static filter shard by shard: in memory with several threads, or one after the other
+// from a file.
+//
+// A `Solver` makes the arrays of one shard. It has
+//
+//     item                       what it takes of a key: the hash, or the hash and a value
+//     entry                      std::array of the words of its entry in the directory
+//     Solver(shape)
+//     array_words(keys)          words of the arrays of a shard with so many different keys
+//     solve(shard, items, out, entry)
+//                                sorts and shortens `items` as it likes, fills the zeroed words
+//                                `out` and all of the entry but word 0; returns how many
+//                                different keys there were
+//
+// and writes the same words for the same set of keys, whatever their order and repetitions.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bloomery/bits/bit_array.hpp"
+#include "bloomery/core/error.hpp"
+#include "bloomery/core/parallel.hpp"
+#include "bloomery/core/shape.hpp"
+#include "bloomery/core/sizing_static.hpp"
+#include "bloomery/detail/filter/static_filter.hpp"
+#include "bloomery/detail/filter/static_layout.hpp"
+
+namespace bloomery::detail {
+
+[[nodiscard]] inline std::uint64_t hash_of(std::uint64_t item) noexcept { return item; }
+[[nodiscard]] inline std::uint64_t hash_of(const valued_hash& item) noexcept { return item.hash; }
+
+// Sorts the items of a shard by their hashes; returns those that remain when each is there once.
+// Throws errc::bad_argument when a hash has two values.
+[[nodiscard]] std::span<std::uint64_t> drop_repetitions(std::span<std::uint64_t> items);
+[[nodiscard]] std::span<valued_hash> drop_repetitions(std::span<valued_hash> items);
+
+// Attempts with other seeds before a shard is given up. Each succeeds nine times in ten, so that
+// this many failures mean hashes that are not random.
+inline constexpr std::uint32_t max_tries = 64;
+
+[[nodiscard]] constexpr std::uint64_t shard_seed(std::uint64_t shard,
+                                                 std::uint32_t attempt) noexcept {
+  return splitmix64(shard * max_tries + attempt);
+}
+
+[[noreturn]] void throw_no_seed(filter_kind kind, std::uint64_t shard, std::uint64_t keys);
+void check_shard_keys(std::uint64_t keys);
+// The plan of a finished filter: as asked for, with the bits that it came to.
+[[nodiscard]] plan finished_plan(const plan& p, std::uint64_t words);
+void check_static_plan(const plan& p, filter_kind kind);
+
+// A copy of the items, shard after shard. `item_at(i)` for i below `count`.
+template <class Item>
+class shard_parts {
+ public:
+  template <class ItemAt>
+  shard_parts(std::size_t count, std::uint64_t shards, unsigned threads, ItemAt item_at)
+      : memory_(std::uint64_t{8} * sizeof(Item) * count),
+        first_(static_cast<std::size_t>(shards) + 1) {
+    const std::uint64_t pieces =
+        std::max<std::uint64_t>(1, std::min<std::uint64_t>(threads, count >> 16U));
+    const auto piece_begin = [&](std::uint64_t piece) {
+      return static_cast<std::size_t>(piece * count / pieces);
+    };
+    // next[piece][shard]: how many first, then where the next one goes.
+    std::vector<std::vector<std::size_t>> next(
+        static_cast<std::size_t>(pieces),
+        std::vector<std::size_t>(static_cast<std::size_t>(shards)));
+    const auto for_pieces = [&](auto visit) {
+      in_parallel({threads}, pieces, [&](std::uint64_t piece) {
+        const std::span<std::size_t> slots(next[piece]);
+        const std::size_t end = piece_begin(piece + 1);
+        for (std::size_t i = piece_begin(piece); i < end; ++i) visit(slots, item_at(i));
+      });
+    };
+    for_pieces([&](std::span<std::size_t> slots, const Item& item) {
+      ++slots[multiply_high(hash_of(item), shards)];
+    });
+    std::size_t sum = 0;
+    for (std::size_t s = 0; s < shards; ++s) {
+      first_[s] = sum;
+      for (auto& slots : next) sum += std::exchange(slots[s], sum);
+    }
+    first_.back() = sum;
+    Item* const out = items();
+    for_pieces([&](std::span<std::size_t> slots, const Item& item) {
+      out[slots[multiply_high(hash_of(item), shards)]++] = item;
+    });
+  }
+
+  [[nodiscard]] std::span<Item> operator[](std::uint64_t shard) noexcept {
+    return {items() + first_[shard], first_[shard + 1] - first_[shard]};
+  }
+
+ private:
+  [[nodiscard]] Item* items() noexcept { return reinterpret_cast<Item*>(memory_.words().data()); }
+
+  bit_array memory_;
+  std::vector<std::size_t> first_;
+};
+
+// The shards in order, without keeping their arrays.
+template <class Solver>
+class shard_writer final : public shard_stream<typename Solver::item> {
+ public:
+  explicit shard_writer(const plan& p)
+      : plan_(p), solver_(p.shape), shards_(sizing::static_shards(p.keys)) {}
+
+  [[nodiscard]] std::uint64_t shards() const noexcept override { return shards_; }
+  [[nodiscard]] std::uint64_t keys() const noexcept override { return keys_; }
+  [[nodiscard]] const plan& planned() const noexcept override { return plan_; }
+
+  std::span<const std::uint64_t> add_shard(std::span<typename Solver::item> items) override {
+    if (done_ == shards_) throw error(errc::bad_argument, "all shards of the filter were added");
+    for (const auto& item : items) {
+      if (multiply_high(hash_of(item), shards_) != done_) {
+        throw_bad_argument("the shard of a hash", multiply_high(hash_of(item), shards_),
+                           to_text(done_));
+      }
+    }
+    check_shard_keys(items.size());
+    out_.assign(static_cast<std::size_t>(solver_.array_words(items.size())), 0);
+    typename Solver::entry entry{};
+    const std::uint64_t different = solver_.solve(done_, items, out_.data(), entry);
+    keys_ += different;
+    ++done_;
+    return append(entry, solver_.array_words(different));
+  }
+
+  // The directory and the footer; the plan is that of the whole filter from here on.
+  std::vector<std::uint64_t> finish() override {
+    if (done_ != shards_) {
+      throw_bad_argument("the number of shards added", done_, to_text(shards_));
+    }
+    plan_ = finished_plan(plan_, next_word_ + directory_.size() + sizing::footer_words);
+    directory_.push_back(little_endian(shards_));
+    directory_.push_back(little_endian(keys_));
+    directory_.resize(directory_.size() + sizing::footer_words - 2);
+    return std::move(directory_);
+  }
+
+ private:
+  std::span<const std::uint64_t> append(typename Solver::entry& entry, std::uint64_t words) {
+    entry[0] = next_word_;
+    for (const std::uint64_t word : entry) directory_.push_back(little_endian(word));
+    next_word_ += words;
+    return std::span<const std::uint64_t>(out_).first(static_cast<std::size_t>(words));
+  }
+
+  plan plan_;
+  Solver solver_;
+  std::uint64_t shards_;
+  std::uint64_t done_ = 0;
+  std::uint64_t keys_ = 0;
+  std::uint64_t next_word_ = 0;
+  std::vector<std::uint64_t> out_;
+  std::vector<std::uint64_t> directory_;
+};
+
+// All shards in memory. Each gets its place before it is solved, as if no key were there twice;
+// where that was wrong the arrays move together afterwards.
+template <class Solver>
+built_payload build_shards(const plan& p, std::uint64_t shards,
+                           shard_parts<typename Solver::item>& parts, unsigned threads) {
+  const auto count = static_cast<std::size_t>(shards);
+  const Solver sizes(p.shape);
+  std::vector<std::uint64_t> first(count + 1);
+  for (std::size_t s = 0; s < count; ++s) {
+    check_shard_keys(parts[s].size());
+    first[s + 1] = first[s] + sizes.array_words(parts[s].size());
+  }
+  std::vector<typename Solver::entry> entries(count);
+  std::vector<std::uint64_t> keys(count);
+  const std::uint64_t tail = count * typename Solver::entry().size() + sizing::footer_words;
+  built_payload built{.array = bit_array(64 * (first.back() + tail)), .planned = p};
+  std::uint64_t* words = built.array.words().data();
+  in_parallel(
+      {threads}, shards, [&] { return Solver(p.shape); },
+      [&](Solver& solver, std::uint64_t s) {
+        keys[s] = solver.solve(s, parts[s], words + first[s], entries[s]);
+      });
+  std::uint64_t end = 0;
+  for (std::size_t s = 0; s < count; ++s) {
+    const std::uint64_t used = sizes.array_words(keys[s]);
+    if (end != first[s]) std::copy_n(words + first[s], used, words + end);
+    entries[s][0] = end;
+    end += used;
+    built.keys += keys[s];
+  }
+  built.planned = finished_plan(p, end + tail);
+  if (end != first.back()) {
+    bit_array shorter(built.planned.shape.bits);
+    std::copy_n(words, end, shorter.words().begin());
+    built.array = std::move(shorter);
+    words = built.array.words().data();
+  }
+  std::uint64_t* next = words + end;
+  for (const auto& entry : entries)
+    next = std::transform(entry.begin(), entry.end(), next, little_endian);
+  next[0] = little_endian(shards);
+  next[1] = little_endian(built.keys);
+  return built;
+}
+
+// A set of hashes, copied and cut into shards first.
+template <class Solver>
+built_payload build_set(const plan& p, std::span<const std::uint64_t> hashes, unsigned threads) {
+  const std::uint64_t shards = sizing::static_shards(p.keys != 0 ? p.keys : hashes.size());
+  shard_parts<std::uint64_t> parts(hashes.size(), shards, threads,
+                                   [&](std::size_t i) { return hashes[i]; });
+  return build_shards<Solver>(p, shards, parts, threads);
+}
+
+}  // namespace bloomery::detail

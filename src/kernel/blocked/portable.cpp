@@ -1,0 +1,24 @@
+// The blocked kernels for every machine: the calls for one key, in the loop for many.
+#include <cstddef>
+#include <cstdint>
+
+#include "generic.hpp"
+
+namespace bloomery::kernel {
+
+namespace {
+
+// Measured at 1.25 MB: 8.7 ns a key without prefetch, 7.1 with.
+constexpr std::uint64_t cached = std::uint64_t{256} << 10U;
+using bits = generic_bits<cached>;
+using counters = generic_counters<cached>;
+using split = generic_split<cached>;
+
+}  // namespace
+
+const blocked_kernels blocked_portable = {
+    contains_run<bits>,     add_run<bits>,     add_new_run<bits>,
+    contains_run<counters>, add_run<counters>, remove_run<counters>,
+    count_run<counters>,    mix_each,          contains_split_run<split>};
+
+}  // namespace bloomery::kernel

@@ -1,0 +1,46 @@
+// What the blocked kernels without a wide enough multiply have in common: the hash and the block of each key, one
+// after the other. On AVX2 this is faster than putting 64-bit products together from 32-bit ones. Included like
+// blocked_loop.hpp, after the instruction set has been switched on.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "bloomery/detail/core/arithmetic.hpp"
+#include "bloomery/hash/hash.hpp"
+#include "loop.hpp"
+
+namespace bloomery::kernel {
+
+namespace {
+
+class scalar_stage {
+ public:
+  template <class Word>
+  scalar_stage(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
+      : blocks_(array.blocks), stride_(array.stride), spread_seed_(spread_seed) {}
+
+  template <bool Mixed>
+  [[gnu::always_inline]] void stage(const std::uint64_t* keys, key_ring& ring,
+                                    std::size_t slot) const noexcept {
+    for (std::size_t i = 0; i < group; ++i) {
+      const std::uint64_t hash = Mixed ? mix64(keys[i], spread_seed_) : keys[i];
+      ring.hash[slot * group + i] = hash;
+      ring.word[slot * group + i] = detail::multiply_high(hash, blocks_) * stride_;
+    }
+  }
+
+ private:
+  std::uint64_t blocks_;
+  std::uint64_t stride_;
+  std::uint64_t spread_seed_;
+};
+
+inline void mix_each(const std::uint64_t* keys, std::size_t count, std::uint64_t spread_seed,
+                     std::uint64_t* out) noexcept {
+  for (std::size_t i = 0; i < count; ++i) out[i] = mix64(keys[i], spread_seed);
+}
+
+}  // namespace
+
+}  // namespace bloomery::kernel

@@ -1,0 +1,33 @@
+// Many keys at a time for the fuse and the bloomier filter, which find their cells alike. All give the answers of the
+// one-key calls of fuse_view and bloomier_view.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "bloomery/detail/bits/static_arrays.hpp"
+
+namespace bloomery::kernel {
+
+// A payload whose directory has been checked.
+struct fuse_array {
+  const detail::static_directory& directory;
+  std::uint32_t probes = 0;  // 3 or 4
+  std::uint32_t cell_bits =
+      0;  // of a fuse filter 8, 16 or 32; of the tags of a bloomier one 2 to 34
+  std::uint32_t value_bits = 0;  // of a bloomier filter
+};
+
+// Bit i % 64 of bitmap[i / 64] becomes the answer for hash i; the bits after the last one become 0.
+struct fuse_kernels {
+  void (*contains)(const fuse_array& array, std::span<const std::uint64_t> hashes,
+                   std::uint64_t* bitmap) noexcept;
+  // Bloomier: by the tags.
+  void (*tagged)(const fuse_array& array, std::span<const std::uint64_t> hashes,
+                 std::uint64_t* bitmap) noexcept;
+  // And the value of each key, 0 for one that is absent.
+  void (*values)(const fuse_array& array, std::span<const std::uint64_t> hashes,
+                 std::uint64_t* values, std::uint64_t* bitmap) noexcept;
+};
+
+}  // namespace bloomery::kernel

@@ -1,0 +1,19 @@
+// All kernels of wide.hpp for one instruction set. Included by wide_*.cpp after that has been switched on and
+// `eight` has been chosen.
+#pragma once
+
+#include "kernel/count_min/loop.hpp"
+#include "kernel/fuse/loop.hpp"
+#include "kernel/scatter/loop.hpp"
+#include "wide.hpp"
+
+namespace bloomery::kernel {
+
+// Vectors: the type for kernels that need only some operations, if the instruction set has them for vectors.
+template <class Eight, class Vectors = Eight>
+inline constexpr wide_kernels wide_kernels_with = {
+    .scatter = scatter_kernels_with<Vectors>,
+    .fuse = fuse_kernels_with<typename Eight::fitting>,
+    .count_min = count_min_kernels_with<Vectors>};
+
+}  // namespace bloomery::kernel

@@ -1,0 +1,64 @@
+// The log of a differential store: changed records in the order of their changes, linked on disk.
+//
+//     +----------------+----------------+----------------+
+//     | record         | record         | record         | ...      heads: the last record of each chain, in memory
+//     +----------------+----------------+----------------+
+//          ^---previous-----' ^-----------------'
+//
+// A record is a checksum of what follows (u64), the end of the record before it in its chain (u64, 0 for none), the hash
+// of its key (u64), the bytes of key and value (u32 each; 2^32 - 1 for the second means that the key was erased), key and
+// value. Integers are little-endian. There is a chain for about every eight records: a byte of memory for each, where an
+// index of the keys would take twenty times that.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "format/log_file.hpp"
+
+namespace bloomery {
+
+class change_log {
+ public:
+  // Reads all of the log and calls seen(hash) for each record. An unfinished record at the end, which a crash leaves, is
+  // cut off; other damage throws errc::corrupt.
+  change_log(const std::filesystem::path& path,
+             const std::function<void(std::uint64_t hash)>& seen);
+
+  struct change {
+    bool erased = false;
+    std::string value;
+  };
+
+  void append(std::uint64_t hash, std::string_view key, std::optional<std::string_view> value);
+  // The last change of the key.
+  [[nodiscard]] std::optional<change> find(std::uint64_t hash, std::string_view key) const;
+  // All of them, oldest first.
+  void for_each(const std::function<void(std::string_view key, const change& c)>& visit) const;
+  void sync() { file_.sync(); }
+  [[nodiscard]] std::uint64_t records() const noexcept { return records_; }
+
+ private:
+  struct record;
+
+  // The record that begins there, or nothing when it is not whole.
+  [[nodiscard]] std::optional<record> read(std::uint64_t at, bool with_text) const;
+  [[nodiscard]] record read_whole(std::uint64_t at, bool with_text) const;
+  [[nodiscard]] bool only_zeros_from(std::uint64_t at) const;
+  [[noreturn]] void throw_damaged() const;
+  [[nodiscard]] std::uint64_t& head_of(std::uint64_t hash);
+  void make_room();
+  void link(std::uint64_t hash, std::uint64_t at);
+
+  std::filesystem::path path_;
+  log_file file_;
+  std::vector<std::uint64_t> heads_;  // where the last record of each chain begins, plus 1
+  std::uint64_t records_ = 0;
+};
+
+}  // namespace bloomery
