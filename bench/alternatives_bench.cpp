@@ -1,6 +1,6 @@
-// The table of docs/when-to-use.md: the same job with a hash table, a sorted list of hashes and every kind of filter.
-// Keys are strings of 20 bytes, half of those asked for are in the set. Memory of a table is what it asks the allocator for.
-// Usage: bloomery_alternatives_bench [KEYS]
+// The table of docs/when-to-use.md: the same job with a hash table, a sorted list of hashes and
+// every kind of filter. Keys are strings of 20 bytes, half of those asked for are in the set.
+// Memory of a table is what it asks the allocator for. Usage: bloomery_alternatives_bench [KEYS]
 #include <algorithm>
 #include <chrono>
 #include <cstddef>

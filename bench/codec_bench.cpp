@@ -1,6 +1,7 @@
-// The packed form against other coders, over a megabyte of random bits at several fills: bytes above the
-// entropy, and the speed of coding and decoding in MB of raw bits a second, medians of 9. Prints the table of
-// docs/wire.md. Configure with -DBLOOMERY_BENCH=ON; needs libhtscodecs-dev and libzstd-dev.
+// The packed form against other coders, over a megabyte of random bits at several fills: bytes
+// above the entropy, and the speed of coding and decoding in MB of raw bits a second, medians of 9.
+// Prints the table of docs/wire.md. Configure with -DBLOOMERY_BENCH=ON; needs libhtscodecs-dev and
+// libzstd-dev.
 #include <htscodecs/rANS_static4x16.h>
 #include <zstd.h>
 

@@ -1,5 +1,6 @@
-// The table of docs/lookup.md on the differential store: what a lookup costs with the filter in front of the log of
-// changes and without it, on 7 million records. Usage: bloomery_differential_bench [RECORDS [CHANGES]]
+// The table of docs/lookup.md on the differential store: what a lookup costs with the filter in
+// front of the log of changes and without it, on 7 million records. Usage:
+// bloomery_differential_bench [RECORDS [CHANGES]]
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

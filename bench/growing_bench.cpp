@@ -1,5 +1,6 @@
-// The scalable filter, by splitting and by layers, and the windowed one against the blocked filter that knew its keys: bits a
-// key, and nanoseconds a key of a batch lookup of absent keys, medians of 7. Prints the table of docs/math.md.
+// The scalable filter, by splitting and by layers, and the windowed one against the blocked filter
+// that knew its keys: bits a key, and nanoseconds a key of a batch lookup of absent keys, medians
+// of 7. Prints the table of docs/math.md.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -42,7 +43,8 @@ void row(const char* name, double bits, std::size_t layers, double ns, double ba
 }  // namespace
 
 int main() {
-  // Lines for 34,300 keys split at 34,320 and after every doubling of that: 1,098,000 and 8,785,000 fill them.
+  // Lines for 34,300 keys split at 34,320 and after every doubling of that: 1,098,000 and 8,785,000
+  // fill them.
   for (const std::size_t keys :
        {200'000U, 1'000'000U, 1'098'000U, 3'000'000U, 8'785'000U, 10'000'000U, 50'000'000U}) {
     const auto n = static_cast<double>(keys);

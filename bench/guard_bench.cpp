@@ -1,6 +1,7 @@
-// Filters before real stores, medians of 5; prints the tables of docs/lookup.md. LevelDB with its own filter policy and with
-// ours, and RocksDB with its own filters and behind a guard. Within a table the stores are open at the same time and take
-// turns, so that a noisy machine is noisy for all.
+// Filters before real stores, medians of 5; prints the tables of docs/lookup.md. LevelDB with its
+// own filter policy and with ours, and RocksDB with its own filters and behind a guard. Within a
+// table the stores are open at the same time and take turns, so that a noisy machine is noisy for
+// all.
 #include <leveldb/db.h>
 #include <leveldb/filter_policy.h>
 #include <rocksdb/filter_policy.h>
@@ -44,7 +45,8 @@ std::filesystem::path folder() {
   return std::filesystem::temp_directory_path() / "bloomery-guard-bench";
 }
 
-// 16 digits in random order; an absent key follows directly on a present one, so that every store has to look.
+// 16 digits in random order; an absent key follows directly on a present one, so that every store
+// has to look.
 std::string present(std::uint64_t i) {
   std::array<char, 17> text{};
   std::snprintf(text.data(), text.size(), "%016llx",

@@ -1,6 +1,7 @@
-// The tables of docs/exchange.md on peers: 1,000 of them with 10,000 objects each, what their summaries take, how many requests
-// go to peers that do not have the object, what a question costs in slices and filter by filter, and what summaries that are
-// not the newest do. Usage: bloomery_peers_bench [PEERS [OBJECTS [FILE.svg]]]; the picture is docs/figures/peers.svg.
+// The tables of docs/exchange.md on peers: 1,000 of them with 10,000 objects each, what their
+// summaries take, how many requests go to peers that do not have the object, what a question costs
+// in slices and filter by filter, and what summaries that are not the newest do. Usage:
+// bloomery_peers_bench [PEERS [OBJECTS [FILE.svg]]]; the picture is docs/figures/peers.svg.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

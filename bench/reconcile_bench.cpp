@@ -1,4 +1,5 @@
-// Prints the tables of docs/exchange.md: what two hosts exchange to reconcile a million keys, by the size of the difference.
+// Prints the tables of docs/exchange.md: what two hosts exchange to reconcile a million keys, by
+// the size of the difference.
 //
 //     bloomery_reconcile_bench [KEYS]
 #include <chrono>

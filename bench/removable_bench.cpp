@@ -1,6 +1,6 @@
-// Counting and cuckoo filters: nanoseconds a key of adding, asking and removing, one key at a time and in
-// batches, in the cache (as far as 1,000,000 keys fit) and out of it. Medians of 5. Beside them the floor of
-// lookups (measure/floor.hpp). Configure with -DBLOOMERY_BENCH=ON.
+// Counting and cuckoo filters: nanoseconds a key of adding, asking and removing, one key at a time
+// and in batches, in the cache (as far as 1,000,000 keys fit) and out of it. Medians of 5. Beside
+// them the floor of lookups (measure/floor.hpp). Configure with -DBLOOMERY_BENCH=ON.
 #include <algorithm>
 #include <array>
 #include <chrono>

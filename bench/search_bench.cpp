@@ -1,5 +1,5 @@
-// Text search: the bit-sliced index against an inverted index of the same documents, in bytes, time and precision. Prints the table of
-// docs/search.md.
+// Text search: the bit-sliced index against an inverted index of the same documents, in bytes, time
+// and precision. Prints the table of docs/search.md.
 //
 //     bloomery_search_bench FOLDER                every file is a document
 //     bloomery_search_bench --paragraphs FILE     every paragraph is
@@ -34,7 +34,8 @@ std::string contents(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The least that an inverted index has: each word once, and the gaps between the numbers of its documents as varints.
+// The least that an inverted index has: each word once, and the gaps between the numbers of its
+// documents as varints.
 class inverted_index {
  public:
   void add(std::uint64_t hash, std::uint32_t document) {
@@ -131,8 +132,8 @@ corpus read_corpus(int argc, char** argv) {
   return c;
 }
 
-// Questions: a word from the list of all words, most of which are rare; a word from a random document, which is mostly common;
-// two from one document.
+// Questions: a word from the list of all words, most of which are rare; a word from a random
+// document, which is mostly common; two from one document.
 enum class sort_of { rare, common, pair };
 
 std::vector<std::vector<std::uint64_t>> questions(const corpus& c, sort_of sort) {

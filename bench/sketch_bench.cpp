@@ -1,5 +1,5 @@
-// The sketches: time of a call in and out of cache, medians of 7, and the table of docs/math.md that compares
-// top-k with space-saving (medians of 5 streams). Needs nothing but the library.
+// The sketches: time of a call in and out of cache, medians of 7, and the table of docs/math.md
+// that compares top-k with space-saving (medians of 5 streams). Needs nothing but the library.
 //
 //     sketch_bench speed     ns a key
 //     sketch_bench quality   recall of the 100 most frequent keys and error of their counts
@@ -89,7 +89,8 @@ void speed() {
   }
 }
 
-// ---- quality -----------------------------------------------------------------------------------------
+// ---- quality
+// -----------------------------------------------------------------------------------------
 
 constexpr std::size_t all_keys = 100000;
 constexpr std::size_t wanted = 100;

@@ -1,6 +1,7 @@
-// The fastest layout of other libraries: blocks of 256 bits, of which a key sets one bit in each of eight lanes. Putze,
-// Sanders and Singler 2007; Parquet and Impala have it with multipliers, Boost.Bloom with shifts. Here as these
-// libraries do it, in programs that are built for AVX2 and in those that are built for any x86-64.
+// The fastest layout of other libraries: blocks of 256 bits, of which a key sets one bit in each of
+// eight lanes. Putze, Sanders and Singler 2007; Parquet and Impala have it with multipliers,
+// Boost.Bloom with shifts. Here as these libraries do it, in programs that are built for AVX2 and
+// in those that are built for any x86-64.
 #pragma once
 
 #if defined(__x86_64__)
@@ -112,8 +113,8 @@ class split_block_sse2 : public split_block {
   using bytes [[gnu::vector_size(16)]] = char;
   using hashes [[gnu::vector_size(16)]] = std::uint64_t;
 
-  // SSE2 cannot shift each lane by its own number: five bits go to the exponent of a float, which becomes a power of 2. What
-  // is too large for a signed number becomes 2^31, which is right.
+  // SSE2 cannot shift each lane by its own number: five bits go to the exponent of a float, which
+  // becomes a power of 2. What is too large for a signed number becomes 2^31, which is right.
   [[gnu::always_inline]] static bits mask_of(std::uint64_t rest, std::size_t half) {
     using floats [[gnu::vector_size(16)]] = float;
     const hashes both = hashes{rest, rest << 5U} << (half * 16);

@@ -1,12 +1,13 @@
-// The suite: every kind in bulk and one key at a time, asked and added to, against the floor (measure/floor.hpp) next
-// to it; the operations on whole filters against memcpy; and what people use instead. Google Benchmark's options,
-// then sizes:
+// The suite: every kind in bulk and one key at a time, asked and added to, against the floor
+// (measure/floor.hpp) next to it; the operations on whole filters against memcpy; and what people
+// use instead. Google Benchmark's options, then sizes:
 //
 //     bloomery_suite [--benchmark_...] 1000000 50000000 100000000:blocked
 //
 // A size is a number of keys, with the groups to run if not all. scripts/bench runs it and writes
-// docs/performance.md. Lookups are for keys of the filter and for others, half and half in random order; what is
-// added goes into an empty filter, at most four million keys of it. Keys are 64-bit integers.
+// docs/performance.md. Lookups are for keys of the filter and for others, half and half in random
+// order; what is added goes into an empty filter, at most four million keys of it. Keys are 64-bit
+// integers.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -43,7 +44,8 @@ using benchmark::State;
 constexpr std::uint64_t most_keys = 4'000'000;  // asked or added in one go
 constexpr double fpr = 0.01;
 
-// ---- keys --------------------------------------------------------------------------------------------
+// ---- keys
+// --------------------------------------------------------------------------------------------
 
 // Numbers below n are in the filter of n keys. The multiplier is odd: all are different.
 std::uint64_t key_number(std::uint64_t i) { return i * 0x9e3779b97f4a7c15U; }
@@ -64,7 +66,8 @@ keys_type asked_keys(std::uint64_t n) {
 
 keys_type added_keys(std::uint64_t n) { return make_keys(0, std::min(n, most_keys), key_number); }
 
-// ---- what is measured: one thing at a time is in memory -----------------------------------------------
+// ---- what is measured: one thing at a time is in memory
+// -----------------------------------------------
 
 template <class What, class Make>
 std::shared_ptr<What> hold(const std::string& name, Make make) {
@@ -153,7 +156,8 @@ void count_keys(State& state, std::size_t keys) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(keys));
 }
 
-// ---- the kinds -----------------------------------------------------------------------------------------
+// ---- the kinds
+// -----------------------------------------------------------------------------------------
 
 template <class Filter>
 void lookup_bulk(State& state, std::uint64_t n) {
@@ -209,7 +213,8 @@ void build_all(State& state, std::uint64_t n) {
   count_keys(state, keys.size());
 }
 
-// ---- the floor, for each kind anew: it is compared with what ran just before and after it -------------------
+// ---- the floor, for each kind anew: it is compared with what ran just before and after it
+// -------------------
 
 // Found once for each size.
 const floor_pipeline& best_pipeline(bit_array& array, const mixed_integers& keys, bool write) {
@@ -239,9 +244,11 @@ void run_floor(State& state, std::uint64_t n, bool write) {
   state.SetLabel(std::string(best.name()));
 }
 
-// ---- whole filters, against memcpy ------------------------------------------------------------------------
+// ---- whole filters, against memcpy
+// ------------------------------------------------------------------------
 
-// As many bits as the filter of n keys has, half of them set. An even number of blocks can be folded by 2.
+// As many bits as the filter of n keys has, half of them set. An even number of blocks can be
+// folded by 2.
 filter random_filter(std::uint64_t n) {
   plan p = plan_of<blocked_filter>(n);
   p.shape.bits += p.shape.bits % (std::uint64_t{2} * bits_per_block);
@@ -270,7 +277,8 @@ void copy_words(filter& into, const filter& from) {
               from.hashes().words().size_bytes());
 }
 
-// ---- what people use instead --------------------------------------------------------------------------------
+// ---- what people use instead
+// --------------------------------------------------------------------------------
 
 struct hash_set {
   static constexpr const char* name = "unordered_set";
@@ -344,7 +352,8 @@ void peer_build(State& state, std::uint64_t n) {
   count_keys(state, keys.size());
 }
 
-// ---- names: group/what/keys --------------------------------------------------------------------------------
+// ---- names: group/what/keys
+// --------------------------------------------------------------------------------
 
 template <class Work>
 void enter(std::string_view group, std::string_view what, std::uint64_t n, Work work) {

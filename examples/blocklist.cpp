@@ -1,4 +1,5 @@
-// A block list as a filter: entries in, addresses, domains and URLs asked, and a line of a log looked through.
+// A block list as a filter: entries in, addresses, domains and URLs asked, and a line of a log
+// looked through.
 #include <bloomery/lists/blocklist.hpp>
 #include <cassert>
 #include <cstdio>

@@ -1,4 +1,5 @@
-// Many threads add to one filter and ask it at the same time, without locks: each has its own handle.
+// Many threads add to one filter and ask it at the same time, without locks: each has its own
+// handle.
 #include <bloomery/bloomery.hpp>
 #include <cstdint>
 #include <cstdio>

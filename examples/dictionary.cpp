@@ -1,5 +1,6 @@
-// A dictionary in a filter: the forms of its words, what is wrong in a text, and what was meant. Then the other use of
-// filters for words: hyphens by simple rules, and a list for the words that the rules get wrong.
+// A dictionary in a filter: the forms of its words, what is wrong in a text, and what was meant.
+// Then the other use of filters for words: hyphens by simple rules, and a list for the words that
+// the rules get wrong.
 #include <bloomery/lists/dictionary.hpp>
 #include <bloomery/text/hyphenator.hpp>
 #include <cassert>

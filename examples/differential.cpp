@@ -1,5 +1,5 @@
-// A store whose changes wait in a log until they are merged. The filter says which records have changed, so that the
-// others are read from the base alone.
+// A store whose changes wait in a log until they are merged. The filter says which records have
+// changed, so that the others are read from the base alone.
 #include <bloomery/store/differential.hpp>
 #include <cassert>
 #include <cstdio>

@@ -1,5 +1,6 @@
-// A filter before a slow store: absent keys are answered without asking it, and the guard says what that saves. Keys that come
-// are added, keys that go are reported, and when the filter has aged another takes its place while everybody goes on asking.
+// A filter before a slow store: absent keys are answered without asking it, and the guard says what
+// that saves. Keys that come are added, keys that go are reported, and when the filter has aged
+// another takes its place while everybody goes on asking.
 #include <bloomery/bloomery.hpp>
 #include <bloomery/guard/guard.hpp>
 #include <cassert>

@@ -1,5 +1,5 @@
-// A join of two tables on two hosts: here two threads with a pair of sockets between them. Rows of A travel, but only those that
-// a filter of B's keys lets pass.
+// A join of two tables on two hosts: here two threads with a pair of sockets between them. Rows of
+// A travel, but only those that a filter of B's keys lets pass.
 #include <bloomery/exchange/join.hpp>
 #include <cassert>
 #include <cstdio>

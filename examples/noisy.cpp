@@ -1,5 +1,6 @@
-// An address book for friends: filters that are wrong for half of all addresses, one with each letter. What a friend knows who has
-// all of them, and what somebody learns who has read some of the letters.
+// An address book for friends: filters that are wrong for half of all addresses, one with each
+// letter. What a friend knows who has all of them, and what somebody learns who has read some of
+// the letters.
 #include <bloomery/crypto/key_derivation.hpp>
 #include <bloomery/exchange/noisy.hpp>
 #include <cassert>

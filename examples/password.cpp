@@ -1,4 +1,5 @@
-// A list of forbidden passwords that also refuses what is one edit away from them, saved and opened again.
+// A list of forbidden passwords that also refuses what is one edit away from them, saved and opened
+// again.
 #include <bloomery/lists/password.hpp>
 #include <cassert>
 #include <cstdio>

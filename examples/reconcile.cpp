@@ -1,5 +1,6 @@
-// Two parties, here two threads of one process, find out what the other lacks. Between hosts only the channel is another:
-// bloomery::listener("0.0.0.0:4711").accept() and bloomery::connect("there.example:4711").
+// Two parties, here two threads of one process, find out what the other lacks. Between hosts only
+// the channel is another: bloomery::listener("0.0.0.0:4711").accept() and
+// bloomery::connect("there.example:4711").
 #include <bloomery/exchange/reconcile.hpp>
 #include <cassert>
 #include <cstdio>

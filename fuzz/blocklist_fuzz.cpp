@@ -1,5 +1,5 @@
-// Arbitrary bytes as a line of a block list, as text to scan and as a URL: nothing crashes, what is accepted has one
-// form, and what goes into a list is found again.
+// Arbitrary bytes as a line of a block list, as text to scan and as a URL: nothing crashes, what is
+// accepted has one form, and what goes into a list is found again.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -1,7 +1,8 @@
 // Arbitrary bytes as a filter file: refused with an error of ours, or accepted and then sound.
 //
-// An input that starts with B is the file itself. Mutations of it hardly get past the checksums, so any other
-// input is a recipe: it names a valid file and patches it, and the checksums are made right again.
+// An input that starts with B is the file itself. Mutations of it hardly get past the checksums, so
+// any other input is a recipe: it names a valid file and patches it, and the checksums are made
+// right again.
 //
 //     byte 0       which valid file (mod 4)
 //     byte 1       flags: 1 the checksums of the payload stay wrong, 2 that of the header stays wrong,
@@ -31,7 +32,8 @@ using byte_vector = std::vector<std::byte>;
 constexpr std::size_t header_end = 248;
 constexpr std::uint64_t most_payload = std::uint64_t{1} << 14U;
 
-// ---- recipes ---------------------------------------------------------------------------------------
+// ---- recipes
+// ---------------------------------------------------------------------------------------
 
 void put(byte_vector& bytes, std::size_t offset, std::size_t size, std::uint64_t value) {
   for (std::size_t i = 0; i < size && offset + i < bytes.size(); ++i) {
@@ -103,7 +105,8 @@ byte_vector cook(input in) {
   return image;
 }
 
-// ---- what must hold of an accepted file ------------------------------------------------------------
+// ---- what must hold of an accepted file
+// ------------------------------------------------------------
 
 template <class Probes>
 void ask(const image_view& image) {

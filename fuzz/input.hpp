@@ -1,4 +1,5 @@
-// What the fuzzers share: the input as a stream of numbers, and a check that no compiler leaves out.
+// What the fuzzers share: the input as a stream of numbers, and a check that no compiler leaves
+// out.
 #pragma once
 
 #include <cstddef>

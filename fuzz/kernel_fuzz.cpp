@@ -1,5 +1,6 @@
-// A sequence of calls on blocks of bits and of counters, which are lines of fingerprints, too, by the kernels of every instruction set that this machine
-// has, against the same calls for one key at a time, lane by lane: the same words and the same answers.
+// A sequence of calls on blocks of bits and of counters, which are lines of fingerprints, too, by
+// the kernels of every instruction set that this machine has, against the same calls for one key at
+// a time, lane by lane: the same words and the same answers.
 //
 //     byte 0         probes
 //     byte 1         width of a counter

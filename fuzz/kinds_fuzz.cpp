@@ -1,5 +1,5 @@
-// Arbitrary words as the payload of every kind that has more in it than bits: refused with an error of ours, or
-// accepted and then asked, changed and written again without harm.
+// Arbitrary words as the payload of every kind that has more in it than bits: refused with an error
+// of ours, or accepted and then asked, changed and written again without harm.
 //
 //     byte 0       which kind
 //     byte 1       keys of the valid filter that is patched

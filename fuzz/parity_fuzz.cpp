@@ -1,6 +1,6 @@
-// A sequence of calls on a filter, against a model: a set of the hashes, and a plain array of bits with positions
-// computed once more from docs/format.md. Every way to add gives the model's bits, every way to ask the same
-// answer, and nothing that was added is ever missed.
+// A sequence of calls on a filter, against a model: a set of the hashes, and a plain array of bits
+// with positions computed once more from docs/format.md. Every way to add gives the model's bits,
+// every way to ask the same answer, and nothing that was added is ever missed.
 //
 //     byte 0         kind (mod 3)
 //     byte 1         probes
@@ -31,7 +31,8 @@ std::vector<std::uint64_t> take_batch(input& in) {
   return hashes;
 }
 
-// ---- docs/format.md, once more ---------------------------------------------------------------------
+// ---- docs/format.md, once more
+// ---------------------------------------------------------------------
 
 std::uint64_t high64(std::uint64_t a, std::uint64_t b) {
   // By halves of 32 bits, unlike the library.
@@ -106,7 +107,8 @@ class model {
   std::uint64_t keys_ = 0;
 };
 
-// ---- calls -----------------------------------------------------------------------------------------
+// ---- calls
+// -----------------------------------------------------------------------------------------
 
 template <class Filter>
 void ask_every_way(const Filter& f, const model& expected, std::span<const std::uint64_t> hashes) {

@@ -4,7 +4,8 @@
 //     the rest     what the peer says: type (1 byte), length (2), payload, as often as it goes. Frames and checksums are made here, so
 //                  that mutations get past them.
 //
-// The peer never listens, and has gone when we begin. Whatever it says, we find an error, or a difference that makes sense.
+// The peer never listens, and has gone when we begin. Whatever it says, we find an error, or a
+// difference that makes sense.
 #include <algorithm>
 #include <chrono>
 #include <cstddef>

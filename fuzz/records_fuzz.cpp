@@ -1,6 +1,6 @@
-// The forms of input: any bytes give the same keys, or the same error with the same line, wherever the chunks are
-// cut, and as many keys are counted as are split off. The first two bytes choose the form, the third the pieces in
-// which the rest is read.
+// The forms of input: any bytes give the same keys, or the same error with the same line, wherever
+// the chunks are cut, and as many keys are counted as are split off. The first two bytes choose the
+// form, the third the pieces in which the rest is read.
 #include <cstring>
 #include <optional>
 #include <string>
@@ -61,8 +61,8 @@ struct outcome {
   std::string failure{};
 };
 
-// What key_source does with one file that comes in pieces; each chunk in memory of its own size, so that a sanitizer
-// sees the first byte read beyond it.
+// What key_source does with one file that comes in pieces; each chunk in memory of its own size, so
+// that a sanitizer sees the first byte read beyond it.
 class reader {
  public:
   reader(const record_options& o, bool count) : format_(make_format(o)), count_(count) {}

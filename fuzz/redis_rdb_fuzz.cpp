@@ -1,6 +1,8 @@
-// Arbitrary bytes as what a Redis database file holds of a filter: refused with an error of ours, or read and then sound.
+// Arbitrary bytes as what a Redis database file holds of a filter: refused with an error of ours,
+// or read and then sound.
 //
-// An input is a recipe: it names a valid value, patches it, makes checksums right again and cuts it into pieces.
+// An input is a recipe: it names a valid value, patches it, makes checksums right again and cuts it
+// into pieces.
 //
 //     byte 0       which valid value (mod 4)
 //     byte 1       flags: 1 the checksums of the words stay wrong, 2 that of the header, 4 that of the module's bytes
@@ -99,8 +101,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::uint64_t pieces = (bytes.size() + piece - 1) / piece * halves / 2;
     const bloomery_redis::dumped read = bloomery_redis::read_pieces(pieces, next, most_bytes);
     (void)read.filter.contains("apples");
-    // What was accepted is written and read again as the same. It may be written in another way than it came: a filter
-    // that forgets counts its keys itself.
+    // What was accepted is written and read again as the same. It may be written in another way
+    // than it came: a filter that forgets counts its keys itself.
     const byte_vector once = all_of({read.filter, read.facts});
     bloomery_redis::image_sink sink(bloomery_redis::image_sink::content::dump, most_bytes);
     sink.append(once);

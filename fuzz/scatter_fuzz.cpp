@@ -1,5 +1,6 @@
-// A sequence of calls of the kernels for keys with cells in several random lines, for every instruction set that this
-// machine has at once, against a model: a map of cells, with positions computed once more from docs/format.md.
+// A sequence of calls of the kernels for keys with cells in several random lines, for every
+// instruction set that this machine has at once, against a model: a map of cells, with positions
+// computed once more from docs/format.md.
 //
 //     byte 0         bits, plain counters or conservative ones (mod 3)
 //     byte 1         probes
@@ -32,7 +33,8 @@ using words_array = kernel::scatter_array<std::uint64_t>;
 
 enum class rule : std::uint8_t { bits, plain, conservative };
 
-// ---- the model -------------------------------------------------------------------------------------
+// ---- the model
+// -------------------------------------------------------------------------------------
 
 class model {
  public:
@@ -104,7 +106,8 @@ class model {
   std::map<std::uint64_t, std::uint64_t> cells_;
 };
 
-// ---- the kernels -----------------------------------------------------------------------------------
+// ---- the kernels
+// -----------------------------------------------------------------------------------
 
 struct free_memory {
   void operator()(std::uint64_t* words) const { std::free(words); }

@@ -1,5 +1,5 @@
-// A payload of a static kind with any sizes and any words in its arrays: the kernels of every instruction set that
-// this machine has give the answers and values of the one-key calls.
+// A payload of a static kind with any sizes and any words in its arrays: the kernels of every
+// instruction set that this machine has give the answers and values of the one-key calls.
 //
 //     byte 0       kind (mod 3), the shards (1 to 8) from the upper bits
 //     byte 1       width of the cells, or check bits

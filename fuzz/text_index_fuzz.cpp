@@ -1,4 +1,5 @@
-// Arbitrary bytes as a text index: refused with an error of ours, or asked and added to without leaving the bytes.
+// Arbitrary bytes as a text index: refused with an error of ours, or asked and added to without
+// leaving the bytes.
 //
 //     byte 0       0 the rest is a file; 1 a file whose checksums are made right, so that mutations get past them
 #include <xxhash.h>

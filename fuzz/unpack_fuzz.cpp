@@ -1,5 +1,6 @@
-// Compressed input: any bytes are unpacked or refused, in bounded memory and time, and alike in whatever pieces they
-// come. The first byte chooses the pieces, the second the start of a format, so that inputs need not guess it.
+// Compressed input: any bytes are unpacked or refused, in bounded memory and time, and alike in
+// whatever pieces they come. The first byte chooses the pieces, the second the start of a format,
+// so that inputs need not guess it.
 #include <algorithm>
 #include <array>
 #include <string>

@@ -100,8 +100,8 @@ std::string in_words(const CLI::App& app, const CLI::ParseError& e) {
   return fmt::format("{}; see '{} --help'", e.what(), path);
 }
 
-// A file opened while 0, 1 or 2 is free would get that number, and what is printed would land in it. What takes
-// the place of a closed one refuses, as the closed one would; messages may be lost.
+// A file opened while 0, 1 or 2 is free would get that number, and what is printed would land in
+// it. What takes the place of a closed one refuses, as the closed one would; messages may be lost.
 void hold_standard_streams() {
   for (const auto& [fd, mode] :
        {std::pair{STDIN_FILENO, O_WRONLY}, std::pair{STDOUT_FILENO, O_RDONLY},

@@ -1,9 +1,10 @@
-// The server's side: the functions of the Redis module interface that we call, by the server's own names.
+// The server's side: the functions of the Redis module interface that we call, by the server's own
+// names.
 //
 // A server hands its functions out by name when it loads a module: the first word of the context of
-// RedisModule_OnLoad is the function that finds them. No header of the server is needed for it, only these
-// declarations, written from its public documentation. What an older server lacks stays null; who calls one that
-// Redis 7.0 does not have looks first.
+// RedisModule_OnLoad is the function that finds them. No header of the server is needed for it,
+// only these declarations, written from its public documentation. What an older server lacks stays
+// null; who calls one that Redis 7.0 does not have looks first.
 #pragma once
 
 #include <cstddef>
@@ -71,7 +72,8 @@ struct type_methods {
   void* (*copy2)(key_opt_ctx*, const void*) = nullptr;
 };
 
-// What SetCommandInfo takes. The first member says how large the others are for whoever compiled this.
+// What SetCommandInfo takes. The first member says how large the others are for whoever compiled
+// this.
 struct command_info_version {
   int version;
   std::size_t history_bytes;

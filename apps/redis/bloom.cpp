@@ -21,7 +21,8 @@ bool bit_of(std::span<const std::uint64_t> bitmap, std::size_t i) {
   return ((bitmap[i / 64] >> (i % 64)) & 1U) != 0;
 }
 
-// Items that must go in whatever is there: a counting filter counts how often, one that forgets begins anew.
+// Items that must go in whatever is there: a counting filter counts how often, one that forgets
+// begins anew.
 void add_always(any_filter& f, std::span<const std::string_view> items, added& a) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     const bool known = f.contains(items[i]);
@@ -107,7 +108,8 @@ insertion read_insert(const call& c) {
   return in;
 }
 
-// Adds to the key, which is made when it is missing and a description is given, and tells the replicas.
+// Adds to the key, which is made when it is missing and a description is given, and tells the
+// replicas.
 const added& add_to(const call& c, std::size_t first_item, const bloom_spec* create) {
   opened_key key(c, 1, api::read_write);
   value* v = key.find_or_refuse(bloom_family);
@@ -120,7 +122,8 @@ const added& add_to(const call& c, std::size_t first_item, const bloom_spec* cre
   keep_time(c, *v);
   const added& a = add_items(c, *v, c.items(first_item));
   if (made || a.done != c.size() - first_item) {
-    // Not as it was said: with the defaults of this server, or with the items for which there was room.
+    // Not as it was said: with the defaults of this server, or with the items for which there was
+    // room.
     if (a.done != 0) {
       api::Replicate(c.ctx, "BF.INSERT", "sccv", c.args[1], "NOCREATE", "ITEMS",
                      c.args.data() + first_item, a.done);

@@ -1,9 +1,9 @@
 // The family BF: Bloom filters. What its commands share.
 //
-// A filter is scalable (layers of blocks), or of a fixed size: blocked, counting for keys that can be removed, and
-// windowed for keys that are forgotten. facts[0] is the capacity that was asked for, facts[1] the expansion,
-// 0 for a filter of a fixed size. In one that forgets facts[2] is the window in milliseconds, facts[3] its generations,
-// and facts[4] when its clock was moved last.
+// A filter is scalable (layers of blocks), or of a fixed size: blocked, counting for keys that can
+// be removed, and windowed for keys that are forgotten. facts[0] is the capacity that was asked
+// for, facts[1] the expansion, 0 for a filter of a fixed size. In one that forgets facts[2] is the
+// window in milliseconds, facts[3] its generations, and facts[4] when its clock was moved last.
 #pragma once
 
 #include <cstdint>

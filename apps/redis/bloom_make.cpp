@@ -20,7 +20,8 @@ constexpr std::uint64_t most_expansion = 32768;
 constexpr std::uint32_t most_generations = 63;
 constexpr double milliseconds = 1000;
 
-// The first layer of a filter that grows has at least this many keys, in about a kilobyte, whatever was asked for.
+// The first layer of a filter that grows has at least this many keys, in about a kilobyte, whatever
+// was asked for.
 constexpr std::uint64_t least_keys = 640;
 constexpr std::uint64_t few_keys = 1024;
 

@@ -1,5 +1,5 @@
-// The commands of BF that other modules do not have: union and comparison, removal, forgetting, statistics, and
-// filters in pieces.
+// The commands of BF that other modules do not have: union and comparison, removal, forgetting,
+// statistics, and filters in pieces.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -36,7 +36,8 @@ void adopt(value& v) {
   const auto& planned = v.filter().planned();
   const bool grows = planned.shape.kind == filter_kind::scalable;
   v.facts[0] = std::max(planned.keys, grows ? 0 : v.filter().keys());
-  // A factor, unless the filter grows by a rule that has none (core/shape.hpp); it about doubles then.
+  // A factor, unless the filter grows by a rule that has none (core/shape.hpp); it about doubles
+  // then.
   const std::uint32_t variant = planned.shape.variant;
   v.facts[1] = grows ? (variant >> 17U == 0 ? variant & 0xffU : 2) : 0;
 }
@@ -154,7 +155,8 @@ bool remove_one(value& v, std::string_view item) {
 
 }  // namespace
 
-// Read or written, on a master: moves the clock when a generation has passed, and says so to replicas and the file.
+// Read or written, on a master: moves the clock when a generation has passed, and says so to
+// replicas and the file.
 void keep_time(const call& c, value& v) {
   const std::uint64_t window = v.facts[2];
   if (window == 0) return;
@@ -218,8 +220,9 @@ void bloom::mrem(const call& c) {
 
 // dst src...: the union of all, dst among them when it is there.
 //
-// What has a fixed size is merged in place, once all are found to be alike. The union of filters that grow is made beside and
-// put there when it is complete, since it may need more memory than there is. So is that of large filters, in a thread.
+// What has a fixed size is merged in place, once all are found to be alike. The union of filters
+// that grow is made beside and put there when it is complete, since it may need more memory than
+// there is. So is that of large filters, in a thread.
 void bloom::merge(const call& c) {
   std::vector<std::shared_ptr<const any_filter>> lent;
   std::optional<fact_list> facts;  // of the first

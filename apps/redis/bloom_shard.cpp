@@ -1,5 +1,6 @@
-// Filters that are spread over several keys: each key knows which slice of the whole it is, and takes the items of that
-// slice only. A client computes the shard of an item itself (docs/redis.md).
+// Filters that are spread over several keys: each key knows which slice of the whole it is, and
+// takes the items of that slice only. A client computes the shard of an item itself
+// (docs/redis.md).
 #include <string>
 
 #include "bloom.hpp"

@@ -1,5 +1,5 @@
-// What every command shares: how it is declared, how it gets its arguments and keys, and how its errors
-// become replies. No exception leaves a command: the server is written in C.
+// What every command shares: how it is declared, how it gets its arguments and keys, and how its
+// errors become replies. No exception leaves a command: the server is written in C.
 #pragma once
 
 #include <cstddef>
@@ -82,10 +82,12 @@ struct command {
   const char* flags;
   int arity;  // with the name; -n for n or more
   const char* summary;
-  // Where the keys are: the first, the last (-1 for the last argument), and the distance between two.
+  // Where the keys are: the first, the last (-1 for the last argument), and the distance between
+  // two.
   int first_key = 1;
   int last_key = 1;
-  // Or, when not 0: the argument with the number of keys that follow it; first_key is then one more key.
+  // Or, when not 0: the argument with the number of keys that follow it; first_key is then one more
+  // key.
   int counted_keys_at = 0;
 };
 inline constexpr const char* writes = "write deny-oom";
@@ -115,7 +117,8 @@ template <detail::body Run, int Arity>
       .name = name, .run = entry<Run, Arity>, .flags = flags, .arity = Arity, .summary = summary};
 }
 
-// ---- replies -------------------------------------------------------------------------------------
+// ---- replies
+// -------------------------------------------------------------------------------------
 
 inline void reply_ok(const call& c) { api::ReplyWithSimpleString(c.ctx, "OK"); }
 // The bits of a batch (detail/filter/batch.hpp), as an array of booleans; integers in RESP2.

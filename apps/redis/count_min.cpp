@@ -88,7 +88,8 @@ void init_by_dim(const call& c) {
   make(c, {width, depth});
 }
 
-// By Markov's inequality a row is off by more than 2 / width of the total with a chance of at most a half.
+// By Markov's inequality a row is off by more than 2 / width of the total with a chance of at most
+// a half.
 void init_by_prob(const call& c) {
   const auto read = [&](std::size_t i, const char* otherwise) {
     const auto x = c.real(i);

@@ -1,6 +1,7 @@
 // The family CF: cuckoo filters, from which items can be removed.
 //
-// facts[0] is MAXITERATIONS, facts[1] how many items were deleted. How a filter grows is in the filter itself.
+// facts[0] is MAXITERATIONS, facts[1] how many items were deleted. How a filter grows is in the
+// filter itself.
 #include "bloomery/filter/cuckoo.hpp"
 
 #include <algorithm>
@@ -27,7 +28,8 @@ constexpr std::uint64_t most_capacity = std::uint64_t{1} << 30U;
 constexpr std::uint64_t most_iterations = 65535;
 constexpr std::uint64_t most_expansion = 32768;
 
-// Of one layer. A filter that grows is asked in all of them: four together have the rate of one that does not.
+// Of one layer. A filter that grows is asked in all of them: four together have the rate of one
+// that does not.
 constexpr double fixed_rate = 0.01;
 constexpr double growing_rate = fixed_rate / 4;
 
@@ -213,8 +215,8 @@ class adder {
   bool no_memory_ = false;
 };
 
-// Tells replicas about the items that were added. Not as it was said when some were refused: a replica might
-// have the memory for them.
+// Tells replicas about the items that were added. Not as it was said when some were refused: a
+// replica might have the memory for them.
 void replicate_added(const call& c, std::size_t first_item, std::span<const fate> fates,
                      bool as_said) {
   static std::vector<api::string*> taken;

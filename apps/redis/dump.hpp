@@ -1,10 +1,11 @@
-// A filter as a stream of bytes, for whoever takes it piece by piece: database files, the append-only file, clients.
+// A filter as a stream of bytes, for whoever takes it piece by piece: database files, the
+// append-only file, clients.
 //
 //     | 64 bytes: what the module knows | image: header, words, checksums (docs/format.md) |
 //
-// The first part is left out of what is exchanged with the tool. The reader trusts nothing: it holds no more memory than
-// it was given bytes, and makes a filter only of a whole image whose checksums all hold. Nothing in here
-// needs a server, so the fuzzer feeds it too.
+// The first part is left out of what is exchanged with the tool. The reader trusts nothing: it
+// holds no more memory than it was given bytes, and makes a filter only of a whole image whose
+// checksums all hold. Nothing in here needs a server, so the fuzzer feeds it too.
 #pragma once
 
 #include <array>
@@ -21,17 +22,19 @@
 
 namespace bloomery_redis {
 
-// What commands need to know of a filter beyond itself; each family of commands has its own meaning for them.
+// What commands need to know of a filter beyond itself; each family of commands has its own meaning
+// for them.
 using fact_list = std::array<std::uint64_t, 6>;
 
 inline constexpr std::size_t dump_head_bytes = 64;
 // Of the first piece: all that tells how long the whole is.
 inline constexpr std::size_t dump_start_bytes = dump_head_bytes + bloomery::image_header_bytes;
-// What is handed over in one piece. A server does nothing else meanwhile; this takes less than a millisecond.
+// What is handed over in one piece. A server does nothing else meanwhile; this takes less than a
+// millisecond.
 inline constexpr std::size_t dump_piece_bytes = std::size_t{4} << 20U;
 
-// The image of a filter that does not change while this lives. It begins with its checksums, so making one takes as
-// long as reading the filter once, unless that is left to `prepare`.
+// The image of a filter that does not change while this lives. It begins with its checksums, so
+// making one takes as long as reading the filter once, unless that is left to `prepare`.
 class image_source {
  public:
   enum class when : std::uint8_t { now, later };
@@ -92,8 +95,9 @@ class image_sink {
   content what_;
 };
 
-// What a database file holds of a value: the number of pieces, then the pieces. `next` gives the next piece, or
-// nothing when the file ends or cannot be read. Throws bloomery::error for what no value has written.
+// What a database file holds of a value: the number of pieces, then the pieces. `next` gives the
+// next piece, or nothing when the file ends or cannot be read. Throws bloomery::error for what no
+// value has written.
 [[nodiscard]] dumped read_pieces(
     std::uint64_t pieces, const std::function<std::optional<std::span<const std::byte>>()>& next,
     std::uint64_t most_bytes);

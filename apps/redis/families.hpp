@@ -1,4 +1,5 @@
-// The families of commands beside BF: cuckoo filters (CF), count-min sketches (CMS), most frequent items (TOPK).
+// The families of commands beside BF: cuckoo filters (CF), count-min sketches (CMS), most frequent
+// items (TOPK).
 #pragma once
 
 #include "api.hpp"

@@ -1,9 +1,10 @@
-// Work that takes longer than a server may be kept from its other clients: done while the client that asked for it waits,
-// in slices of half a millisecond by the server's timer, or in a thread.
+// Work that takes longer than a server may be kept from its other clients: done while the client
+// that asked for it waits, in slices of half a millisecond by the server's timer, or in a thread.
 //
-// Slices happen in the server's one thread, so nothing is read while it changes. Before each slice the keys are looked up again:
-// when one of them was changed, deleted or replaced since, the client is told so. A thread reads what it was lent
-// (value.hpp), and the keys are looked up when it is done.
+// Slices happen in the server's one thread, so nothing is read while it changes. Before each slice
+// the keys are looked up again: when one of them was changed, deleted or replaced since, the client
+// is told so. A thread reads what it was lent (value.hpp), and the keys are looked up when it is
+// done.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +24,8 @@ class job {
   job& operator=(const job&) = delete;
   virtual ~job() = default;
 
-  // About 0.1 ms of the work. True when all is done. The values that it was started for are as they were.
+  // About 0.1 ms of the work. True when all is done. The values that it was started for are as they
+  // were.
   virtual bool step() = 0;
   // The reply.
   virtual void finish(const call& c) = 0;
@@ -39,8 +41,8 @@ inline constexpr std::uint64_t slow_bytes = std::uint64_t{8} << 20U;
 // Whether the client may be kept waiting: not in transactions and scripts, nor what a master sends.
 [[nodiscard]] bool may_wait(const call& c);
 
-// Does the work now, or in slices when it is over `bytes` that take long. `keys` are the arguments that name the keys
-// whose values it reads.
+// Does the work now, or in slices when it is over `bytes` that take long. `keys` are the arguments
+// that name the keys whose values it reads.
 void run_job(const call& c, const family& of, std::span<const std::size_t> keys,
              std::uint64_t bytes, std::unique_ptr<job> work);
 
@@ -48,7 +50,8 @@ void run_job(const call& c, const family& of, std::span<const std::size_t> keys,
 void run_in_thread(const call& c, const family& of, std::span<const std::size_t> keys,
                    std::unique_ptr<job> work);
 
-// A large filter that becomes another: a copy is changed in a thread, and takes the place of what the first key holds.
+// A large filter that becomes another: a copy is changed in a thread, and takes the place of what
+// the first key holds.
 struct remake {
   const family& of;
   std::shared_ptr<const bloomery::any_filter> from;

@@ -20,8 +20,9 @@ struct note {
   void* start;
 };
 
-// Zeroed memory, or null. Calloc ends the server when there is none, so who has no TryCalloc tries first; nobody else
-// allocates in between. Zeroing by hand would touch every page of a large filter, a second for each few gigabytes.
+// Zeroed memory, or null. Calloc ends the server when there is none, so who has no TryCalloc tries
+// first; nobody else allocates in between. Zeroing by hand would touch every page of a large
+// filter, a second for each few gigabytes.
 void* take_zeroed(std::size_t bytes) {
   if (api::TryCalloc != nullptr) return api::TryCalloc(1, bytes);
   if (api::TryAlloc != nullptr) {

@@ -1,5 +1,5 @@
-// The arrays of filters come from the server's allocator: so they count against maxmemory, and INFO and MEMORY show
-// them. A request that cannot be met is an exception and not the end of the server.
+// The arrays of filters come from the server's allocator: so they count against maxmemory, and INFO
+// and MEMORY show them. A request that cannot be met is an exception and not the end of the server.
 #pragma once
 
 #include <cstdint>

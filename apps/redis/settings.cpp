@@ -148,7 +148,8 @@ std::uint64_t most_filter_bytes() noexcept {
 void check_memory(api::ctx* c, std::uint64_t bytes, std::uint64_t more_bytes) {
   if ((api::GetContextFlags(c) & (api::is_replicated | api::is_loading)) != 0) return;
   if (bytes > most_filter_bytes()) throw_no_memory();
-  // The server's own check before every writing command is enough for what is small, and asking takes 50 us.
+  // The server's own check before every writing command is enough for what is small, and asking
+  // takes 50 us.
   constexpr std::uint64_t small = std::uint64_t{1} << 20U;
   if (more_bytes < small) return;
   server_memory m = memory_of_server(c);

@@ -1,6 +1,7 @@
 // The family TOPK: the most frequent items, by HeavyKeeper sketches.
 //
-// facts[0] is the decay that was asked for, as the bits of a double: the sketch takes none above 0.99.
+// facts[0] is the decay that was asked for, as the bits of a double: the sketch takes none above
+// 0.99.
 #include "bloomery/sketch/top_k.hpp"
 
 #include <algorithm>

@@ -20,7 +20,8 @@ using content = image_sink::content;
 
 // ---- sending
 
-// A filter that somebody reads piece by piece: its checksums take as long as all of it, so they are kept.
+// A filter that somebody reads piece by piece: its checksums take as long as all of it, so they are
+// kept.
 struct reading {
   std::uint64_t id;
   std::uint64_t changes;
@@ -36,7 +37,8 @@ image_source unprepared(const value& v, content what) {
                                : image_source(v.filter(), image_source::when::later);
 }
 
-// What is kept of a filter as it is now, or null. Refuses when a client goes on with one that has changed.
+// What is kept of a filter as it is now, or null. Refuses when a client goes on with one that has
+// changed.
 const image_source* kept_source(const value& v, content what, bool from_start) {
   const auto found = std::find_if(readings.begin(), readings.end(),
                                   [&](const reading& r) { return r.id == v.id && r.what == what; });

@@ -1,11 +1,14 @@
-// Filters in pieces, to and from clients: what the commands SCANDUMP, LOADCHUNK, EXPORT and IMPORT of a family share.
+// Filters in pieces, to and from clients: what the commands SCANDUMP, LOADCHUNK, EXPORT and IMPORT
+// of a family share.
 //
-// A filter that arrives is put together beside the keys. It becomes one when its last piece is there and all checksums hold, and
-// is told to replicas then, so nobody ever sees a part of one. What is left unfinished is dropped after a minute
-// in which nothing came, when somebody else begins.
+// A filter that arrives is put together beside the keys. It becomes one when its last piece is
+// there and all checksums hold, and is told to replicas then, so nobody ever sees a part of one.
+// What is left unfinished is dropped after a minute in which nothing came, when somebody else
+// begins.
 //
-// Iterators of SCANDUMP are opaque to clients: 1 comes with the start, 1 + n with the piece that ends n bytes after it.
-// Those of EXPORT and IMPORT are offsets in the file that `bloomery build` writes.
+// Iterators of SCANDUMP are opaque to clients: 1 comes with the start, 1 + n with the piece that
+// ends n bytes after it. Those of EXPORT and IMPORT are offsets in the file that `bloomery build`
+// writes.
 #pragma once
 
 #include "command.hpp"

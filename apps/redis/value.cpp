@@ -46,7 +46,8 @@ void save_value(api::io* to, void* v) {
   });
 }
 
-// The iterators are those of BF.SCANDUMP: 1 for the start, then 1 + where the piece ends, counted from there.
+// The iterators are those of BF.SCANDUMP: 1 for the start, then 1 + where the piece ends, counted
+// from there.
 void rewrite_value(api::io* to, api::string* key, void* v) {
   const image_source source(value_of(v).filter(), value_of(v).facts);
   for_each_piece(source, dump_piece_bytes, [&](std::uint64_t end, std::span<const char> piece) {

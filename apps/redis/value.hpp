@@ -1,5 +1,5 @@
-// What a key of ours holds, and the data types that the server knows it by: one for each family of commands,
-// all with the same methods.
+// What a key of ours holds, and the data types that the server knows it by: one for each family of
+// commands, all with the same methods.
 #pragma once
 
 #include <cstddef>
@@ -34,10 +34,11 @@ struct value {
   // All the memory behind the key.
   [[nodiscard]] std::size_t bytes() const;
 
-  // The filter as it is now, for a thread that reads it. It stays so while somebody has this: who changes the value
-  // meanwhile, or deletes it, leaves that one alone.
+  // The filter as it is now, for a thread that reads it. It stays so while somebody has this: who
+  // changes the value meanwhile, or deletes it, leaves that one alone.
   [[nodiscard]] std::shared_ptr<const bloomery::any_filter> lend() const { return filter_; }
-  // Before every change: takes a copy if the filter is lent. opened_key calls it for keys that are opened to be written.
+  // Before every change: takes a copy if the filter is lent. opened_key calls it for keys that are
+  // opened to be written.
   void own();
 
  private:
@@ -50,7 +51,8 @@ struct family {
   const char* load_command;  // takes a piece of a dump: `COMMAND key iterator bytes`
   std::span<const bloomery::filter_kind> kinds;
   api::type* type = nullptr;
-  // Sets in a filter what only its facts know. Throws bloomery::error(corrupt) when they contradict it.
+  // Sets in a filter what only its facts know. Throws bloomery::error(corrupt) when they contradict
+  // it.
   void (*settle)(value& v) = nullptr;
 
   [[nodiscard]] bool has(bloomery::filter_kind kind) const;
@@ -74,8 +76,8 @@ void* load_value(api::io* from, int encoding, const family& of);
 [[nodiscard]] api::type_methods shared_methods();
 }  // namespace detail
 
-// Makes the data type. Each family is an object that lives for ever, named at compile time, since the server's
-// callbacks take no argument of ours.
+// Makes the data type. Each family is an object that lives for ever, named at compile time, since
+// the server's callbacks take no argument of ours.
 template <family& Family>
 [[nodiscard]] bool create_type(api::ctx* c) {
   api::type_methods methods = detail::shared_methods();

@@ -58,9 +58,9 @@ std::uint64_t cuckoo_table::partner(std::uint64_t bucket,
   return reflected << scale_ | (lower ^ flip);
 }
 
-// visit(matches, first cell of the group): the highest bit of each cell that equals the fingerprint is set.
-// A field of x = cells xor fingerprint is 0 where they are equal, and adding all ones but the highest to its
-// lower bits then leaves the highest 0; no carry reaches the next field.
+// visit(matches, first cell of the group): the highest bit of each cell that equals the fingerprint
+// is set. A field of x = cells xor fingerprint is 0 where they are equal, and adding all ones but
+// the highest to its lower bits then leaves the highest 0; no carry reaches the next field.
 template <class Visit>
 void cuckoo_table::for_each_group(std::uint64_t bucket, std::uint64_t fingerprint,
                                   Visit visit) const noexcept {

@@ -12,7 +12,8 @@ namespace {
 constexpr std::uint16_t no_bits = 0x8000;  // a fingerprint of length 0: every key of the line fits
 constexpr std::uint64_t least_slots = 16;
 
-// Whether every key that fits this cell fits one of the line: a fingerprint there is how that of the cell begins.
+// Whether every key that fits this cell fits one of the line: a fingerprint there is how that of
+// the cell begins.
 bool has_all_of(const std::uint64_t* line, std::uint32_t cell) noexcept {
   for (std::size_t i = 0; i < cells_per_line; ++i) {
     const std::uint32_t there = split_lines::cell(line, i);
@@ -31,7 +32,8 @@ std::uint32_t common(std::uint32_t a, std::uint32_t b) noexcept {
   return (a & ~(2 * mark - 1)) | mark;
 }
 
-// Makes a cell of the line that is in use fit all keys of this one too, with as many of its bits as possible.
+// Makes a cell of the line that is in use fit all keys of this one too, with as many of its bits as
+// possible.
 void join_closest(std::uint64_t* line, std::uint32_t cell) noexcept {
   std::size_t closest = 0;
   std::uint32_t least = UINT32_MAX;  // the mark behind the common bits: the lower, the more of them

@@ -1,22 +1,27 @@
-// How a scalable filter grows: the rules that the planner and the filter share. Whole numbers only, so that a
-// filter grows alike on every machine. docs/math.md has the shares of the rate that each layer gets.
+// How a scalable filter grows: the rules that the planner and the filter share. Whole numbers only,
+// so that a filter grows alike on every machine. docs/math.md has the shares of the rate that each
+// layer gets.
 //
-// By the split rule a filter is one table of fingerprints whose lines double (detail/bits/split_lines.hpp): one line a lookup. It is
-// for rates that 16-bit cells are right for; the others are tapered.
+// By the split rule a filter is one table of fingerprints whose lines double
+// (detail/bits/split_lines.hpp): one line a lookup. It is for rates that 16-bit cells are right
+// for; the others are tapered.
 //
-// The tapered rule is for who could not say how many keys will come. The first seven layers have most of the rate, so
-// they have few bits a key, and the whole can become 2.6 times as large with each of them and still be within four times the filter that
-// knew its keys. The layers after them have less of the rate, more bits, and grow by less: factor / bits stays the same.
+// The tapered rule is for who could not say how many keys will come. The first seven layers have
+// most of the rate, so they have few bits a key, and the whole can become 2.6 times as large with
+// each of them and still be within four times the filter that knew its keys. The layers after them
+// have less of the rate, more bits, and grow by less: factor / bits stays the same.
 //
-// By the even rule a new layer makes the whole `factor` times as large. A whole rate P is dealt out to 2a layers, where a is the
-// number of steps that make 65,536 times the first layer: 2/(3a) P to each of the first a, half of that to each of the others. With doubling, a is 16. Layers with the same
-// rate have the same bits a key; half the rate takes about an eighth more of them, and where that is not
-// enough, at targets below 1e-6, the planner gives all layers less of the rate (sizing_growing.cpp).
+// By the even rule a new layer makes the whole `factor` times as large. A whole rate P is dealt out
+// to 2a layers, where a is the number of steps that make 65,536 times the first layer: 2/(3a) P to
+// each of the first a, half of that to each of the others. With doubling, a is 16. Layers with the
+// same rate have the same bits a key; half the rate takes about an eighth more of them, and where
+// that is not enough, at targets below 1e-6, the planner gives all layers less of the rate
+// (sizing_growing.cpp).
 //
-// A filter that was told its keys and only might get more follows the reserved one: its first layer has most of
-// the rate, and the others, which may never come, (1 + spread / 16) times its bits a key. The steep rule starts
-// small, and a new layer makes the whole up to 32 times as large while that is small, so that ten
-// million keys are in five layers.
+// A filter that was told its keys and only might get more follows the reserved one: its first layer
+// has most of the rate, and the others, which may never come, (1 + spread / 16) times its bits a
+// key. The steep rule starts small, and a new layer makes the whole up to 32 times as large while
+// that is small, so that ten million keys are in five layers.
 #pragma once
 
 #include <array>
@@ -66,18 +71,20 @@ constexpr std::uint32_t variant_of(const rule& r) noexcept {
          (r.split ? 1U << 18U : 0U);
 }
 
-// The split rule: the lines double when they have this many keys each. Just then a seventh of them are full, with two keys
-// more it would be a quarter; and just after it there are 39.4 bits a key.
+// The split rule: the lines double when they have this many keys each. Just then a seventh of them
+// are full, with two keys more it would be a quarter; and just after it there are 39.4 bits a key.
 inline constexpr std::uint64_t keys_per_line = 26;
 inline constexpr std::uint32_t split_cell_bits = 16;
 inline constexpr std::uint32_t most_doublings = 63;
-// The rate when the lines have doubled so often and are full again: a key has 15 bits, and half of a line's keys have lost
-// one of them, a quarter two, and so on; those of the first lines are as many again.
+// The rate when the lines have doubled so often and are full again: a key has 15 bits, and half of
+// a line's keys have lost one of them, a quarter two, and so on; those of the first lines are as
+// many again.
 constexpr double split_rate(std::uint32_t doublings) noexcept {
   return static_cast<double>(keys_per_line) * (1 + doublings / 2.0) / 32768;
 }
 
-// Layers after the first that the reserved and the steep rule deal a rate to; as many again get half of it.
+// Layers after the first that the reserved and the steep rule deal a rate to; as many again get
+// half of it.
 constexpr std::size_t reserved_layers = 8;
 constexpr std::size_t steep_layers = 14;
 constexpr std::size_t dealt_layers(const rule& r) noexcept {
@@ -86,7 +93,8 @@ constexpr std::size_t dealt_layers(const rule& r) noexcept {
 
 constexpr std::uint64_t most_keys = std::uint64_t{1} << 60U;
 
-// The tapered rule: how many layers of a kind, and their bits a key in units of 1/32 of the first layer's.
+// The tapered rule: how many layers of a kind, and their bits a key in units of 1/32 of the first
+// layer's.
 struct stretch {
   std::size_t layers;
   std::uint32_t bits;

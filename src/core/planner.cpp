@@ -16,8 +16,8 @@ namespace {
 
 constexpr std::uint64_t word_bits = 64;
 
-// Where one more probe begins to pay in a large blocked filter: the bits per key, and the fpr there.
-// Solved from blocked_fpr(k) = blocked_fpr(k + 1); a test solves it again.
+// Where one more probe begins to pay in a large blocked filter: the bits per key, and the fpr
+// there. Solved from blocked_fpr(k) = blocked_fpr(k + 1); a test solves it again.
 struct probe_step {
   double bits_per_key;
   double fpr;
@@ -63,8 +63,8 @@ unit unit_of(filter_kind kind, std::uint32_t probes) {
   return {.bits = word_bits, .parts = 1};
 }
 
-// A power of two of at most 1/1024 of the units. A blocked filter of several blocks has an even number
-// of them even when that costs more: without it there would be nothing to fold.
+// A power of two of at most 1/1024 of the units. A blocked filter of several blocks has an even
+// number of them even when that costs more: without it there would be nothing to fold.
 std::uint64_t fold_quantum(filter_kind kind, std::uint64_t units) {
   const std::uint64_t quantum = std::bit_floor(std::max<std::uint64_t>(1, units / 1024));
   return kind == filter_kind::blocked && units > 1 ? std::max<std::uint64_t>(2, quantum) : quantum;
@@ -278,8 +278,8 @@ std::uint32_t lines_of_lookup(const shape& s) {
 
 namespace {
 
-// The logarithm of the chance that one key leaves a given bit of so many alone: its probes are anywhere,
-// or in different places.
+// The logarithm of the chance that one key leaves a given bit of so many alone: its probes are
+// anywhere, or in different places.
 double log_stays_zero(double bits, double probes, bool anywhere) {
   return anywhere ? probes * std::log1p(-1.0 / bits) : std::log1p(-probes / bits);
 }

@@ -1,15 +1,16 @@
-// The planners of the kinds that are not arrays of bits. make_plan (planner.cpp) has checked that `keys` and exactly
-// one of fpr, bits_per_key and bytes are given, and fills in the plan's keys, fpr_target and fpr afterwards:
-// each planner returns the shape, and each model the expected rate of a shape that holds `keys` keys.
+// The planners of the kinds that are not arrays of bits. make_plan (planner.cpp) has checked that
+// `keys` and exactly one of fpr, bits_per_key and bytes are given, and fills in the plan's keys,
+// fpr_target and fpr afterwards: each planner returns the shape, and each model the expected rate
+// of a shape that holds `keys` keys.
 #pragma once
 
 #include "bloomery/core/sizing.hpp"
 
 namespace bloomery::sizing {
 
-// The model gives the mean over all hash functions. The filter that somebody builds is one draw, and his
-// measurement another; both scatter around the mean. Planning for a little less keeps what he sees at or
-// below what he asked for. At 1 % it costs 0.05 bits a key.
+// The model gives the mean over all hash functions. The filter that somebody builds is one draw,
+// and his measurement another; both scatter around the mean. Planning for a little less keeps what
+// he sees at or below what he asked for. At 1 % it costs 0.05 bits a key.
 inline constexpr double planned_share = 0.98;
 
 [[nodiscard]] shape shape_for_counting(const request& r);

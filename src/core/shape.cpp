@@ -114,7 +114,8 @@ bool is_split(const shape& s) {
   return s.kind == filter_kind::scalable && growth::rule_of(s.variant).split;
 }
 
-// The rule by which a scalable filter grows stands above the factor; the steep one has a spread too.
+// The rule by which a scalable filter grows stands above the factor; the steep one has a spread
+// too.
 void check_variant(const shape& s, const kind_limits& row) {
   const bool scalable = s.kind == filter_kind::scalable;
   if (scalable && s.variant >> 8U == 1U << 10U) {

@@ -56,7 +56,8 @@ double whole_rate(const shape& first, std::uint64_t keys, std::uint32_t factor) 
 constexpr double reserved_share = 0.85;
 constexpr double steep_share = 1.0 / 16;
 
-// The least spread with which all layers that the rule deals a rate to stay below it; 0 when there is none.
+// The least spread with which all layers that the rule deals a rate to stay below it; 0 when there
+// is none.
 std::uint32_t spread_for(const shape& first, const request& r, growth::rule rule) {
   const growth::step start{.blocks = first.bits / bits_per_block, .keys = r.keys};
   const double rate = blocked_fpr(start.keys, start.blocks, first.probes);
@@ -103,10 +104,12 @@ double tapered_rate(const shape& first, std::uint64_t keys) {
   return -std::expm1(log_none);
 }
 
-// The most that a filter may take of what the one that knew its keys does, at the moment when it has grown.
+// The most that a filter may take of what the one that knew its keys does, at the moment when it
+// has grown.
 constexpr double most_memory = 3.995;
 
-// How much larger the whole becomes, so that it is at most `most_memory` times the filter that knew its keys.
+// How much larger the whole becomes, so that it is at most `most_memory` times the filter that knew
+// its keys.
 std::uint32_t tapered_factor(const shape& first, const request& r) {
   if (!r.fpr) return 80;
   const shape known =

@@ -65,7 +65,8 @@ std::uint64_t bits_of(const request& r) {
   return static_cast<std::uint64_t>(bits);
 }
 
-// ---- counting ------------------------------------------------------------------------------------
+// ---- counting
+// ------------------------------------------------------------------------------------
 
 // What is settled before the size and the probes: width of a counter, and 512 or 0.
 struct counting_layout {
@@ -100,8 +101,8 @@ counting_layout layout_for(const request& r, bool lines_by_default) {
   return layout;
 }
 
-// The fewest units that meet the target with these probes, to 1/8192 of their number; `none` beyond 2^48
-// bits.
+// The fewest units that meet the target with these probes, to 1/8192 of their number; `none` beyond
+// 2^48 bits.
 std::uint64_t least_units(const request& r, const counting_layout& layout, std::uint32_t probes) {
   const double target = planned_share * *r.fpr;
   const double guess = static_cast<double>(r.keys) * bits_per_key(probes, target) * layout.width /
@@ -220,7 +221,8 @@ shape shape_for_counting(const request& r) {
   return counting_of_size(r, layout_for(r, false), bits);
 }
 
-// ---- cuckoo --------------------------------------------------------------------------------------
+// ---- cuckoo
+// --------------------------------------------------------------------------------------
 
 namespace {
 

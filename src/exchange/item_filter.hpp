@@ -18,8 +18,8 @@ class item_filter {
  public:
   // The longest message that a filter of so many keys may be.
   [[nodiscard]] static std::size_t message_limit(std::uint32_t bits, std::uint64_t keys);
-  // The memory that unpacking such a message may take. The cells of a ribbon are as good as random, so what unpacks to much
-  // more than it was is a trap.
+  // The memory that unpacking such a message may take. The cells of a ribbon are as good as random,
+  // so what unpacks to much more than it was is a trap.
   [[nodiscard]] static std::uint64_t memory_limit(std::size_t message_bytes) {
     return message_bytes + message_bytes / 4 + 8192;
   }

@@ -1,6 +1,7 @@
-// How large a join will be. The keys of the table with fewer are sent in classes: those that occur once, twice, three times, four
-// times, five to eight times, nine to sixteen times and so on, each as a filter. Every key is in one class, so all of them
-// together are hardly larger than one filter, and whoever asks them learns about how often a key occurs on the other side.
+// How large a join will be. The keys of the table with fewer are sent in classes: those that occur
+// once, twice, three times, four times, five to eight times, nine to sixteen times and so on, each
+// as a filter. Every key is in one class, so all of them together are hardly larger than one
+// filter, and whoever asks them learns about how often a key occurs on the other side.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -42,7 +43,8 @@ double without_strangers(double passed, double all, double fpr) {
   return std::clamp((passed - fpr * all) / (1 - fpr), 0.0, all);
 }
 
-// ---- classes ----------------------------------------------------------------------------------------------
+// ---- classes
+// ----------------------------------------------------------------------------------------------
 
 struct sent_class {
   table_counts counts;
@@ -55,8 +57,9 @@ std::size_t class_of(std::uint64_t rows) {
   return static_cast<std::size_t>(std::bit_width(rows - 1)) + 1;  // 4 for 5 to 8, 5 for 9 to 16
 }
 
-// Strangers that pass are rows of the other table times the mean of the class too many. So many bits that all of this has the
-// variance of a 128th of the keys: a standard error of 3 for a thousand keys, of 90 for a million.
+// Strangers that pass are rows of the other table times the mean of the class too many. So many
+// bits that all of this has the variance of a 128th of the keys: a standard error of 3 for a
+// thousand keys, of 90 for a million.
 std::uint32_t bits_of(double mean, double keys, double other_rows) {
   const double bits = std::ceil(std::log2(128 * std::max(1.0, other_rows / keys) * mean * mean));
   return static_cast<std::uint32_t>(std::clamp(bits, 7.0, double{most_fpr_bits}));
@@ -131,11 +134,13 @@ std::vector<passed_class> count_passing(const join_side& side,
 
 }  // namespace
 
-// ---- the mathematics ----------------------------------------------------------------------------------------
+// ---- the mathematics
+// ----------------------------------------------------------------------------------------
 
-// Each stranger passes with probability f on its own, so the rows that pass by mistake have the variance f (1 - f) times the
-// sum of the strangers' squares. And when d keys of the one table meet d of the K keys of a class at random, the sum of the products of
-// their numbers of rows has the variance S^2 (sum a^2 - (sum a)^2 / K), with S^2 the variance in the class with K - 1 below.
+// Each stranger passes with probability f on its own, so the rows that pass by mistake have the
+// variance f (1 - f) times the sum of the strangers' squares. And when d keys of the one table meet
+// d of the K keys of a class at random, the sum of the products of their numbers of rows has the
+// variance S^2 (sum a^2 - (sum a)^2 / K), with S^2 the variance in the class with K - 1 below.
 estimate estimate_join(std::span<const passed_class> classes, const table_counts& asking) {
   double value = 0;
   double variance = 0;
@@ -164,9 +169,11 @@ estimate estimate_join(const estimate& shared_keys, const table_counts& a, const
           .standard_error = std::sqrt(error * error + shared_keys.value * std::max(0.0, variance))};
 }
 
-// ---- the two sides --------------------------------------------------------------------------------------------
+// ---- the two sides
+// --------------------------------------------------------------------------------------------
 
-// A: its numbers, and its classes if it has fewer keys; then it hears B's classes, or none, and counts what passes.
+// A: its numbers, and its classes if it has fewer keys; then it hears B's classes, or none, and
+// counts what passes.
 void join_protocol::send_estimate(message_channel& peer, const join_side& a, const greeting& g,
                                   const join_limits& limits, join_report& report) {
   wire::buffer numbers;

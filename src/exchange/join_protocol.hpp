@@ -1,4 +1,5 @@
-// What the join (join.cpp) and its estimate (join_estimate.cpp) have in common on the wire: who says what first, and how.
+// What the join (join.cpp) and its estimate (join_estimate.cpp) have in common on the wire: who
+// says what first, and how.
 #pragma once
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // The keys of one side while it reconciles: its own, and those that come from the peer.
 //
-// A key has a digest of 128 bits under the seed of the round; the low half is its item, which filters and symbols see, and
-// the sum of the digests is the checksum of the set.
+// A key has a digest of 128 bits under the seed of the round; the low half is its item, which
+// filters and symbols see, and the sum of the digests is the checksum of the set.
 #pragma once
 
 #include <array>

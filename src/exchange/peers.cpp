@@ -16,10 +16,12 @@ namespace bloomery {
 
 namespace {
 
-// From so many peers with one shape on their filters are sliced; with fewer, most of each word would be unused.
+// From so many peers with one shape on their filters are sliced; with fewer, most of each word
+// would be unused.
 constexpr std::size_t least_sliced = 16;
 
-// Peers with filters of one shape. Columns keep their places; those of peers that left are used again.
+// Peers with filters of one shape. Columns keep their places; those of peers that left are used
+// again.
 template <class Probes>
 class shelf {
  public:
@@ -306,7 +308,8 @@ blocked_filter peer_directory::merged() const {
   return only->merged();
 }
 
-// ---- groups ------------------------------------------------------------------------------------------------
+// ---- groups
+// ------------------------------------------------------------------------------------------------
 
 peer_groups::peer_groups(const hash_spec& hash, const peers_options& o)
     : hash_(hash), options_(o), leaders_(hash, o) {}

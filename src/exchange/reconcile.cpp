@@ -1,5 +1,6 @@
-// The protocol: who says what when. docs/exchange.md has it as a table; the parts are in reconcile_wire.hpp (messages),
-// key_table.hpp (the set), reconcile_plan.hpp (which way) and sketch/riblt.hpp (symbols).
+// The protocol: who says what when. docs/exchange.md has it as a table; the parts are in
+// reconcile_wire.hpp (messages), key_table.hpp (the set), reconcile_plan.hpp (which way) and
+// sketch/riblt.hpp (symbols).
 #include "bloomery/exchange/reconcile.hpp"
 
 #include <algorithm>
@@ -377,7 +378,8 @@ class session {
     decoder.add(run);
   }
 
-  // We know all of the peer's items now, so a few bits say which of its keys we want: their places in its sorted list.
+  // We know all of the peer's items now, so a few bits say which of its keys we want: their places
+  // in its sorted list.
   void ask(const riblt_decoder& decoder, const std::vector<std::uint64_t>& items,
            std::uint64_t their_items) {
     const std::vector<std::uint64_t> wanted = sorted(decoder.only_there());

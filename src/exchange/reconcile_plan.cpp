@@ -7,8 +7,8 @@ namespace bloomery {
 
 namespace {
 
-// As measured: a symbol is 12 bytes and its count 1.3; differences of thousands take 1.36 symbols, those of ten 1.7; a
-// filter of r bits takes 1.005 r bits a key and a hundred bytes.
+// As measured: a symbol is 12 bytes and its count 1.3; differences of thousands take 1.36 symbols,
+// those of ten 1.7; a filter of r bits takes 1.005 r bits a key and a hundred bytes.
 constexpr double symbol_bytes = 13.3;
 constexpr double filter_factor = 1.005 / 8;
 constexpr double filter_bytes = 100;

@@ -1,5 +1,5 @@
-// The messages of reconcile as bytes, and back. docs/exchange.md lays them out; what comes from the peer is checked here as
-// far as it can be without the sets.
+// The messages of reconcile as bytes, and back. docs/exchange.md lays them out; what comes from the
+// peer is checked here as far as it can be without the sets.
 #pragma once
 
 #include <cstddef>
@@ -46,7 +46,8 @@ inline constexpr std::size_t plan_limit = 4;
 [[nodiscard]] bytes write(const reconcile_plan& p);
 [[nodiscard]] reconcile_plan read_plan(byte_view from);
 
-// Symbols first, first + 1, ... of a set with so many items; the last of those that were asked for, or not.
+// Symbols first, first + 1, ... of a set with so many items; the last of those that were asked for,
+// or not.
 struct symbol_run {
   bool last = false;
   std::uint64_t items = 0;
@@ -83,7 +84,8 @@ inline constexpr std::size_t check_limit = 26;
 [[nodiscard]] bytes write(const set_check& c);
 [[nodiscard]] set_check read_check(byte_view from);
 
-// Keys in the order of their bytes, each without the bytes (255 at most) that it shares with the one before.
+// Keys in the order of their bytes, each without the bytes (255 at most) that it shares with the
+// one before.
 inline constexpr std::size_t keys_message_bytes = std::size_t{256} << 10U;
 inline constexpr std::size_t keys_limit = keys_message_bytes + reconcile_longest_key + 16;
 class key_writer {

@@ -12,8 +12,9 @@ namespace bloomery {
 
 namespace {
 
-// A part is a thousand keys: asking it takes 20 ns at one bit a key and 130 at sixteen, since its checksum is taken each time,
-// and its 6 bytes of length, seed and checksum are 5 % of it at one bit and half a percent at nine.
+// A part is a thousand keys: asking it takes 20 ns at one bit a key and 130 at sixteen, since its
+// checksum is taken each time, and its 6 bytes of length, seed and checksum are 5 % of it at one
+// bit and half a percent at nine.
 constexpr std::uint64_t part_keys = 1024;
 constexpr double part_bytes = 6;
 // format/compact.hpp: slots for each key.

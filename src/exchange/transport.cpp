@@ -34,7 +34,8 @@ bool later(int reason) { return reason == EAGAIN || reason == EINTR; }
 // One system call moves no more, so that a signal or the end of patience is never far.
 constexpr std::size_t largest_piece = std::size_t{1} << 20U;
 
-// poll() for one socket until the deadline; false at the deadline. `no deadline` is time_point::max().
+// poll() for one socket until the deadline; false at the deadline. `no deadline` is
+// time_point::max().
 bool poll_until(int socket, short events, steady_clock::time_point deadline) {
   for (;;) {
     int timeout = -1;
@@ -148,7 +149,8 @@ std::uint16_t port_of(int socket) {
 
 }  // namespace
 
-// ---- channel ---------------------------------------------------------------------------------------
+// ---- channel
+// ---------------------------------------------------------------------------------------
 
 channel::channel(int socket, patience limits)
     : socket_(socket), limits_(limits), started_(clock::now()) {}
@@ -258,7 +260,8 @@ void channel::end_writing() {  // NOLINT(readability-make-member-function-const)
     throw_io("ending the connection", errno);
 }
 
-// ---- making channels -------------------------------------------------------------------------------
+// ---- making channels
+// -------------------------------------------------------------------------------
 
 std::pair<channel, channel> pipe_pair(patience limits) {
   std::array<int, 2> ends{};

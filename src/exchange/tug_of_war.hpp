@@ -1,8 +1,9 @@
 // How many elements two sets differ in, from 128 sums (Alon, Matias and Szegedy 1996, on sets).
 //
-// Each element pulls each sum up or down by one, as a bit of its hash says. Equal elements pull both parties' sums
-// alike, so the difference of two sums is that of +1 and -1 for each element of the difference: its square is, on average,
-// their number. The mean of 128 squares has a standard error of sqrt(2/128) = an eighth.
+// Each element pulls each sum up or down by one, as a bit of its hash says. Equal elements pull
+// both parties' sums alike, so the difference of two sums is that of +1 and -1 for each element of
+// the difference: its square is, on average, their number. The mean of 128 squares has a standard
+// error of sqrt(2/128) = an eighth.
 #pragma once
 
 #include <array>

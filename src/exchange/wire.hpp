@@ -1,5 +1,5 @@
-// Numbers and strings in the messages of exchanges: the varints of format/bit_code.hpp, and strings with their length before
-// them. What is read was sent by somebody else, so all of it is checked.
+// Numbers and strings in the messages of exchanges: the varints of format/bit_code.hpp, and strings
+// with their length before them. What is read was sent by somebody else, so all of it is checked.
 #pragma once
 
 #include <cstddef>

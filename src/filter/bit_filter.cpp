@@ -49,8 +49,9 @@ double partitioned_fpr_now(std::span<const std::uint64_t> words, const shape& s)
   return rate;
 }
 
-// A shard is to the kernels the whole filter, whose first words would lie before those that are there. Its own keys do
-// not get to them, and the kernels see no others. An address, because no pointer may point there.
+// A shard is to the kernels the whole filter, whose first words would lie before those that are
+// there. Its own keys do not get to them, and the kernels see no others. An address, because no
+// pointer may point there.
 template <class Word>
 kernel::block_array<Word> blocks_of(Word* words, const shape& s) noexcept {
   const std::uint64_t blocks = s.bits / bits_per_block;
@@ -61,8 +62,9 @@ kernel::block_array<Word> blocks_of(Word* words, const shape& s) noexcept {
           .probes = s.probes};
 }
 
-// Calls work(first, own, places) for each piece of the hashes: those that the shard owns, and where they stand behind
-// number `first` of all. To the kernels' groups of eight, `own` is filled up with a hash that is in it.
+// Calls work(first, own, places) for each piece of the hashes: those that the shard owns, and where
+// they stand behind number `first` of all. To the kernels' groups of eight, `own` is filled up with
+// a hash that is in it.
 template <class Work>
 void for_each_own(const shard_probes& probes, std::span<const std::uint64_t> hashes, Work work) {
   constexpr std::size_t piece = 1024;

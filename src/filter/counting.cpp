@@ -30,8 +30,8 @@ const plan& checked_plan(const plan& p, std::span<const std::uint64_t> words) {
   return p;
 }
 
-// The probe schemes of the two layouts. The one that is not used has to be harmless: a blocked one has at
-// most 16 probes.
+// The probe schemes of the two layouts. The one that is not used has to be harmless: a blocked one
+// has at most 16 probes.
 shape line_shape(shape s) {
   if (s.block_bits == 0) s.probes = 1;
   return s;
@@ -42,8 +42,9 @@ shape scattered_shape(shape s) {
   return s;
 }
 
-// What the blocked filter says of the same blocks when each counter above 0 is a group of w set bits: the
-// mean over the blocks of the chance to find all lanes set. A piece at a time, on the stack.
+// What the blocked filter says of the same blocks when each counter above 0 is a group of w set
+// bits: the mean over the blocks of the chance to find all lanes set. A piece at a time, on the
+// stack.
 double line_fpr(const shape& s, std::span<const std::uint64_t> words) noexcept {
   constexpr std::size_t words_per_block = bits_per_block / 64;
   std::array<std::uint64_t, 64 * words_per_block> piece{};
@@ -173,8 +174,8 @@ counting_filter::counting_filter(const view& other)
   std::copy(other.words().begin(), other.words().end(), array_.words().begin());
 }
 
-// False, and nothing changed, when one of the counters is 0. The positions are worked out once: they are
-// half of the time.
+// False, and nothing changed, when one of the counters is 0. The positions are worked out once:
+// they are half of the time.
 bool counting_filter::decrement_scattered(const counting_probes& probes, std::uint64_t* words,
                                           std::uint64_t hash) noexcept {
   const std::uint32_t width = probes.width();
@@ -190,8 +191,8 @@ bool counting_filter::decrement_scattered(const counting_probes& probes, std::ui
   return true;
 }
 
-// The loops that write use a copy of the probes. For all that the compiler knows the counters may be those of
-// the filter itself, and it would read them again after each write.
+// The loops that write use a copy of the probes. For all that the compiler knows the counters may
+// be those of the filter itself, and it would read them again after each write.
 void counting_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept {
   std::uint64_t* const words = array_.words().data();
   key_count() += hashes.size();

@@ -1,4 +1,5 @@
-// How fingerprints of a cuckoo filter move: to make way for another, and into older layers when the filter is compacted.
+// How fingerprints of a cuckoo filter move: to make way for another, and into older layers when the
+// filter is compacted.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -24,8 +25,8 @@ bool cuckoo_filter::put_in_free_cell(std::size_t layer, const cuckoo_table::plac
 
 namespace {
 
-// The search for a free cell: a tree of buckets whose roots are the key's own two. Each node was reached
-// by a fingerprint that could move there from `cell` of the parent's bucket.
+// The search for a free cell: a tree of buckets whose roots are the key's own two. Each node was
+// reached by a fingerprint that could move there from `cell` of the parent's bucket.
 struct search_node {
   std::uint64_t bucket;
   std::uint32_t parent;
@@ -83,10 +84,12 @@ bool cuckoo_filter::put_by_moving(std::size_t layer, const cuckoo_table::place& 
   return false;
 }
 
-// ---- compaction ------------------------------------------------------------------------------------
+// ---- compaction
+// ------------------------------------------------------------------------------------
 
-// A fingerprint may go where its key could have been put: into a layer with the same scale or a smaller one,
-// whose buckets are prefixes of those here. A layer that is as full as planned takes no more.
+// A fingerprint may go where its key could have been put: into a layer with the same scale or a
+// smaller one, whose buckets are prefixes of those here. A layer that is as full as planned takes
+// no more.
 bool cuckoo_filter::put_into_older(std::size_t layer, std::uint64_t bucket,
                                    std::uint64_t fingerprint) noexcept {
   const std::uint32_t scale = layers_[layer].scale();

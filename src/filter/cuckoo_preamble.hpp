@@ -1,4 +1,5 @@
-// The words before the layers of a cuckoo filter, all of them little-endian. docs/format.md is their normative text.
+// The words before the layers of a cuckoo filter, all of them little-endian. docs/format.md is
+// their normative text.
 #pragma once
 
 #include <cstddef>

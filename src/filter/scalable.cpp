@@ -17,13 +17,14 @@ namespace bloomery {
 namespace {
 
 constexpr std::size_t words_per_block = bits_per_block / 64;
-// An image begins with a line that holds the number of layers, then four words for each of them: blocks,
-// capacity, keys and a reserved one. A split one has one layer: how often its lines have doubled stands in the first line, and
-// the slots of the stash in the place that is otherwise reserved.
+// An image begins with a line that holds the number of layers, then four words for each of them:
+// blocks, capacity, keys and a reserved one. A split one has one layer: how often its lines have
+// doubled stands in the first line, and the slots of the stash in the place that is otherwise
+// reserved.
 constexpr std::size_t head_words = 8;
 constexpr std::size_t entry_words = 4;
-// Keys that are added together. The more, the longer each layer is in the cache (kernel/blocked/layers.hpp); this many take
-// 50 KiB of the stack.
+// Keys that are added together. The more, the longer each layer is in the cache
+// (kernel/blocked/layers.hpp); this many take 50 KiB of the stack.
 constexpr std::size_t piece = 4096;
 
 constexpr std::size_t directory_words(std::size_t layers) {
@@ -147,8 +148,8 @@ std::uint64_t scalable_view::keys_stored() const noexcept {
   return sum;
 }
 
-// By the rule, as if the layers were those of one filter: it goes on where the rule has room for as many keys. So a
-// filter that was merged with others grows like one of its size.
+// By the rule, as if the layers were those of one filter: it goes on where the rule has room for as
+// many keys. So a filter that was merged with others grows like one of its size.
 scalable_view::layer scalable_view::next_layer() const noexcept {
   if (is_split()) {
     const std::uint64_t lines = split_.lines;
@@ -324,7 +325,8 @@ std::uint64_t scalable_filter::table_room() const noexcept {
 bool scalable_filter::add(std::uint64_t hash) {
   const bool known = contains(hash);
   if (is_split()) {
-    // The short way, so that several calls are under way at a time: 100 instead of 185 ns out of the cache.
+    // The short way, so that several calls are under way at a time: 100 instead of 185 ns out of
+    // the cache.
     if (known || (room() != 0 && table_.put_in_line(hash))) {
       if (!known) count_stored(1);
       ++keys_;
@@ -342,8 +344,9 @@ bool scalable_filter::add(std::uint64_t hash) {
   return !known;
 }
 
-// Nothing but the last layer changes while the piece is added. So a key that no layer has now is new unless an
-// earlier one of the piece has set its bits in the last layer, which is to say, unless it changes no bit there.
+// Nothing but the last layer changes while the piece is added. So a key that no layer has now is
+// new unless an earlier one of the piece has set its bits in the last layer, which is to say,
+// unless it changes no bit there.
 std::size_t scalable_filter::add_piece(std::span<const std::uint64_t> hashes) {
   std::array<std::uint64_t, piece / 64> known;
   contains_bits(hashes, known);
@@ -397,8 +400,8 @@ void scalable_filter::merge(const view& other) {
   is_split() ? merge_split(other) : merge_layers(other);
 }
 
-// Both are doubled until they have as many lines, and so many that few become full: the keys of the other's cells are not known
-// and cannot go into the stash.
+// Both are doubled until they have as many lines, and so many that few become full: the keys of the
+// other's cells are not known and cannot go into the stash.
 void scalable_filter::merge_split(const view& other) {
   scalable_filter grown(other);  // a copy: it may be this one
   const std::uint64_t their_lines = grown.split_.lines;
@@ -454,7 +457,8 @@ void scalable_filter::merge_layers(const view& other) {
                    [](std::uint64_t a, std::uint64_t b) { return a | b; });
     result.layers_[place].keys += l.keys;
   }
-  // New keys go to the last layer: it should be the one with the most room. The first one stays, the rule starts there.
+  // New keys go to the last layer: it should be the one with the most room. The first one stays,
+  // the rule starts there.
   const auto room_in = [](const layer& l) { return l.capacity - std::min(l.capacity, l.keys); };
   for (std::size_t i = 1; i < result.layers_.size(); ++i) {
     if (room_in(result.layers_[i]) <= room_in(result.layers_.back())) continue;

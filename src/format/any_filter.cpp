@@ -34,7 +34,8 @@ detail::model_ptr make(const plan& p) {
   return row.make(p);
 }
 
-// A view of words from a file. What it finds wrong with them is damage there, and not a bad argument.
+// A view of words from a file. What it finds wrong with them is damage there, and not a bad
+// argument.
 detail::model_ptr borrow(const filter_version& v, const std::filesystem::path& path) {
   try {
     return row_for(v.header.planned.shape).borrow(v);
@@ -44,7 +45,8 @@ detail::model_ptr borrow(const filter_version& v, const std::filesystem::path& p
   }
 }
 
-// Throws unless the hash that the caller brings is the one of the file and has words for every probe.
+// Throws unless the hash that the caller brings is the one of the file and has words for every
+// probe.
 void check_hash(const image_header& header, const any_hasher& brought) {
   const hash_spec& in_file = header.hash;
   const hash_spec spec = brought.spec();

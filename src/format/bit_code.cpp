@@ -49,8 +49,8 @@ rans::model byte_model(std::uint64_t ones, std::uint64_t total) {
   return rans::model(weights);
 }
 
-// Lower bits of a gap that are written as they are: as many as leave a one rare, at most 1 in 16, among
-// that many positions. Inside such a bucket a geometric distribution is as good as flat.
+// Lower bits of a gap that are written as they are: as many as leave a one rare, at most 1 in 16,
+// among that many positions. Inside such a bucket a geometric distribution is as good as flat.
 std::uint32_t plain_bits(std::uint64_t ones, std::uint64_t total) {
   std::uint32_t bits = 0;
   while ((ones << (bits + 5U)) <= total && bits < 40) ++bits;

@@ -18,8 +18,8 @@ namespace bloomery {
 
 namespace {
 
-// Two cache lines: bytes that are not aligned lie across two of them anyway, and by the model blocks of
-// 64 bytes take 2.4 % more at 1 % and 3.4 % more at 0.1 %.
+// Two cache lines: bytes that are not aligned lie across two of them anyway, and by the model
+// blocks of 64 bytes take 2.4 % more at 1 % and 3.4 % more at 0.1 %.
 constexpr std::size_t most_block_bytes = 128;
 constexpr std::size_t check_bytes = 2;
 constexpr std::uint32_t most_cell_bits = 31;
@@ -201,7 +201,8 @@ compact_builder::blocked_size compact_builder::size_for(std::uint64_t keys) cons
   return sizes_[keys] = searched_size(keys);
 }
 
-// The fewest bytes with which the model meets the target, or those that were asked for; the best number of probes.
+// The fewest bytes with which the model meets the target, or those that were asked for; the best
+// number of probes.
 compact_builder::blocked_size compact_builder::searched_size(std::uint64_t keys) const {
   const double bound =
       options_.bits_per_key.value_or(options_.fpr ? std::log2(1 / *options_.fpr) : 0.0);

@@ -12,8 +12,8 @@ namespace bloomery {
 
 namespace {
 
-// Larger than the chunks of an image: a string costs some 40 bytes however little has changed, and at one
-// key in 10,000 a megabyte has only 430 bytes of change.
+// Larger than the chunks of an image: a string costs some 40 bytes however little has changed, and
+// at one key in 10,000 a megabyte has only 430 bytes of change.
 constexpr std::size_t chunk_words = 16 * image_chunk_bytes / sizeof(std::uint64_t);
 
 enum class body : std::uint8_t { changes = 0, whole = 1 };
@@ -24,8 +24,8 @@ enum class body : std::uint8_t { changes = 0, whole = 1 };
 
 std::uint64_t ones(std::uint64_t word) { return static_cast<std::uint64_t>(std::popcount(word)); }
 
-// Among the positions where `domain` has a 1, those where `marked` has one too, as gaps in the domain.
-// Both are functions of the index of a word.
+// Among the positions where `domain` has a 1, those where `marked` has one too, as gaps in the
+// domain. Both are functions of the index of a word.
 template <class Domain, class Marked>
 void encode_marks(std::size_t words, Domain domain, Marked marked, std::vector<std::byte>& out) {
   std::vector<std::uint32_t> gaps;

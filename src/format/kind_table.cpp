@@ -1,4 +1,5 @@
-// The table of kinds: a row for each. Adding a kind to the tool, the servers and the bindings is adding a row.
+// The table of kinds: a row for each. Adding a kind to the tool, the servers and the bindings is
+// adding a row.
 #include <array>
 
 #include "bloomery/filter/blocked.hpp"

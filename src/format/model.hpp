@@ -1,5 +1,6 @@
-// The face of a kind: what any_filter asks, per batch of keys. A call that a kind lacks is refused here, with the
-// kind in the message. models.hpp puts the filters of the library behind it; kind_table.cpp lists them.
+// The face of a kind: what any_filter asks, per batch of keys. A call that a kind lacks is refused
+// here, with the kind in the message. models.hpp puts the filters of the library behind it;
+// kind_table.cpp lists them.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +40,8 @@ class any_filter::model {
     return answer != 0;
   }
   virtual void advance(std::uint64_t) {}
-  // The filter behind this face, of the type that the row in the table says; null when it is only looked at.
+  // The filter behind this face, of the type that the row in the table says; null when it is only
+  // looked at.
   [[nodiscard]] virtual void* owned() noexcept { return nullptr; }
   [[nodiscard]] virtual const void* owned() const noexcept { return nullptr; }
   virtual void set_window(std::uint64_t) { refuse("forget"); }

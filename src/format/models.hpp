@@ -1,5 +1,5 @@
-// The filters of the library behind the face of model.hpp. What a filter type has decides what it can do; a call that
-// it lacks goes on to the face, which refuses it.
+// The filters of the library behind the face of model.hpp. What a filter type has decides what it
+// can do; a call that it lacks goes on to the face, which refuses it.
 #pragma once
 
 #include <algorithm>
@@ -330,8 +330,8 @@ class owning_model final : public reading_model<Filter> {
     }
   }
 
-  // Most are answered together, which also brings their lines into the cache; those that look new are asked
-  // again in their turn, since one of the piece may have been the same.
+  // Most are answered together, which also brings their lines into the cache; those that look new
+  // are asked again in their turn, since one of the piece may have been the same.
   std::size_t add_new_piece(std::span<const std::uint64_t> hashes,
                             std::span<std::uint64_t> is_new) {
     constexpr std::size_t few = 4;

@@ -16,8 +16,8 @@ constexpr std::uint64_t low = std::uint64_t{1} << 31U;  // states live in [low, 
 constexpr std::size_t word_bytes = 4;
 constexpr std::size_t state_bytes = 8;
 
-// What encoding a symbol needs, with the division by its frequency as a multiplication (Granlund and
-// Montgomery 1994; the state is below 2^63, so a 64-bit reciprocal is exact).
+// What encoding a symbol needs, with the division by its frequency as a multiplication (Granlund
+// and Montgomery 1994; the state is below 2^63, so a 64-bit reciprocal is exact).
 struct encoder_entry {
   std::uint64_t limit;       // from here on a word must leave the state first
   std::uint64_t reciprocal;  // of the frequency
@@ -77,7 +77,8 @@ inline std::uint64_t push(std::uint64_t state, const encoder_entry& e, std::byte
 model::model(const weights& w) {
   std::uint64_t total = 0;
   for (const std::uint64_t x : w) total += x;
-  // Every symbol gets 1, the rest is shared by weight, and what rounding leaves goes to the heaviest.
+  // Every symbol gets 1, the rest is shared by weight, and what rounding leaves goes to the
+  // heaviest.
   const std::uint32_t shared = scale - 256;
   std::uint32_t sum = 0;
   for (std::size_t s = 0; s < w.size(); ++s) {
@@ -133,8 +134,8 @@ void decode(const model& m, std::span<const std::byte> coded, std::span<std::uin
     std::fill_n(symbol_at.begin() + m.start[s], m.frequency[s], static_cast<std::uint8_t>(s));
     packed[s] = m.frequency[s] | (m.start[s] << 16U);
   }
-  // A group of symbols takes at most a word for each state. Zeros behind the end let it run over, and one
-  // check for each group is enough.
+  // A group of symbols takes at most a word for each state. Zeros behind the end let it run over,
+  // and one check for each group is enough.
   std::vector<std::byte> padded(coded.size() + ways * word_bytes);
   std::copy(coded.begin(), coded.end(), padded.begin());
   const std::byte* at = padded.data();

@@ -144,8 +144,8 @@ void build_sliced(atomic_file& file, image_header header, const hash_spool& spoo
 
 namespace {
 
-// Partitions and shards both grow with the hash, so a shard is complete when the first partition behind it begins;
-// what is read of the next shard by then waits.
+// Partitions and shards both grow with the hash, so a shard is complete when the first partition
+// behind it begins; what is read of the next shard by then waits.
 template <class Builder>
 void write_shards(atomic_file& file, image_header header, const hash_spool& spool) {
   Builder builder(header.planned);

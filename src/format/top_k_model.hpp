@@ -1,5 +1,5 @@
-// The top-k sketch behind any_filter's face. It differs from the filters in two ways: it needs the keys themselves
-// and not only their hashes, and its words are made when they are asked for.
+// The top-k sketch behind any_filter's face. It differs from the filters in two ways: it needs the
+// keys themselves and not only their hashes, and its words are made when they are asked for.
 #pragma once
 
 #include <utility>

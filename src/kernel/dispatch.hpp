@@ -1,8 +1,8 @@
-// Which instruction set the loops over many keys use: chosen once, when the first of them runs. All give
-// the same bits and answers; they differ in speed alone.
+// Which instruction set the loops over many keys use: chosen once, when the first of them runs. All
+// give the same bits and answers; they differ in speed alone.
 //
-// The environment variable BLOOMERY_KERNEL (portable, avx2, avx512, neon) asks for another one than the
-// best, to compare them or to get around a faulty one. What the machine lacks is never chosen.
+// The environment variable BLOOMERY_KERNEL (portable, avx2, avx512, neon) asks for another one than
+// the best, to compare them or to get around a faulty one. What the machine lacks is never chosen.
 #pragma once
 
 #include <array>

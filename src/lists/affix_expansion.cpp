@@ -12,7 +12,8 @@ namespace bloomery {
 
 namespace {
 
-// Where the word ends and remarks on its morphology begin: a tab, or a blank and two letters and a colon.
+// Where the word ends and remarks on its morphology begin: a tab, or a blank and two letters and a
+// colon.
 std::string_view without_remarks(std::string_view line) {
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '\t') return line.substr(0, i);

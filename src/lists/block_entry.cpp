@@ -101,7 +101,8 @@ std::optional<block_line> parse_addresses(std::string_view text) {
   return only(range_entry(*range));
 }
 
-// Takes away options that say no more than that all is meant, as half of the rules of a list of bad URLs do.
+// Takes away options that say no more than that all is meant, as half of the rules of a list of bad
+// URLs do.
 std::string_view without_all(std::string_view text) noexcept {
   for (const std::string_view all : {"$all", "$important", "$all,important", "$important,all"}) {
     if (text.ends_with(all)) return text.substr(0, text.size() - all.size());
@@ -141,7 +142,8 @@ block_line parse_url_start(std::string_view text) {
   return entry ? only(std::move(entry)) : only(line_kind::pattern);
 }
 
-// Selectors of elements stand after ##, #@#, #?# and the like. A comment has a space or another # there.
+// Selectors of elements stand after ##, #@#, #?# and the like. A comment has a space or another #
+// there.
 bool is_hiding_rule(std::string_view text) noexcept {
   const std::size_t mark = text.find('#');
   if (mark == std::string_view::npos) return false;

@@ -74,7 +74,8 @@ bool take_v6(std::string_view word, std::vector<text_thing>& out) {
   return true;
 }
 
-// A word with colons: an IPv6 address, perhaps with a name before it as in mail ("IPv6:2001:db8::1"), or parts.
+// A word with colons: an IPv6 address, perhaps with a name before it as in mail
+// ("IPv6:2001:db8::1"), or parts.
 void take_word(std::string_view word, std::size_t colons, std::vector<text_thing>& out) {
   if (colons >= 2) {
     if (take_v6(word, out)) return;
@@ -91,7 +92,8 @@ constexpr bool is_punctuation(char c) noexcept {
   return std::string_view(".,;:!)]").find(c) != std::string_view::npos;
 }
 
-// What a sentence puts after a URL; a closing bracket is its own where it has opened one. The host stays.
+// What a sentence puts after a URL; a closing bracket is its own where it has opened one. The host
+// stays.
 std::string_view without_punctuation(std::string_view text, std::size_t host) noexcept {
   const auto surplus = [&](char close, char open) {
     return std::count(text.begin(), text.end(), close) - std::count(text.begin(), text.end(), open);
@@ -106,13 +108,15 @@ std::string_view without_punctuation(std::string_view text, std::size_t host) no
   return text;
 }
 
-// The URL whose scheme ends where "://" begins; returns where the text goes on, or `mark` when there is none.
+// The URL whose scheme ends where "://" begins; returns where the text goes on, or `mark` when
+// there is none.
 std::size_t take_url(std::string_view line, std::size_t word, std::size_t mark,
                      std::vector<text_thing>& out) {
   std::size_t begin = mark;
   const auto in_scheme = [](char c) { return (class_of(c) & (letter | hex)) != 0 || c == '-'; };
   while (begin > word && in_scheme(line[begin - 1])) --begin;
-  // The host decides, and is looked at first: it ends at the next '/', so a line full of "://" takes no longer.
+  // The host decides, and is looked at first: it ends at the next '/', so a line full of "://"
+  // takes no longer.
   std::size_t end = mark + 3;
   const auto ends_host = [&](char c) {
     return (class_of(c) & ends_url) != 0 || c == '/' || c == '?' || c == '#';

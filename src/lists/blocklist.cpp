@@ -28,8 +28,9 @@ static_assert(numbers == 486);
 
 using census = std::bitset<numbers>;
 
-// Lists that are to be merged do not know what occurs in each other. This is enough for all lengths of addresses, and
-// for URLs of a dozen depths on hosts of as many numbers of labels; all that can be would be 8,500.
+// Lists that are to be merged do not know what occurs in each other. This is enough for all lengths
+// of addresses, and for URLs of a dozen depths on hosts of as many numbers of labels; all that can
+// be would be 8,500.
 constexpr std::size_t questions_with_room = 256;
 
 std::size_t count_between(const census& seen, std::size_t begin, std::size_t end) {
@@ -114,7 +115,8 @@ void for_each_mark(const block_entry& entry, Take take) {
   take(path_depth + static_cast<std::size_t>(std::count(path.begin(), path.end(), '/')));
 }
 
-// The marks of a filter. A false one, of which there is hardly ever any, only means a question more.
+// The marks of a filter. A false one, of which there is hardly ever any, only means a question
+// more.
 census read_census(const any_filter& f) {
   census seen;
   std::string derived;

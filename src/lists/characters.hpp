@@ -1,5 +1,5 @@
-// Text as numbers of characters and back. Bytes that are no UTF-8 become characters above U+10FFFF, one each, and come
-// back as they were.
+// Text as numbers of characters and back. Bytes that are no UTF-8 become characters above U+10FFFF,
+// one each, and come back as they were.
 #pragma once
 
 #include <cstddef>

@@ -18,8 +18,8 @@ constexpr char letter = 4;
 constexpr char page = 5;
 constexpr char feature = 6;
 
-// What the most inquisitive of words is asked for as: in capitals, as it is, in small letters, with one capital, as a
-// word that keeps its case, and folded.
+// What the most inquisitive of words is asked for as: in capitals, as it is, in small letters, with
+// one capital, as a word that keeps its case, and folded.
 constexpr double most_strings = 5;
 
 // A word of a hostile text, and an alphabet of thousands, must not make a question of any size.
@@ -32,8 +32,8 @@ std::string marked(char mark, std::string_view text) {
   return out.append(text);
 }
 
-// The candidates of one word, with how unlikely each edit is. People exchange neighbours and double letters or forget
-// to, mostly beyond the first letter; another letter altogether is the rarest.
+// The candidates of one word, with how unlikely each edit is. People exchange neighbours and double
+// letters or forget to, mostly beyond the first letter; another letter altogether is the rarest.
 class edits {
  public:
   edits(std::u32string_view word, std::u32string_view letters) : word_(word), letters_(letters) {

@@ -13,7 +13,8 @@ namespace {
 // Derived strings begin with a number: a position, or one of these, which no position is.
 constexpr std::uint32_t whole = UINT32_MAX;
 constexpr std::uint32_t length_of_a_word = UINT32_MAX - 1;
-// More would let a hostile list make a question of any size. A longer word is compared as a whole only.
+// More would let a hostile list make a question of any size. A longer word is compared as a whole
+// only.
 constexpr std::size_t longest_near_word = 1024;
 
 void derive(std::string& out, std::uint32_t number, std::string_view text) {

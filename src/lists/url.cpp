@@ -23,7 +23,8 @@ constexpr char lower(char c) noexcept {
 constexpr bool is_unreserved(char c) noexcept {
   return is_letter(c) || is_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
-// What may stand in a path or a query as it is. A table: this is asked of every byte of every URL in a log.
+// What may stand in a path or a query as it is. A table: this is asked of every byte of every URL
+// in a log.
 constexpr std::array<bool, 256> plain_bytes = [] {
   std::array<bool, 256> table{};
   for (unsigned c = 0; c < 128; ++c) table[c] = is_unreserved(static_cast<char>(c));
@@ -194,7 +195,8 @@ std::size_t count_labels(std::string_view domain) noexcept {
   return 1 + static_cast<std::size_t>(std::count(domain.begin(), domain.end(), '.'));
 }
 
-// string_view's find_first_of calls memchr for each byte, a fifth of the time to look through a log.
+// string_view's find_first_of calls memchr for each byte, a fifth of the time to look through a
+// log.
 std::size_t host_end(std::string_view text) noexcept {
   const auto is_end = [](char c) { return c == '/' || c == '?' || c == '#'; };
   return static_cast<std::size_t>(std::find_if(text.begin(), text.end(), is_end) - text.begin());

@@ -11,8 +11,8 @@ namespace bloomery {
 
 namespace {
 
-// The one whose best run of seven is the shortest. The runs take turns, so that what else the machine does hits all
-// alike; those whose best is a quarter behind drop out.
+// The one whose best run of seven is the shortest. The runs take turns, so that what else the
+// machine does hits all alike; those whose best is a quarter behind drop out.
 template <class Run>
 const floor_pipeline& fastest(Run run) {
   using clock = std::chrono::steady_clock;

@@ -20,8 +20,9 @@ namespace {
 
 namespace at = index_layout::at;
 
-// Documents of up to this many words share a group: 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ... Four steps for each doubling leave
-// a tenth of the space unused on average; eight would leave a twentieth, for twice as many rows to read.
+// Documents of up to this many words share a group: 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ... Four
+// steps for each doubling leave a tenth of the space unused on average; eight would leave a
+// twentieth, for twice as many rows to read.
 std::uint64_t class_of(std::uint64_t words) {
   if (words <= 4) return 4;
   const auto width = static_cast<unsigned>(std::bit_width(words - 1));  // words is at most 2^width
@@ -57,7 +58,8 @@ text_index_options checked(text_index_options o) {
   return o;
 }
 
-// A square of bits turned over: bit j of word i becomes bit i of word j (Warren, Hacker's Delight, 7-3).
+// A square of bits turned over: bit j of word i becomes bit i of word j (Warren, Hacker's Delight,
+// 7-3).
 void transpose(std::array<std::uint64_t, 64>& m) {
   std::uint64_t mask = 0x00000000ffffffffU;
   for (unsigned j = 32; j != 0; j >>= 1U, mask ^= mask << j) {
@@ -71,7 +73,8 @@ void transpose(std::array<std::uint64_t, 64>& m) {
 
 }  // namespace
 
-// ---- distinct_hashes -----------------------------------------------------------------------------------
+// ---- distinct_hashes
+// -----------------------------------------------------------------------------------
 
 distinct_hashes::distinct_hashes() {
   std::random_device random;
@@ -111,7 +114,8 @@ void distinct_hashes::clear() {
   has_zero_ = false;
 }
 
-// ---- adding ----------------------------------------------------------------------------------------------
+// ---- adding
+// ----------------------------------------------------------------------------------------------
 
 text_index_builder::text_index_builder(const text_index_options& o,
                                        const std::filesystem::path& directory)
@@ -179,7 +183,8 @@ void text_index_builder::drop(std::uint32_t file) {
   files_.at(file).dropped = true;
 }
 
-// ---- writing -----------------------------------------------------------------------------------------------
+// ---- writing
+// -----------------------------------------------------------------------------------------------
 
 // Where everything will be.
 struct text_index_builder::layout {

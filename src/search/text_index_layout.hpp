@@ -49,7 +49,8 @@ template <class Integer>
   return static_cast<Integer>(value);
 }
 
-// Bits `from` to `from` + `count` - 1 of an array of little-endian words, 1 to 64 of them; they must be in it.
+// Bits `from` to `from` + `count` - 1 of an array of little-endian words, 1 to 64 of them; they
+// must be in it.
 [[nodiscard]] inline std::uint64_t bits_at(std::span<const std::uint64_t> words, std::uint64_t from,
                                            std::uint64_t count) {
   const auto first = static_cast<std::size_t>(from / 64);

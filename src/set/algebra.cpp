@@ -24,8 +24,8 @@ std::string to_string(std::uint64_t value) { return detail::to_text(value); }
 
 constexpr std::size_t words_per_block = bits_per_block / 64;
 
-// By a power of two: pieces that stay in the cache are halved again and again, the first time from where they are
-// and the last time to where they belong.
+// By a power of two: pieces that stay in the cache are halved again and again, the first time from
+// where they are and the last time to where they belong.
 void fold_by_halving(std::span<std::uint64_t> into, std::span<const std::uint64_t> from,
                      std::uint64_t divisor) {
   const auto d = static_cast<std::size_t>(divisor);
@@ -117,7 +117,8 @@ void and_words(std::span<std::uint64_t> into, std::span<const std::uint64_t> fro
 
 bool covers_words(std::span<const std::uint64_t> all,
                   std::span<const std::uint64_t> part) noexcept {
-  // A piece at a time: the inner loop has no exit and becomes vector code, the outer one ends early.
+  // A piece at a time: the inner loop has no exit and becomes vector code, the outer one ends
+  // early.
   constexpr std::size_t piece = 512;
   for (std::size_t from = 0; from < all.size(); from += piece) {
     std::uint64_t missing = 0;

@@ -1,14 +1,16 @@
 // Moments of the numbers of zeros.
 //
-// Let p be the chance that one draw sets a given bit; a key makes `draws` independent draws (k in a classic
-// filter, one, of k bits at once, in the others). For two bits i and j let r be the chance that one draw
-// sets both. Keys in A only spare bit i of A, keys in both A and B must spare i and j, so
+// Let p be the chance that one draw sets a given bit; a key makes `draws` independent draws (k in a
+// classic filter, one, of k bits at once, in the others). For two bits i and j let r be the chance
+// that one draw sets both. Keys in A only spare bit i of A, keys in both A and B must spare i and
+// j, so
 //
 //     Cov(zeros of X, zeros of Y) = E(X) E(Y) / m^2 * sum over pairs (i, j) of ((1-2p+r)/(1-p)^2)^(draws * common) - 1
 //
-// where `common` counts the keys that belong to both X and Y. The ratio is 1 + (r - p^2)/(1-p)^2, and pairs fall into
-// a few classes with the same r: the bit itself, and by layout other bits of the slice, the lane, or a
-// lane at some distance in the same block. All the rest of the array has r = p^2 or r = 0.
+// where `common` counts the keys that belong to both X and Y. The ratio is 1 + (r - p^2)/(1-p)^2,
+// and pairs fall into a few classes with the same r: the bit itself, and by layout other bits of
+// the slice, the lane, or a lane at some distance in the same block. All the rest of the array has
+// r = p^2 or r = 0.
 #include "bloomery/set/estimate.hpp"
 
 #include <algorithm>
@@ -92,8 +94,8 @@ double relative_covariance(const layout& l, double common) {
   return sum / l.bits;
 }
 
-// With q the share of zeros, n = ln q / ln(spared), so a relative error of the zeros divided by ln(spared)
-// is an absolute error of n: the covariance of two estimates follows.
+// With q the share of zeros, n = ln q / ln(spared), so a relative error of the zeros divided by
+// ln(spared) is an absolute error of n: the covariance of two estimates follows.
 double covariance(const layout& l, double common) {
   const double slope = 1 / l.log_spared();
   return std::max(0.0, relative_covariance(l, common)) * slope * slope;

@@ -14,8 +14,9 @@
 
 namespace bloomery::sketch_detail {
 
-// A power of two of bits up to 64, so that no counter straddles two words. Addressed by shifts inside
-// words: the same bytes on every byte order, and as fast as narrower loads (the miss is what costs).
+// A power of two of bits up to 64, so that no counter straddles two words. Addressed by shifts
+// inside words: the same bytes on every byte order, and as fast as narrower loads (the miss is what
+// costs).
 class cell_format {
  public:
   explicit cell_format(std::uint32_t cell_bits) noexcept

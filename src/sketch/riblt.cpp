@@ -27,8 +27,8 @@ bool alone(const riblt_symbol& s) {
   return (s.count == 1 || s.count == -1) && s.check == detail::riblt_check(s.sum);
 }
 
-// A symbol holds only items whose walk comes by. Without this question 32 bits of check would be few for millions of
-// symbols; with it a wrong item gets through in one of 10^8 differences.
+// A symbol holds only items whose walk comes by. Without this question 32 bits of check would be
+// few for millions of symbols; with it a wrong item gets through in one of 10^8 differences.
 bool comes_by(std::uint64_t item, std::uint32_t symbol) {
   detail::riblt_walk walk(item);
   while (walk.at() < symbol) walk.advance();
@@ -43,7 +43,8 @@ std::uint32_t riblt_check(std::uint64_t item) noexcept {
   return static_cast<std::uint32_t>(splitmix64(item ^ check_salt) >> 32U);
 }
 
-// P(next > j) = (i+1)(i+2) / ((j+1)(j+2)) from i on, so the next is the least j with (j+1)(j+2) >= (i+1)(i+2)/u.
+// P(next > j) = (i+1)(i+2) / ((j+1)(j+2)) from i on, so the next is the least j with (j+1)(j+2) >=
+// (i+1)(i+2)/u.
 void riblt_walk::advance() noexcept {
   const std::uint64_t draw = splitmix64(item_ + golden * draws_++);
   const double u = static_cast<double>((draw >> 11U) + 1) * 0x1p-53;

@@ -1,4 +1,5 @@
-// The image of a top-k sketch: what its writer and its reader share. docs/format.md is the normative text.
+// The image of a top-k sketch: what its writer and its reader share. docs/format.md is the
+// normative text.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// A top-k sketch in its image. The words may be anybody's: all of the preamble and of the list is checked.
+// A top-k sketch in its image. The words may be anybody's: all of the preamble and of the list is
+// checked.
 #include <algorithm>
 #include <numeric>
 #include <string>

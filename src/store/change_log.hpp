@@ -5,10 +5,11 @@
 //     +----------------+----------------+----------------+
 //          ^---previous-----' ^-----------------'
 //
-// A record is a checksum of what follows (u64), the end of the record before it in its chain (u64, 0 for none), the hash
-// of its key (u64), the bytes of key and value (u32 each; 2^32 - 1 for the second means that the key was erased), key and
-// value. Integers are little-endian. There is a chain for about every eight records: a byte of memory for each, where an
-// index of the keys would take twenty times that.
+// A record is a checksum of what follows (u64), the end of the record before it in its chain (u64,
+// 0 for none), the hash of its key (u64), the bytes of key and value (u32 each; 2^32 - 1 for the
+// second means that the key was erased), key and value. Integers are little-endian. There is a
+// chain for about every eight records: a byte of memory for each, where an index of the keys would
+// take twenty times that.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,8 @@ namespace bloomery {
 
 class change_log {
  public:
-  // Reads all of the log and calls seen(hash) for each record. An unfinished record at the end, which a crash leaves, is
-  // cut off; other damage throws errc::corrupt.
+  // Reads all of the log and calls seen(hash) for each record. An unfinished record at the end,
+  // which a crash leaves, is cut off; other damage throws errc::corrupt.
   change_log(const std::filesystem::path& path,
              const std::function<void(std::uint64_t hash)>& seen);
 

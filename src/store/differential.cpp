@@ -55,7 +55,8 @@ struct differential_store::state {
     open(newest());
   }
 
-  // The last base that was finished; 0 when there is none, and then only the first log may be there.
+  // The last base that was finished; 0 when there is none, and then only the first log may be
+  // there.
   [[nodiscard]] std::uint64_t newest() const {
     std::uint64_t base_number = 0;
     std::uint64_t log_number = 0;

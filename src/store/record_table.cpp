@@ -25,7 +25,8 @@ constexpr std::size_t longest = std::size_t{1} << 30U;
 
 }  // namespace
 
-// ---- writing ---------------------------------------------------------------------------------------
+// ---- writing
+// ---------------------------------------------------------------------------------------
 
 record_table_writer::record_table_writer(const std::filesystem::path& path)
     : file_(path), offset_(magic.size()) {
@@ -81,7 +82,8 @@ void record_table_writer::commit() {
   file_.commit();
 }
 
-// ---- reading ---------------------------------------------------------------------------------------
+// ---- reading
+// ---------------------------------------------------------------------------------------
 
 record_table::record_table(const std::filesystem::path& path) : path_(path), file_(path) {
   const std::span<const std::byte> bytes = file_.bytes();
@@ -92,8 +94,8 @@ void record_table::throw_damaged() const {
   throw error(errc::corrupt, path_.string() + ": the base is damaged");
 }
 
-// Nothing in the file is believed before its checksum was right; then the numbers are still checked, since a checksum
-// does not stop somebody who wants to harm.
+// Nothing in the file is believed before its checksum was right; then the numbers are still
+// checked, since a checksum does not stop somebody who wants to harm.
 void record_table::read_index(std::string_view all) {
   if (all.size() < magic.size() + footer_bytes || !all.starts_with(magic) || !all.ends_with(magic))
     throw_damaged();

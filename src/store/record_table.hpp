@@ -1,4 +1,5 @@
-// The base of a differential store: records sorted by key in groups of about 4 KiB, and an index of the groups.
+// The base of a differential store: records sorted by key in groups of about 4 KiB, and an index of
+// the groups.
 //
 //     0          8                               index                     end - 48
 //     +----------+------------+------------+-----+-------------------------+--------+
@@ -6,9 +7,10 @@
 //     +----------+------------+------------+-----+-------------------------+--------+
 //                  key bytes, value bytes (u32), key, value; ...
 //
-// An entry of the index is the group's offset and checksum, where its first key is and how long it is (4 x u64); the
-// keys follow the entries. The footer is the number of groups and of records, where the index begins, the checksum
-// of the index, that of the footer so far (5 x u64) and the magic again. Integers are little-endian, checksums XXH3-64.
+// An entry of the index is the group's offset and checksum, where its first key is and how long it
+// is (4 x u64); the keys follow the entries. The footer is the number of groups and of records,
+// where the index begins, the checksum of the index, that of the footer so far (5 x u64) and the
+// magic again. Integers are little-endian, checksums XXH3-64.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +30,8 @@ class record_table_writer {
  public:
   explicit record_table_writer(const std::filesystem::path& path);
 
-  // Keys ascend; throws errc::bad_argument when they do not, or when a key or value has more than 1 GiB.
+  // Keys ascend; throws errc::bad_argument when they do not, or when a key or value has more than 1
+  // GiB.
   void add(std::string_view key, std::string_view value);
   // The table has its name when this returns.
   void commit();

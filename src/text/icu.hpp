@@ -1,5 +1,5 @@
-// The few functions of ICU that are used, with strings and exceptions. Its C interface: the other is not stable between
-// versions.
+// The few functions of ICU that are used, with strings and exceptions. Its C interface: the other
+// is not stable between versions.
 #pragma once
 
 #include <unicode/utypes.h>
@@ -31,10 +31,12 @@ void check(UErrorCode code);
 // NFC, with typographic apostrophes and hyphens as on a typewriter, and without soft hyphens.
 [[nodiscard]] std::string normal(std::string_view text);
 
-// Case-folded, then NFC: words that differ only in case, or in how their characters are put together, are the same.
+// Case-folded, then NFC: words that differ only in case, or in how their characters are put
+// together, are the same.
 [[nodiscard]] std::string folded(std::string_view text);
 
-// small: no capital. titled: the first letter only. capitals: all, and two at least. mixed_titled, mixed: anything else.
+// small: no capital. titled: the first letter only. capitals: all, and two at least. mixed_titled,
+// mixed: anything else.
 enum class capital_form : std::uint8_t { small, titled, capitals, mixed_titled, mixed };
 [[nodiscard]] capital_form capital_form_of(std::string_view text);
 

@@ -14,7 +14,8 @@ namespace bloomery {
 
 namespace {
 
-// What an ASCII byte is in a word: the small letter, the digit, or 0 for what separates. Bytes above are 0 too.
+// What an ASCII byte is in a word: the small letter, the digit, or 0 for what separates. Bytes
+// above are 0 too.
 constexpr std::array<char, 256> in_word = [] {
   std::array<char, 256> table{};
   for (char c = '0'; c <= '9'; ++c) table[static_cast<unsigned char>(c)] = c;

@@ -33,7 +33,8 @@ std::size_t piece_of(std::string_view text) {
 
 bool is_blank(char c) { return blanks.find(c) != std::string_view::npos; }
 
-// Whether a path of files begins at the slash: first in a run, perhaps in quotes, or as the value of something.
+// Whether a path of files begins at the slash: first in a run, perhaps in quotes, or as the value
+// of something.
 bool begins_path(std::string_view piece, std::size_t slash) {
   if (slash > 0 && piece[slash - 1] == '=') return true;
   const bool opened =
@@ -42,7 +43,8 @@ bool begins_path(std::string_view piece, std::size_t slash) {
   return begin == 0 || is_blank(piece[begin - 1]);
 }
 
-// Where the next sign of an address is: "://", "www.", a @ between two things, or the start of a path.
+// Where the next sign of an address is: "://", "www.", a @ between two things, or the start of a
+// path.
 std::size_t next_sign(std::string_view piece, std::size_t from) {
   for (std::size_t at = piece.find_first_of(":@w/", from); at != std::string_view::npos;
        at = piece.find_first_of(":@w/", at + 1)) {

@@ -25,7 +25,8 @@ class word_finder {
   word_finder& operator=(const word_finder&) = delete;
   ~word_finder();
 
-  // Words without addresses of pages and mailboxes and paths of files. A run of more than a mebibyte without a blank is cut anywhere.
+  // Words without addresses of pages and mailboxes and paths of files. A run of more than a
+  // mebibyte without a blank is cut anywhere.
   void find(std::string_view text, const std::function<void(const word_run&)>& each);
 
  private:
@@ -39,7 +40,8 @@ class word_finder {
 
 [[nodiscard]] bool has_digit(std::string_view word);
 
-// What is between the dots, underscores and the like that hold a word together, without apostrophes at its ends.
+// What is between the dots, underscores and the like that hold a word together, without apostrophes
+// at its ends.
 void for_each_part(std::string_view word, const std::function<void(std::string_view)>& each);
 
 }  // namespace bloomery

@@ -54,7 +54,8 @@ void fill(connection& c) {
   c.run(sql + "COMMIT;");
 }
 
-// Answers as without the guard, for `asked` keys of which the first are there; hits + fpr * misses lookups.
+// Answers as without the guard, for `asked` keys of which the first are there; hits + fpr * misses
+// lookups.
 template <class Key, class MakeKey>
 void compare(const connection& c, const sqlite_table& t, MakeKey key_of) {
   auto g = sqlite_guard<Key>(c.get(), t);

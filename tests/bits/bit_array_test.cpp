@@ -62,7 +62,8 @@ TEST(BitArray, StartsAtAHugePageWhenLarge) {
   }
 }
 
-// Memory that was used before comes back dirty from the allocator, so that the zeros are its own work.
+// Memory that was used before comes back dirty from the allocator, so that the zeros are its own
+// work.
 TEST(BitArray, IsZeroed) {
   for (const std::uint64_t bits : {std::uint64_t{64}, std::uint64_t{5000}, std::uint64_t{100'000},
                                    bits_of_huge_page - 64, bits_of_huge_page + 64}) {
@@ -167,7 +168,8 @@ TEST(BitArray, HoldsMoreThanTwoToThe32Bits) {
   EXPECT_EQ(count_bits(array.words(), bits - 1000, bits - 1), 0U);
 }
 
-// ---- single bits -----------------------------------------------------------------------------------
+// ---- single bits
+// -----------------------------------------------------------------------------------
 
 // Position p is bit p % 8 of byte p / 8, on every machine: files are mapped.
 TEST(Bits, LieInBytesFromTheLowestUp) {
@@ -209,7 +211,8 @@ TEST(Bits, TheSharedFormsDoTheSame) {
   }
 }
 
-// ---- counting --------------------------------------------------------------------------------------
+// ---- counting
+// --------------------------------------------------------------------------------------
 
 std::uint64_t count_one_by_one(std::span<const std::uint64_t> words, std::uint64_t first,
                                std::uint64_t last) {

@@ -1,4 +1,5 @@
-// Packed cells against an array of plain numbers: every width, cells that straddle, and whole words.
+// Packed cells against an array of plain numbers: every width, cells that straddle, and whole
+// words.
 #include "bloomery/bits/counter_array.hpp"
 
 #include <gtest/gtest.h>

@@ -1,8 +1,9 @@
-// The blocked layout's false-positive rate against a second computation of it, and against the numbers of
-// the study that chose the layout.
+// The blocked layout's false-positive rate against a second computation of it, and against the
+// numbers of the study that chose the layout.
 //
-// The library sums over the subsets of a query's bits, with signs. Here a Markov chain adds one key after
-// another and keeps the chance of each set of covered bits: positive terms only, nothing in common.
+// The library sums over the subsets of a query's bits, with signs. Here a Markov chain adds one key
+// after another and keeps the chance of each set of covered bits: positive terms only, nothing in
+// common.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -27,7 +28,8 @@ class covering_chain {
   explicit covering_chain(std::uint32_t probes)
       : probes_(probes), chance_(std::size_t{1} << probes, 0.0), moved_(chance_.size()) {
     chance_[0] = 1;
-    // The query has rotation 0. Bit i of a meeting is set when the key uses the query's i-th lane too.
+    // The query has rotation 0. Bit i of a meeting is set when the key uses the query's i-th lane
+    // too.
     const std::uint16_t pattern = block_geometry::lane_pattern[probes];
     for (int rotation = 0; rotation < 16; ++rotation) {
       const std::uint32_t shared = pattern & std::rotl(pattern, rotation);
@@ -187,8 +189,8 @@ double bits_needed(double fpr) {
   return high;
 }
 
-// The table of the layout study, to the digits that it gives. The last row has a little more here, since the
-// study left out keys with equal hashes: 3e-9 of the 1e-6.
+// The table of the layout study, to the digits that it gives. The last row has a little more here,
+// since the study left out keys with equal hashes: 3e-9 of the 1e-6.
 TEST(BlockedModel, BitsAKeyOfTheStudy) {
   EXPECT_NEAR(bits_needed(0.05), 6.33, 0.005);
   EXPECT_NEAR(bits_needed(0.01), 9.93, 0.005);
@@ -248,7 +250,8 @@ TEST(BlockedModel, MoreBlocksMeanFewerFalsePositives) {
   }
 }
 
-// Whatever somebody throws at it: nearly empty filters, full ones, the largest numbers that there are.
+// Whatever somebody throws at it: nearly empty filters, full ones, the largest numbers that there
+// are.
 TEST(BlockedModel, IsAProbability) {
   constexpr std::uint64_t most_blocks = max_bits / bits_per_block;
   for (const std::uint64_t keys : {1ULL, 1000ULL, 1ULL << 40U, ~0ULL}) {

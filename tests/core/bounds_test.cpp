@@ -1,4 +1,5 @@
-// Lower bounds, counters that overflow and the cost of a guarded lookup. Sources as in sizing_test.cpp.
+// Lower bounds, counters that overflow and the cost of a guarded lookup. Sources as in
+// sizing_test.cpp.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -11,15 +12,16 @@ namespace {
 
 constexpr std::uint64_t million = 1'000'000;
 
-// ---- lower bounds ----------------------------------------------------------------------------------
+// ---- lower bounds
+// ----------------------------------------------------------------------------------
 
 TEST(LowerBound, IsTheLogarithmOfTheRate) {
   EXPECT_NEAR(lower_bound_bits(1000, 0.01), 6643.856, 0.001);
   EXPECT_DOUBLE_EQ(lower_bound_bits(7, 0.125), 21.0);
 }
 
-// 23 keys, sets of 3, one in four of the others accepted: C(23,3) = 1771 sets, and a string stands for
-// C(8,3) = 56 of them at most.
+// 23 keys, sets of 3, one in four of the others accepted: C(23,3) = 1771 sets, and a string stands
+// for C(8,3) = 56 of them at most.
 TEST(LowerBound, CountsSetsInASmallUniverse) {
   EXPECT_NEAR(lower_bound_bits(3, 0.25, 23), std::log2(1771.0 / 56.0), 1e-9);
   EXPECT_NEAR(lower_bound_bits(1, 0.5, 3), std::log2(3.0 / 2.0), 1e-9);
@@ -53,7 +55,8 @@ TEST(LowerBound, IsNothingWhenTheSetIsTheUniverse) {
   EXPECT_NEAR(lower_bound_bits(5 * million, 0.01, 5e6), 0.0, 1e-3);
 }
 
-// ---- counters --------------------------------------------------------------------------------------
+// ---- counters
+// --------------------------------------------------------------------------------------
 
 TEST(Overflow, TheSurveysBoundForFourBitCounters) {
   EXPECT_NEAR(overflow_bound_loose(1, 16) / 1.37e-15, 1.0, 0.005);
@@ -107,9 +110,11 @@ TEST(Overflow, ACertainOverflowIsQuickToJudge) {
   EXPECT_NEAR(expected_overflows(1'000'000'000'000, 10, 1, 1), 10.0, 1e-9);
 }
 
-// ---- costs -----------------------------------------------------------------------------------------
+// ---- costs
+// -----------------------------------------------------------------------------------------
 
-// 003: 102,000 URLs a year, 2,000 of them malicious, 1 ms in the filter, 500 ms in the database, 3 %.
+// 003: 102,000 URLs a year, 2,000 of them malicious, 1 ms in the filter, 500 ms in the database, 3
+// %.
 TEST(GuardedLookup, TheLecturesExampleTakes2551Milliseconds) {
   EXPECT_NEAR(
       mean_time(

@@ -40,7 +40,8 @@ shape with_units(shape s, std::uint64_t count) {
   return s;
 }
 
-// ---- by target -------------------------------------------------------------------------------------
+// ---- by target
+// -------------------------------------------------------------------------------------
 
 using target = std::tuple<filter_kind, double>;  // kind, fpr
 
@@ -76,8 +77,8 @@ TEST_P(PlanForTarget, MeetsItWithTheMarginForChance) {
   for (const plan& p : plans()) EXPECT_LE(p.fpr, planned_share * wanted()) << p.keys << " keys";
 }
 
-// A thousandth and one unit (two blocks, since their number is even) may be spent on rounding. What is
-// smaller than that would break the promise.
+// A thousandth and one unit (two blocks, since their number is even) may be spent on rounding. What
+// is smaller than that would break the promise.
 TEST_P(PlanForTarget, IsNoLargerThanRoundingNeeds) {
   for (const plan& p : plans()) {
     const std::uint64_t count = units(p.shape);
@@ -212,8 +213,8 @@ TEST(Planner, TheDefaultKindIsBlocked) {
   EXPECT_EQ(make_plan({.keys = 1, .fpr = 0.01}).shape.kind, filter_kind::blocked);
 }
 
-// One more probe pays below these rates, by the layout study's bits a key (blocked_model_test.cpp): on the
-// two sides of each, the planner takes the two numbers of probes.
+// One more probe pays below these rates, by the layout study's bits a key (blocked_model_test.cpp):
+// on the two sides of each, the planner takes the two numbers of probes.
 TEST(Planner, BlockedProbesFollowTheStudysSteps) {
   constexpr double steps[] = {2.11,  3.55,  4.98,  6.68,  8.33,  10.03, 12.08, 14.13,
                               16.58, 19.02, 21.92, 25.40, 28.89, 33.23, 38.47};
@@ -226,7 +227,8 @@ TEST(Planner, BlockedProbesFollowTheStudysSteps) {
   }
 }
 
-// ---- by size ---------------------------------------------------------------------------------------
+// ---- by size
+// ---------------------------------------------------------------------------------------
 
 TEST(Planner, BytesAreNeverExceededAndNearlyAllUsed) {
   for (const filter_kind kind :
@@ -297,7 +299,8 @@ TEST(Planner, EstimatedKeysOfAFullPlanAreItsKeys) {
   }
 }
 
-// ---- refusals --------------------------------------------------------------------------------------
+// ---- refusals
+// --------------------------------------------------------------------------------------
 
 struct refusal {
   const char* name;

@@ -1,5 +1,5 @@
-// The models and planners of counting and cuckoo filters, against second computations and the numbers of
-// the layout study and the survey.
+// The models and planners of counting and cuckoo filters, against second computations and the
+// numbers of the layout study and the survey.
 #include "bloomery/core/sizing_removable.hpp"
 
 #include <gtest/gtest.h>
@@ -51,7 +51,8 @@ plan counting_plan(double fpr, std::uint32_t width, std::uint32_t block_bits,
                     .block_bits = block_bits});
 }
 
-// ---- the rate in lines ----------------------------------------------------------------------------
+// ---- the rate in lines
+// ----------------------------------------------------------------------------
 
 // One key in one block covers a query only at the same rotation, and then each lane once in L.
 TEST(CountingModel, TwoKeysInOneLine) {
@@ -92,9 +93,11 @@ TEST(CountingModel, TheBlockedRateIsThatOf32Positions) {
   }
 }
 
-// ---- sizes ----------------------------------------------------------------------------------------
+// ---- sizes
+// ----------------------------------------------------------------------------------------
 
-// The study's table is for the target itself; the planner aims at 98 % of it, which costs 0.4 to 0.8 %.
+// The study's table is for the target itself; the planner aims at 98 % of it, which costs 0.4 to
+// 0.8 %.
 TEST(CountingPlan, CountersAKeyOfTheStudy) {
   struct row {
     double fpr;
@@ -194,7 +197,8 @@ TEST(CountingPlan, RefusesWithReasons) {
   EXPECT_TRUE(has(why(errc::unreachable, {.keys = 1'000'000, .fpr = 1e-14}), "keys/2^60"));
 }
 
-// ---- overflow -------------------------------------------------------------------------------------
+// ---- overflow
+// -------------------------------------------------------------------------------------
 
 double choose(int n, int i) {
   double c = 1;
@@ -222,7 +226,8 @@ TEST(CountingOverflow, IsTheBinomialTail) {
   }
 }
 
-// The mixture, spelt out: the load of a block is binomial, and so are the hits of a counter given the load.
+// The mixture, spelt out: the load of a block is binomial, and so are the hits of a counter given
+// the load.
 TEST(CountingOverflow, LoadsOfBlocksDoNotMatter) {
   constexpr int keys = 50;
   constexpr int blocks = 3;
@@ -278,7 +283,8 @@ TEST(CountingOverflow, IsNumericallySound) {
   }
 }
 
-// ---- cuckoo ---------------------------------------------------------------------------------------
+// ---- cuckoo
+// ---------------------------------------------------------------------------------------
 
 TEST(CuckooModel, IsItsFormula) {
   EXPECT_NEAR(cuckoo_fpr(8, 4, 0.95), 1 - std::pow(1 - 1 / 255.0, 8 * 0.95), 1e-15);

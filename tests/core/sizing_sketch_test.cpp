@@ -1,4 +1,5 @@
-// Sizes of the sketches: guarantees there and back, planners that keep their promise, errors with limits.
+// Sizes of the sketches: guarantees there and back, planners that keep their promise, errors with
+// limits.
 #include "bloomery/core/sizing_sketch.hpp"
 
 #include <gtest/gtest.h>

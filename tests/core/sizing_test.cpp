@@ -1,6 +1,6 @@
 // The formulas against the numbers of the literature and against exact computations of small cases.
-// Sources: 000 is Ripeanu and Iamnitchi's tutorial, 002 Ceglowski's article, 003 the CSE 312 lecture, 004
-// Broder and Mitzenmacher's survey.
+// Sources: 000 is Ripeanu and Iamnitchi's tutorial, 002 Ceglowski's article, 003 the CSE 312
+// lecture, 004 Broder and Mitzenmacher's survey.
 #include "bloomery/core/sizing.hpp"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,8 @@ double at_bits_per_key(double c, std::uint32_t probes) {
   return classic_fpr(100 * million, static_cast<std::uint64_t>(c * 1e8), probes);
 }
 
-// ---- 000, figure 1: the rate over the number of probes at 32 bits a key ----------------------------
+// ---- 000, figure 1: the rate over the number of probes at 32 bits a key
+// ----------------------------
 
 TEST(Figure1, TwentyTwoProbesAreBestAt32BitsAKey) {
   const double best = at_bits_per_key(32, 22);
@@ -44,10 +45,11 @@ TEST(Figure1, MoreThanTenProbesGainLittle) {
   EXPECT_LT(at_bits_per_key(32, 10) - at_bits_per_key(32, 22), 1.8e-6);
 }
 
-// ---- 000, figure 2: bits a key for a rate and a number of probes -----------------------------------
+// ---- 000, figure 2: bits a key for a rate and a number of probes
+// -----------------------------------
 
-// m/n = -k / ln(1 - p^(1/k)); the sign in the tutorial's own equation 3 is wrong. For one probe that is
-// -1 / ln(1 - p), and for two and four the roots are known.
+// m/n = -k / ln(1 - p^(1/k)); the sign in the tutorial's own equation 3 is wrong. For one probe
+// that is -1 / ln(1 - p), and for two and four the roots are known.
 TEST(Figure2, BitsPerKeyAtKnownPoints) {
   EXPECT_NEAR(bits_per_key(1, 0.5), 1.0 / std::log(2.0), 1e-12);
   EXPECT_NEAR(bits_per_key(1, 0.01), 99.499, 0.001);
@@ -77,7 +79,8 @@ TEST(Figure2, ThirtyTwoProbesBringNothingOverEight) {
   EXPECT_GT(bits_per_key(32, 1e-5), 0.9 * bits_per_key(8, 1e-5));
 }
 
-// ---- rates that the documents state ----------------------------------------------------------------
+// ---- rates that the documents state
+// ----------------------------------------------------------------
 
 struct stated_rate {
   double bits_per_key;
@@ -125,7 +128,8 @@ TEST(Classic, TheBestRateIsAPowerOf06185) {
   }
 }
 
-// 004, section 2.2: within log2(e) of the lower bound, and equal to that where the ideal k is an integer.
+// 004, section 2.2: within log2(e) of the lower bound, and equal to that where the ideal k is an
+// integer.
 TEST(Classic, NeedsLog2ETimesTheLowerBound) {
   const double log2_e = 1.442695;
   for (int j = 1; j <= 30; ++j) {
@@ -141,8 +145,8 @@ TEST(Classic, NeedsLog2ETimesTheLowerBound) {
   }
 }
 
-// 002's search over 1 to 100 probes. The ideal k of 6.64 would give 9.585 bits; 7 give 9.593. (Table 1 of
-// the article does not follow from its formula.)
+// 002's search over 1 to 100 probes. The ideal k of 6.64 would give 9.585 bits; 7 give 9.593.
+// (Table 1 of the article does not follow from its formula.)
 TEST(Classic, TheShortestLengthForOnePercent) {
   const length shortest = shortest_length(1000, 0.01);
   EXPECT_EQ(shortest.probes, 7U);
@@ -200,7 +204,8 @@ TEST(Classic, BestProbesAgreeWithTryingThemAll) {
   EXPECT_EQ(best_probes(filter_kind::classic, 1e-6), 1U);
 }
 
-// ---- the exact expectation -------------------------------------------------------------------------
+// ---- the exact expectation
+// -------------------------------------------------------------------------
 
 // P(x of m bits are set) after some throws, one throw at a time.
 std::vector<double> occupancy(std::uint64_t bits, std::uint64_t throws) {
@@ -233,9 +238,9 @@ TEST(ClassicExpected, TheExactReferenceIsRight) {
   EXPECT_NEAR(exact_classic_fpr(3, 10, 1), 1 - 0.9 * 0.9 * 0.9, 1e-15);
 }
 
-// From 64 bits up and to 10 probes the second-order term is within 1 % of the truth, where the textbook's
-// formula is up to 14 % too low. (Beyond 10 probes it is too low as well in filters as small as
-// these: by 1.6 % with 11 probes in 64 bits, by 2.4 % with 16 in 128.)
+// From 64 bits up and to 10 probes the second-order term is within 1 % of the truth, where the
+// textbook's formula is up to 14 % too low. (Beyond 10 probes it is too low as well in filters as
+// small as these: by 1.6 % with 11 probes in 64 bits, by 2.4 % with 16 in 128.)
 TEST(ClassicExpected, IsWithinOnePercentOfTheExactOne) {
   double worst_textbook = 1;
   for (const std::uint64_t bits : {64U, 100U, 128U, 192U}) {
@@ -288,7 +293,8 @@ TEST(ClassicExpected, IsAProbability) {
   }
 }
 
-// ---- partitioned -----------------------------------------------------------------------------------
+// ---- partitioned
+// -----------------------------------------------------------------------------------
 
 // 003 prints 1.28 %, but its own formula gives 1.27.
 TEST(Partitioned, TheLecturesExample) {
@@ -316,7 +322,8 @@ TEST(Partitioned, IsClassicWithOneProbe) {
   EXPECT_DOUBLE_EQ(partitioned_fpr(100, 1000, 1), classic_fpr(100, 1000, 1));
 }
 
-// ---- concentration ---------------------------------------------------------------------------------
+// ---- concentration
+// ---------------------------------------------------------------------------------
 
 TEST(Concentration, IsTheAzumaHoeffdingBound) {
   EXPECT_NEAR(concentration_bound(1000, 10'000, 7, 0.01), 0.114865, 1e-6);
@@ -343,7 +350,8 @@ TEST(Concentration, BoundsTheExactDistribution) {
   }
 }
 
-// ---- estimates -------------------------------------------------------------------------------------
+// ---- estimates
+// -------------------------------------------------------------------------------------
 
 shape shape_of(filter_kind kind, std::uint64_t bits, std::uint32_t probes) {
   return {.kind = kind,

@@ -28,7 +28,8 @@ words first_words(const digest& d, std::size_t count) {
   return {d.words.begin(), d.words.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-// ---- vectors ---------------------------------------------------------------------------------------
+// ---- vectors
+// ---------------------------------------------------------------------------------------
 
 // d41d8cd98f00b204e9800998ecf8427e and 900150983cd24fb0d6963f7d28e17f72 (RFC 1321).
 TEST(Md5, WordsAreThoseOfTheDigest) {
@@ -110,7 +111,8 @@ TEST(DigestHashers, MayBeUsedFromManyThreads) {
   for (const words& result : results) EXPECT_EQ(result[0], 0x90015098U);
 }
 
-// ---- filters ---------------------------------------------------------------------------------------
+// ---- filters
+// ---------------------------------------------------------------------------------------
 
 plan digest_plan(std::uint64_t keys, double bits_per_key, std::uint32_t probes) {
   plan p = sizing::make_plan(
@@ -119,9 +121,9 @@ plan digest_plan(std::uint64_t keys, double bits_per_key, std::uint32_t probes) 
   return p;
 }
 
-// No false negatives, and the rate of the theory: 20,000 keys, 200,000 questions. The count is a sum of
-// independent answers of probability f for given bits, so its deviation is sqrt(200,000 f), to which the filter
-// adds 1 % of itself; 5 of those are allowed.
+// No false negatives, and the rate of the theory: 20,000 keys, 200,000 questions. The count is a
+// sum of independent answers of probability f for given bits, so its deviation is sqrt(200,000 f),
+// to which the filter adds 1 % of itself; 5 of those are allowed.
 template <class Hasher>
 void expect_a_sound_filter(std::uint32_t probes, double bits_per_key, const Hasher& hasher) {
   const plan p = digest_plan(20'000, bits_per_key, probes);
@@ -159,7 +161,8 @@ TEST(DigestFilter, SetsTheBitsThatTheWordsName) {
   }
 }
 
-// ---- refusals --------------------------------------------------------------------------------------
+// ---- refusals
+// --------------------------------------------------------------------------------------
 
 TEST(DigestFilter, WithMoreProbesThanWordsIsRefused) {
   try {
@@ -180,8 +183,8 @@ TEST(DigestFilter, WithASha1HasherOfFewerProbesIsRefused) {
   EXPECT_NO_THROW(filter_of_sha1(digest_filter(digest_plan(100, 10, 7)), salted_sha1_hasher(7)));
 }
 
-// The scheme has no seed. Were the options' seed taken for its number of probes, a filter for 1 % with seed 3
-// would set and test three bits of seven, find 1.9 % and say 0.01 %.
+// The scheme has no seed. Were the options' seed taken for its number of probes, a filter for 1 %
+// with seed 3 would set and test three bits of seven, find 1.9 % and say 0.01 %.
 TEST(DigestFilter, TheSeedOfTheOptionsIsNoNumberOfProbes) {
   EXPECT_FALSE((std::constructible_from<keyed<digest_filter, salted_sha1_hasher>, const options&>));
 }

@@ -1,5 +1,5 @@
-// Noisy sets: their rate together, keys for each recipient, the overlap of address books, and what an eavesdropper learns, by
-// formula and by doing it.
+// Noisy sets: their rate together, keys for each recipient, the overlap of address books, and what
+// an eavesdropper learns, by formula and by doing it.
 #include "bloomery/exchange/noisy.hpp"
 
 #include <gtest/gtest.h>
@@ -39,8 +39,9 @@ int wrong_among(std::span<const noisy::filter_type> filters, int from, int to) {
 TEST(NoisySet, five_filters_at_half_are_wrong_for_three_percent) {
   const noisy book = address_book(0, 1000, derive_hashers(counting_master(), "bert", 5));
   for (int i = 0; i < 1000; ++i) ASSERT_TRUE(book.contains(address(i)));
-  // 1,000 keys in 1,443 bits leave half of them empty, with a variance of 1443 (q - q^2 (1 + ln 2)) at q = 1/2 (balls in bins):
-  // the standard deviation of the fill is 1.5 % of it, of the product of five 3.3 %. Five of these.
+  // 1,000 keys in 1,443 bits leave half of them empty, with a variance of 1443 (q - q^2 (1 + ln 2))
+  // at q = 1/2 (balls in bins): the standard deviation of the fill is 1.5 % of it, of the product
+  // of five 3.3 %. Five of these.
   EXPECT_NEAR(book.fpr(), 1.0 / 32, 5 * 0.033 / 32);
   constexpr int trials = 40'000;
   for (std::size_t j = 1; j <= 5; ++j) {
@@ -52,8 +53,8 @@ TEST(NoisySet, five_filters_at_half_are_wrong_for_three_percent) {
   }
 }
 
-// Computed with Python's hashlib.blake2b(digest_size=16, key=bytes(range(32))). Filters are in others' hands, so it never
-// changes.
+// Computed with Python's hashlib.blake2b(digest_size=16, key=bytes(range(32))). Filters are in
+// others' hands, so it never changes.
 TEST(NoisySet, keys_are_frozen) {
   const auto hex = [](const siphash_hasher::key_type& key) {
     std::string text;
@@ -117,7 +118,8 @@ TEST(NoisySet, what_an_eavesdropper_learns) {
   EXPECT_THROW(static_cast<void>(eavesdropper{}.false_candidates(1, 2)), error);
 }
 
-// The warning, demonstrated: a member is one of 10,000 numbers, and whoever has the keys asks about all of them.
+// The warning, demonstrated: a member is one of 10,000 numbers, and whoever has the keys asks about
+// all of them.
 TEST(NoisySet, whoever_has_the_keys_recovers_all_members_of_a_small_world) {
   constexpr int world = 10'000;
   noisy set({.keys = 200}, derive_hashers(counting_master(), "bert", 5));

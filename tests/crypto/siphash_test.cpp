@@ -24,8 +24,8 @@ key_type counting_key() {
   return key;
 }
 
-// Key 00 01 ... 0f, message of n bytes 00 01 ...: vectors.h of the reference implementation. The one of
-// 15 bytes is worked out in appendix A of the paper.
+// Key 00 01 ... 0f, message of n bytes 00 01 ...: vectors.h of the reference implementation. The
+// one of 15 bytes is worked out in appendix A of the paper.
 constexpr std::uint64_t vectors[] = {
     0x726fdb47dd0e0e31, 0x74f839c593dc67fd, 0x0d6c8009d9a94f5a, 0x85676696d7fb7e2d,
     0xcf2794e0277187b7, 0x18765564cd99a68d, 0xcbc9466e58fee3ce, 0xab0200f58b01d137,
@@ -67,8 +67,8 @@ TEST(Siphash, AnotherKeyIsAnotherFunction) {
   EXPECT_EQ(ids.size(), 128U);
 }
 
-// The first 8 bytes of BLAKE2b-256("bloomery siphash id" + key), computed with Python's hashlib. Files hold
-// it, so it never changes.
+// The first 8 bytes of BLAKE2b-256("bloomery siphash id" + key), computed with Python's hashlib.
+// Files hold it, so it never changes.
 TEST(Siphash, TheKeyIdIsFrozen) {
   EXPECT_EQ(siphash_hasher(counting_key()).spec(),
             (hash_spec{.id = hash_id::siphash, .seed = 0, .key_id = 0xbc07b007e2858adc}));

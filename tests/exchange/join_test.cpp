@@ -1,5 +1,5 @@
-// The join: against a loop over all pairs, its bytes against the plan, its estimates against the truth, and peers that do not
-// keep to the protocol.
+// The join: against a loop over all pairs, its bytes against the plan, its estimates against the
+// truth, and peers that do not keep to the protocol.
 #include "bloomery/exchange/join.hpp"
 
 #include <gtest/gtest.h>
@@ -85,7 +85,8 @@ std::vector<std::byte> bytes(std::initializer_list<int> values) {
   return all;
 }
 
-// ---- filters in messages -------------------------------------------------------------------------------
+// ---- filters in messages
+// -------------------------------------------------------------------------------
 
 TEST(sent_filter, has_its_keys_its_rate_and_the_size_of_the_model) {
   for (const std::size_t keys : {1U, 30U, 1000U, 5000U}) {
@@ -149,7 +150,8 @@ TEST(sent_filter, is_of_the_size_that_costs_least) {
   EXPECT_TRUE(throws(errc::bad_argument, "finite", [] { (void)choose_sent_filter(1, -1, 1); }));
 }
 
-// ---- plans and estimates ---------------------------------------------------------------------------------
+// ---- plans and estimates
+// ---------------------------------------------------------------------------------
 
 TEST(join_plan, is_the_best_of_all_pairs_of_sizes) {
   const auto rate = [](std::uint32_t bits) { return std::pow(0.5, static_cast<int>(bits)); };
@@ -179,8 +181,8 @@ TEST(join_plan, is_the_best_of_all_pairs_of_sizes) {
   EXPECT_EQ(plan_join({.rows = 10, .keys = 10, .bytes = 100}, 0).offered_bits, 0U);
 }
 
-// 300 joins with other keys: the mean error is within 5 of its standard errors of 0, and the spread within 5 of its own, 4.1 %
-// each, of what the estimates say.
+// 300 joins with other keys: the mean error is within 5 of its standard errors of 0, and the spread
+// within 5 of its own, 4.1 % each, of what the estimates say.
 template <class Estimate>
 void check_spread(Estimate estimate_of) {
   constexpr int trials = 300;
@@ -310,7 +312,8 @@ TEST(join_estimate, knows_how_often_keys_occur) {
   EXPECT_LT(size.rows.standard_error, 0.05 * truth);
 }
 
-// ---- the join ------------------------------------------------------------------------------------------
+// ---- the join
+// ------------------------------------------------------------------------------------------
 
 TEST(join, is_that_of_all_pairs_in_the_order_of_both_tables) {
   std::mt19937_64 random(7);
@@ -341,8 +344,8 @@ TEST(join, is_that_of_all_pairs_in_the_order_of_both_tables) {
   }
 }
 
-// 40,000 rows of which 500 match: rows that travel are the matches and fpr of the others, within 5 standard deviations; in all
-// three ways.
+// 40,000 rows of which 500 match: rows that travel are the matches and fpr of the others, within 5
+// standard deviations; in all three ways.
 TEST(join, sends_the_matches_and_fpr_of_the_others) {
   const table large = numbered(0, 40'000, 100);
   const joined by_b = run(large, numbered(39'500, 2000, 5));

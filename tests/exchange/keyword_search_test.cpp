@@ -1,4 +1,5 @@
-// Three index nodes as processes, connected by TCP, with the words of the descriptions of the Debian packages on this machine.
+// Three index nodes as processes, connected by TCP, with the words of the descriptions of the
+// Debian packages on this machine.
 #include "bloomery/exchange/keyword_search.hpp"
 
 #include <gtest/gtest.h>
@@ -21,7 +22,8 @@ namespace {
 using bloomery_test::throws;
 using document_sets = std::map<std::string, std::set<std::uint64_t>, std::less<>>;
 
-// The packages of the system: the words of the description, and the hash of the name as the document.
+// The packages of the system: the words of the description, and the hash of the name as the
+// document.
 document_sets words_of_packages() {
   std::ifstream in("/var/lib/dpkg/status");
   document_sets words;
@@ -146,8 +148,8 @@ TEST(keyword_search, over_three_processes_finds_exactly_the_packages_with_all_wo
   EXPECT_EQ(nodes.statuses(), std::vector<int>(3, 0));
 }
 
-// Two lists of 20,000 with 200 documents in common, which is where filters pay: the list has 7 bytes a document, and the
-// filter about one.
+// Two lists of 20,000 with 200 documents in common, which is where filters pay: the list has 7
+// bytes a document, and the filter about one.
 TEST(keyword_search, sends_a_fraction_of_the_lists) {
   document_sets words;
   for (std::uint64_t i = 0; i < 20'000; ++i) {

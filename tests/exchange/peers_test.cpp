@@ -1,5 +1,5 @@
-// Peers: slices answer as the filters themselves do, summaries grow old, leaders are asked first; and a small network, whose
-// extraneous requests are those that the filters' rate says.
+// Peers: slices answer as the filters themselves do, summaries grow old, leaders are asked first;
+// and a small network, whose extraneous requests are those that the filters' rate says.
 #include "bloomery/exchange/peers.hpp"
 
 #include <gtest/gtest.h>
@@ -159,9 +159,10 @@ TEST(peers, leaders_hold_the_union_and_are_asked_first) {
                      [&] { groups.update(0, 0, filter_of<blocked_filter>(other, 1, 1), 3); }));
 }
 
-// 100 peers with 1,000 objects each. Requests to peers that do not have the object are binomial: 99 filters for each of
-// 20,000 questions, each at the mean rate of the filters as they are. The variance of that rate over the 100 filters is in the mean
-// already; the tolerance is 5 standard deviations of the count.
+// 100 peers with 1,000 objects each. Requests to peers that do not have the object are binomial: 99
+// filters for each of 20,000 questions, each at the mean rate of the filters as they are. The
+// variance of that rate over the 100 filters is in the mean already; the tolerance is 5 standard
+// deviations of the count.
 TEST(peers, send_extraneous_requests_at_the_rate_of_the_filters) {
   constexpr std::uint64_t peers = 100;
   constexpr std::size_t objects = 1000;

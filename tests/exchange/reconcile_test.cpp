@@ -160,7 +160,8 @@ TEST(Reconcile, EqualSetsCostTheirGreetings) {
   EXPECT_EQ(done.a.report.symbols, 1U);
 }
 
-// 3,500 of many: symbols take at most 1.5 each, as the estimate is within half of the truth, 4 deviations off.
+// 3,500 of many: symbols take at most 1.5 each, as the estimate is within half of the truth, 4
+// deviations off.
 TEST(Reconcile, ThousandsOfDifferencesByTheSketch) {
   const strings shared = numbered("key-", 0, 40'000);
   const both_sides done =
@@ -198,8 +199,9 @@ TEST(Reconcile, ASupersetGivesWhatItHasMore) {
   EXPECT_LT(done.a.report.all().both(), 300'000U);
 }
 
-// Broder and Mitzenmacher's table: with 8 bits a key and six probes 2.16 % of absent keys seem present, so "about 98 %" of
-// the difference is found. Five standard deviations of a binomial of 20,000.
+// Broder and Mitzenmacher's table: with 8 bits a key and six probes 2.16 % of absent keys seem
+// present, so "about 98 %" of the difference is found. Five standard deviations of a binomial of
+// 20,000.
 TEST(Reconcile, EightBitsAKeyFindNinetyEightPercentOfTheDifference) {
   constexpr std::uint64_t keys = 20'000;
   bloomery::classic_filter theirs(bloomery::sizing::make_plan(
@@ -213,7 +215,8 @@ TEST(Reconcile, EightBitsAKeyFindNinetyEightPercentOfTheDifference) {
   EXPECT_NEAR(share, 1 - 0.0216, 5 * 0.00103);
 }
 
-// With items of 12 bits thousands of keys meet; the checksum sees it, and rounds with other seeds make it right.
+// With items of 12 bits thousands of keys meet; the checksum sees it, and rounds with other seeds
+// make it right.
 TEST(Reconcile, HashesThatMeetAreMendedByAnotherRound) {
   const strings shared = numbered("s", 0, 2000);
   const strings a = joined(shared, numbered("a", 0, 300));
@@ -251,7 +254,8 @@ TEST(Reconcile, KeysThatAreTooLongAreRefused) {
   EXPECT_THROW(static_cast<void>(bloomery::reconcile(peer, keys)), bloomery::error);
 }
 
-// ---- peers that lie ---------------------------------------------------------------------------------
+// ---- peers that lie
+// ---------------------------------------------------------------------------------
 
 using change = std::function<void(bloomery::message&)>;
 
@@ -370,7 +374,8 @@ std::vector<std::byte> bytes_of(std::string_view text) {
   return made;
 }
 
-// A greeting of version 1 from somebody with so many keys, each of one byte, and an estimator of zeros.
+// A greeting of version 1 from somebody with so many keys, each of one byte, and an estimator of
+// zeros.
 std::vector<std::byte> greeting(std::string_view keys, char version = 1) {
   std::string text = "BLMRECON";
   text += version;

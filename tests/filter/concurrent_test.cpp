@@ -1,4 +1,5 @@
-// Adding and asking from several threads at once, without locks. The thread sanitizer runs these too.
+// Adding and asking from several threads at once, without locks. The thread sanitizer runs these
+// too.
 
 #include <gtest/gtest.h>
 

@@ -78,7 +78,8 @@ TEST(cuckoo_filter, is_empty_at_first) {
   EXPECT_EQ(f.layers(), 1U);
 }
 
-// Every width of a fingerprint and many sizes of a bucket, so that cells straddle words in all ways.
+// Every width of a fingerprint and many sizes of a bucket, so that cells straddle words in all
+// ways.
 TEST(cuckoo_filter, works_with_all_cells_and_buckets) {
   const auto hashes = sample_hashes(600);
   for (std::uint32_t bits = 4; bits <= 32; ++bits) {
@@ -168,7 +169,8 @@ TEST(cuckoo_filter, counts_duplicates) {
     ASSERT_TRUE(f.add(hash));
     ASSERT_EQ(f.count(hash), false_matches + times);
   }
-  // Eight fit into a layer; the further ones are layers as small as the first, since that is half empty.
+  // Eight fit into a layer; the further ones are layers as small as the first, since that is half
+  // empty.
   EXPECT_EQ(f.layers(), 8U);
   EXPECT_LT(f.shape().bits, 9 * cuckoo_filter(f.planned()).shape().bits);
   EXPECT_EQ(f.contains_count(sample_hashes(5000)), 5000U);
@@ -242,8 +244,8 @@ TEST(cuckoo_filter, gives_layers_back_when_it_is_compacted) {
   }
 }
 
-// Short fingerprints in small layers: collisions within and across layers all the time. Whoever was added
-// and not removed must be found, whatever the others do.
+// Short fingerprints in small layers: collisions within and across layers all the time. Whoever was
+// added and not removed must be found, whatever the others do.
 TEST(cuckoo_filter, removal_never_loses_another_key) {
   for (const std::uint32_t expansion : {1U, 2U, 4U}) {
     cuckoo_filter f(of_buckets(5, 4, 4));
@@ -395,7 +397,8 @@ TEST(cuckoo_filter, an_empty_filter_of_any_plan) {
   EXPECT_TRUE(throws(errc::bad_argument, "blocked", [&] { cuckoo_filter{p}; }));
 }
 
-// ---- foreign words ---------------------------------------------------------------------------------
+// ---- foreign words
+// ---------------------------------------------------------------------------------
 
 // Opens, asks and changes; any of it may throw bloomery::error and none may do anything else.
 void use(const plan& p, std::span<const std::uint64_t> words) {

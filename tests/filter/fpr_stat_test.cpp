@@ -1,10 +1,10 @@
-// Ask for 1 %, get at most 1 %: the rates of filled filters, measured, for every kind, target and size and
-// for five families of keys.
+// Ask for 1 %, get at most 1 %: the rates of filled filters, measured, for every kind, target and
+// size and for five families of keys.
 //
-// Everything is fixed: filter number s of a cell hashes with seed s, holds keys 0 to n - 1 of its family
-// and is asked for the keys from n on. The one thing that may differ between machines is the dictionary.
-// The tolerances are five standard deviations (z below), which chance exceeds once in 3.5 million; where
-// a comment says `derived`, it says from what.
+// Everything is fixed: filter number s of a cell hashes with seed s, holds keys 0 to n - 1 of its
+// family and is asked for the keys from n on. The one thing that may differ between machines is the
+// dictionary. The tolerances are five standard deviations (z below), which chance exceeds once in
+// 3.5 million; where a comment says `derived`, it says from what.
 
 #include <gtest/gtest.h>
 
@@ -28,13 +28,15 @@ using namespace bloomery_test;
 
 constexpr double z = 5;
 
-// ---- families of keys: key(index), different for different indexes ----------------------------------
+// ---- families of keys: key(index), different for different indexes
+// ----------------------------------
 
 struct sequential_integers {
   std::uint64_t key(std::uint64_t index) { return index; }
 };
 
-// splitmix64(index) itself would meet the hash's own splitmix64(seed) in the key whose index is the seed.
+// splitmix64(index) itself would meet the hash's own splitmix64(seed) in the key whose index is the
+// seed.
 struct random_integers {
   std::uint64_t key(std::uint64_t index) { return splitmix64(~index); }
 };
@@ -88,8 +90,8 @@ class urls {
   std::string text_;
 };
 
-// 192 equal characters, of which 32 are the digits of the index in binary: neighbours differ in one bit
-// of one character, and everything around them is the same.
+// 192 equal characters, of which 32 are the digits of the index in binary: neighbours differ in one
+// bit of one character, and everything around them is the same.
 class similar_strings {
  public:
   std::string_view key(std::uint64_t index) {
@@ -105,7 +107,8 @@ class similar_strings {
   std::uint64_t last_ = 0;
 };
 
-// ---- measuring -------------------------------------------------------------------------------------
+// ---- measuring
+// -------------------------------------------------------------------------------------
 
 template <class Family, class Visit>
 void for_each_hash(Family& family, std::uint64_t seed, std::uint64_t first, std::uint64_t count,
@@ -122,11 +125,13 @@ void for_each_hash(Family& family, std::uint64_t seed, std::uint64_t first, std:
   }
 }
 
-// The variance of a filter's own rate, over the choice of the hash function, derived from one filter.
+// The variance of a filter's own rate, over the choice of the hash function, derived from one
+// filter.
 //
-// Classic: the number of set bits X is that of non-empty bins, whose variance is at most m f (1 - f) for
-// a fill of f, because the bins are negatively associated. The rate f^k then has the relative variance
-// k^2 (1 - f) / (f m). Partitioned: k independent slices of m/k bits give the same sum.
+// Classic: the number of set bits X is that of non-empty bins, whose variance is at most m f (1 -
+// f) for a fill of f, because the bins are negatively associated. The rate f^k then has the
+// relative variance k^2 (1 - f) / (f m). Partitioned: k independent slices of m/k bits give the
+// same sum.
 template <class Filter>
 double variance_between_filters(const Filter& f) {
   const double relative = f.shape().probes * f.fpr();
@@ -179,16 +184,17 @@ measurement measure(const plan& p, std::uint64_t keys, std::uint64_t filters, st
   }
   const auto s = static_cast<double>(filters);
   m.rate = static_cast<double>(m.false_positives) / (s * asked);
-  // The variance of one filter's measured rate. Filters differ from each other more than queries do, so
-  // with many of them it is that of the sample. A large filter needs few, and there it is derived:
-  // binomial for the queries, plus the above.
+  // The variance of one filter's measured rate. Filters differ from each other more than queries
+  // do, so with many of them it is that of the sample. A large filter needs few, and there it is
+  // derived: binomial for the queries, plus the above.
   const double binomial = std::max(m.rate, 1 / (s * asked)) / asked;
   const double sample = (squares - s * m.rate * m.rate) / std::max(1.0, s - 1);
   m.deviation = std::sqrt((filters < 100 ? binomial + between : std::max(sample, binomial)) / s);
   return m;
 }
 
-// ---- planned shapes --------------------------------------------------------------------------------
+// ---- planned shapes
+// --------------------------------------------------------------------------------
 
 struct cell {
   double fpr;
@@ -201,7 +207,8 @@ template <class Filter, class Family>
 void expect_promise(const cell& c, std::uint64_t most_queries) {
   SCOPED_TRACE(std::to_string(c.keys) + " keys at " + std::to_string(c.fpr));
   const plan p = sizing::make_plan({.kind = Filter::kind, .keys = c.keys, .fpr = c.fpr});
-  // The noise of N false positives is 1/sqrt(N); with 10,000 of them 5 % are five standard deviations.
+  // The noise of N false positives is 1/sqrt(N); with 10,000 of them 5 % are five standard
+  // deviations.
   constexpr double enough = 10'000;
   const double wanted = std::min(1.3 * enough / c.fpr, static_cast<double>(most_queries));
   const std::uint64_t filters = filters_for(c.keys);
@@ -250,10 +257,11 @@ TYPED_TEST(planned_filter, states_a_small_rate_within_five_percent) {
   expect_promise<TypeParam, random_integers>({.fpr = 0.0001, .keys = 1'000'000}, UINT64_MAX);
 }
 
-// ---- the formulas of the literature ----------------------------------------------------------------
+// ---- the formulas of the literature
+// ----------------------------------------------------------------
 
-// M1. 20 filters, so that the mean of their rates is known to 0.1 %; the textbook's formula is 0.01 % below
-// the expectation at this size (Bose et al. 2008), which is far less.
+// M1. 20 filters, so that the mean of their rates is known to 0.1 %; the textbook's formula is 0.01
+// % below the expectation at this size (Bose et al. 2008), which is far less.
 TEST(classic_filter, measures_as_the_textbook_says) {
   for (const std::uint32_t k : {1U, 4U, 7U, 12U}) {
     constexpr std::uint64_t n = 10'000;

@@ -1,9 +1,9 @@
-// Counting and cuckoo filters, measured: rates against their models and targets, counters that stick, and
-// how far a cuckoo table fills.
+// Counting and cuckoo filters, measured: rates against their models and targets, counters that
+// stick, and how far a cuckoo table fills.
 //
-// Everything is fixed: filter number s of a cell takes its keys from stream s of sample_hash and its
-// queries from another. Tolerances are five standard deviations of the mean over the filters, taken from the
-// sample itself and never below the binomial noise of the queries.
+// Everything is fixed: filter number s of a cell takes its keys from stream s of sample_hash and
+// its queries from another. Tolerances are five standard deviations of the mean over the filters,
+// taken from the sample itself and never below the binomial noise of the queries.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -97,7 +97,8 @@ TEST(counting_filter, errs_after_removals_as_if_the_keys_had_never_been) {
   }
 }
 
-// With 2 bits a counter sticks at 3, and a few in a hundred do. The loose bound is one for each of them.
+// With 2 bits a counter sticks at 3, and a few in a hundred do. The loose bound is one for each of
+// them.
 TEST(counting_filter, counters_stick_as_often_as_the_model_says) {
   for (const std::uint32_t width : {2U, 4U}) {
     for (const std::uint32_t block_bits : {0U, 512U}) {
@@ -164,8 +165,8 @@ TEST(cuckoo_filter, says_its_rate_when_it_has_grown) {
   EXPECT_GT(m.mean, 0.02);
 }
 
-// 95 % and more before the first failure, at the default bucket. 15 different fingerprints give 15 different
-// mirrors only, and fill to 96 %; from 6 bits on it is 97 %.
+// 95 % and more before the first failure, at the default bucket. 15 different fingerprints give 15
+// different mirrors only, and fill to 96 %; from 6 bits on it is 97 %.
 TEST(cuckoo_filter, fills_at_least_to_95_percent) {
   for (const std::uint32_t bits : {4U, 5U, 7U, 10U, 13U, 32U}) {
     for (const std::uint64_t buckets : {100'000U, 131'072U, 250'007U}) {

@@ -15,8 +15,8 @@
 
 namespace bloomery_test {
 
-// Hash number `index` of a stream. Different for every pair of a stream and an index below 2^32, since
-// splitmix64 is a bijection.
+// Hash number `index` of a stream. Different for every pair of a stream and an index below 2^32,
+// since splitmix64 is a bijection.
 template <class Hash = std::uint64_t>
 Hash sample_hash(std::uint64_t index, std::uint64_t stream = 1) {
   const std::uint64_t hash = bloomery::splitmix64((stream << 32U) | index);

@@ -1,5 +1,5 @@
-// The scalable filter whose lines split: where it is chosen, its rate and memory while it doubles, its stash, unions, and what
-// its image may say.
+// The scalable filter whose lines split: where it is chosen, its rate and memory while it doubles,
+// its stash, unions, and what its image may say.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -89,8 +89,8 @@ TEST(scalable_split, finds_every_key_and_stays_below_its_rate_while_it_doubles) 
   EXPECT_EQ(f.layers(), 1U);
 }
 
-// Against the filter that knew the number of keys: at most 2.5 times its size when the lines are full, at most 4 times at
-// any moment from a first size of 64 KiB on.
+// Against the filter that knew the number of keys: at most 2.5 times its size when the lines are
+// full, at most 4 times at any moment from a first size of 64 KiB on.
 TEST(scalable_split, stays_within_its_memory) {
   scalable_filter f(options{.keys = 30'000});
   ASSERT_GE(f.shape().bits, 64U * 1024 * 8);
@@ -139,7 +139,8 @@ TEST(scalable_split, keeps_every_key_when_it_may_not_double) {
 
 bool refuses_memory = false;
 
-// Where there is no memory to double, or for a larger stash, the keys before the one that needs it are in.
+// Where there is no memory to double, or for a larger stash, the keys before the one that needs it
+// are in.
 TEST(scalable_split, goes_on_after_there_was_no_memory) {
   use_array_memory({.take = [](std::size_t bytes) -> void* {
                       if (refuses_memory) return nullptr;
@@ -331,7 +332,8 @@ TEST(scalable_split, refuses_hostile_words) {
   EXPECT_TRUE(shape_refused([](auto& s) { s.variant |= 1U << 17U; }));
 }
 
-// A file that says it has many keys does not make its reader's memory double with every key that is added.
+// A file that says it has many keys does not make its reader's memory double with every key that is
+// added.
 TEST(scalable_split, does_not_believe_in_more_keys_than_there_are) {
   const scalable_filter f = grown(50, 100);
   auto words = joined(f);

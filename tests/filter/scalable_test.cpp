@@ -1,5 +1,5 @@
-// The scalable filter of layers: growth, memory, and what its image may say. Also what holds for both ways to grow;
-// scalable_split_test.cpp has the rest of the other one.
+// The scalable filter of layers: growth, memory, and what its image may say. Also what holds for
+// both ways to grow; scalable_split_test.cpp has the rest of the other one.
 
 #include "bloomery/filter/scalable.hpp"
 
@@ -61,8 +61,8 @@ TEST(scalable, stays_below_its_rate_however_many_keys_come) {
   }
 }
 
-// Against the filter that knew the number of keys: at most 2.5 times its size when the last layer is full,
-// and 4 times when it has just begun.
+// Against the filter that knew the number of keys: at most 2.5 times its size when the last layer
+// is full, and 4 times when it has just begun.
 TEST(scalable, stays_within_its_memory) {
   for (const double target : {0.02, 0.01, 0.001, 1e-5}) {
     scalable_filter f(tapered(60'000, target));

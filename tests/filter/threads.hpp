@@ -10,8 +10,8 @@ namespace bloomery_test {
 
 inline constexpr std::size_t thread_count = 4;
 
-// Runs work(thread number) in every thread, once all of them are there: a short job would otherwise be done
-// before the next thread is made.
+// Runs work(thread number) in every thread, once all of them are there: a short job would otherwise
+// be done before the next thread is made.
 template <class Work>
 void in_threads(Work work) {
   std::atomic<std::size_t> ready{0};

@@ -76,7 +76,8 @@ TEST(pack, never_costs_more_than_64_bytes) {
   }
 }
 
-// Both tables of Mitzenmacher 2001 as the survey prints them: array bits a key, probes, bits a key sent, fpr.
+// Both tables of Mitzenmacher 2001 as the survey prints them: array bits a key, probes, bits a key
+// sent, fpr.
 struct published {
   double bits_per_key;
   std::uint32_t probes;
@@ -105,7 +106,8 @@ TEST(pack, reproduces_the_published_tables) {
     const auto packed =
         pack({.planned = p, .hash = f.hash_function().spec(), .keys = n}, f.hashes().words());
     EXPECT_NEAR(static_cast<double>(packed.size()) * 8 / n, row.sent, 0.006 * row.sent);
-    // fpr() scatters by the fill: k times its relative deviation, below 0.2 % here; the table has three digits.
+    // fpr() scatters by the fill: k times its relative deviation, below 0.2 % here; the table has
+    // three digits.
     EXPECT_NEAR(f.fpr(), row.fpr, 0.02 * row.fpr);
     // Measured: 5 standard errors of 2 million queries.
     std::uint64_t passed = 0;
@@ -150,7 +152,8 @@ TEST(unpack, refuses_more_than_the_limit) {
   EXPECT_NO_THROW((void)unpack(packed, 1U << 20U));
 }
 
-// ---- deltas ----------------------------------------------------------------------------------------
+// ---- deltas
+// ----------------------------------------------------------------------------------------
 
 filter_version version_of(const bits_with_fill& f) {
   return {.header = f.header, .words = f.words};

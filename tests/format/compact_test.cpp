@@ -75,11 +75,13 @@ TEST_P(compact, keeps_its_rate_and_its_size) {
           found += compact_contains(bytes, hash) ? 1U : 0U;
         }
       }
-      // Five standard deviations of a count, twice as many for the rates of small filters, which scatter.
+      // Five standard deviations of a count, twice as many for the rates of small filters, which
+      // scatter.
       const double expected = fpr * static_cast<double>(filters * asked);
       EXPECT_LT(static_cast<double>(found), expected + 10 * std::sqrt(expected)) << keys << fpr;
     }
-    // Blocked: what a classic filter of so many keys needs, and 5 %. Ribbon: the bound of whole bits, and 3 %.
+    // Blocked: what a classic filter of so many keys needs, and 5 %. Ribbon: the bound of whole
+    // bits, and 3 %.
     const double bits = static_cast<double>(8 * b.build(hashes(0, 300)).size()) / 300;
     const double bound = std::log2(1 / fpr);
     EXPECT_LT(bits, GetParam() == filter_kind::blocked ? 1.05 * 1.4427 * bound + 0.1
@@ -110,7 +112,8 @@ TEST_P(compact, damaged_and_foreign_bytes_match_everything) {
   EXPECT_TRUE(all_match(std::string(100, '\6'), hashes(0, 100)));
 }
 
-// A forged check: what the tag promises must fit the length, and nothing outside is read (the sanitizer looks on).
+// A forged check: what the tag promises must fit the length, and nothing outside is read (the
+// sanitizer looks on).
 TEST(compact_bytes, forged_ones_are_answered_without_harm) {
   for (std::size_t length = 1; length < 300; length += length < 20 ? 1 : 37) {
     for (int tag = 0; tag < 256; ++tag) {

@@ -1,6 +1,6 @@
-// What every kind owes, through the face that files and front ends use: no false negatives, at most its rate, the same
-// answers from memory, a mapped file, a packed one and a copy, the same bytes again, and no harm from damaged
-// files.
+// What every kind owes, through the face that files and front ends use: no false negatives, at most
+// its rate, the same answers from memory, a mapped file, a packed one and a copy, the same bytes
+// again, and no harm from damaged files.
 
 #include <gtest/gtest.h>
 
@@ -208,7 +208,8 @@ TEST_P(mergeable_kind, merges_to_the_filter_of_both) {
   EXPECT_TRUE(throws(errc::mismatch, "", [&] { a.merge(other); }));
 }
 
-// A damaged payload either does not open or answers something: no crash, no read outside, no endless loop.
+// A damaged payload either does not open or answers something: no crash, no read outside, no
+// endless loop.
 TEST_P(every_kind, survives_damage) {
   const auto some = words(200, 's');
   const any_filter f = build(kind(), views(some));

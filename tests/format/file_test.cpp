@@ -63,7 +63,8 @@ mode_t mode_of(const fs::path& path) {
   return info.st_mode;
 }
 
-// ---- round trips -----------------------------------------------------------------------------------
+// ---- round trips
+// -----------------------------------------------------------------------------------
 
 template <class Filter>
 class every_file : public testing::Test {};
@@ -179,7 +180,8 @@ TEST(mapped_filter, opens_at_once_and_reaches_beyond_32_bits) {
   EXPECT_FALSE(mapped->contains(43));
 }
 
-// ---- what does not belong together -----------------------------------------------------------------
+// ---- what does not belong together
+// -----------------------------------------------------------------
 
 TEST(opening, refuses_another_kind) {
   const temporary_directory folder;
@@ -244,7 +246,8 @@ TEST(opening, takes_foreign_digests_with_their_hash) {
 
 #endif
 
-// ---- what is no filter -----------------------------------------------------------------------------
+// ---- what is no filter
+// -----------------------------------------------------------------------------
 
 TEST(opening, names_the_file_and_the_reason) {
   const temporary_directory folder;
@@ -278,7 +281,8 @@ TEST(opening, finds_damage_in_a_large_file_when_it_reads_all) {
   EXPECT_TRUE(throws(errc::corrupt, text, [&] { (void)load<filter>(folder / "f"); }));
 }
 
-// ---- atomic_file -----------------------------------------------------------------------------------
+// ---- atomic_file
+// -----------------------------------------------------------------------------------
 
 TEST(atomic_file, appears_when_committed) {
   const temporary_directory folder;
@@ -438,8 +442,8 @@ TEST(atomic_file, writes_to_pipes_directly) {
   EXPECT_TRUE(S_ISFIFO(mode_of(folder / "pipe")));
 }
 
-// Killed at any moment, the file is the old one or the new one. The child saves filters of 1, 2, 3, ...
-// keys; the moments are spread over many saves.
+// Killed at any moment, the file is the old one or the new one. The child saves filters of 1, 2, 3,
+// ... keys; the moments are spread over many saves.
 TEST(atomic_file, survives_being_killed) {
   const temporary_directory folder;
   const auto version = [](std::uint64_t keys) {
@@ -471,7 +475,8 @@ TEST(atomic_file, survives_being_killed) {
   }
 }
 
-// ---- file_lock -------------------------------------------------------------------------------------
+// ---- file_lock
+// -------------------------------------------------------------------------------------
 
 TEST(file_lock, keeps_updates_of_several_processes) {
   const temporary_directory folder;
@@ -501,7 +506,8 @@ TEST(file_lock, needs_a_file) {
   EXPECT_TRUE(throws(errc::io, "No such file", [&] { file_lock{folder / "none"}; }));
 }
 
-// ---- scratch_file ----------------------------------------------------------------------------------
+// ---- scratch_file
+// ----------------------------------------------------------------------------------
 
 TEST(scratch_file, gives_back_what_it_got_and_has_no_name) {
   const temporary_directory folder;

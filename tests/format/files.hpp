@@ -1,4 +1,5 @@
-// What the tests of the format share: folders that vanish, whole files, images in memory and forged ones.
+// What the tests of the format share: folders that vanish, whole files, images in memory and forged
+// ones.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Frozen bits: every configuration below gives tests/golden/NAME.bloom to the byte, for ever and on every
-// machine, and the opened file answers as NAME.json says.
+// Frozen bits: every configuration below gives tests/golden/NAME.bloom to the byte, for ever and on
+// every machine, and the opened file answers as NAME.json says.
 //
 //     {"present": [keys that it contains], "absent": [keys that it does not],
 //      "integers": true,       when the keys are integers
@@ -12,8 +12,8 @@
 //
 //     BLOOMERY_WRITE_GOLDEN=1 build/release/tests/bloomery_format_tests --gtest_filter='*golden*'
 //
-// writes its files. Files that exist already must not change: whoever rewrites one breaks every filter
-// that somebody has saved.
+// writes its files. Files that exist already must not change: whoever rewrites one breaks every
+// filter that somebody has saved.
 
 #include <gtest/gtest.h>
 
@@ -43,7 +43,8 @@ namespace {
 using namespace bloomery;
 using namespace bloomery_test;
 
-// ---- keys ------------------------------------------------------------------------------------------
+// ---- keys
+// ------------------------------------------------------------------------------------------
 
 // Different for different indexes: two letters are the syllable of a digit.
 std::string word(std::uint64_t index) {
@@ -72,7 +73,8 @@ std::int64_t integer(std::uint64_t index) {
   return static_cast<std::int64_t>(splitmix64(index));
 }
 
-// ---- configurations --------------------------------------------------------------------------------
+// ---- configurations
+// --------------------------------------------------------------------------------
 
 // Spelt out, not planned: the planner may become better, and the bits must stay what they are.
 plan shaped(filter_kind kind, std::uint64_t bits, std::uint32_t probes, double target = 0) {
@@ -81,7 +83,8 @@ plan shaped(filter_kind kind, std::uint64_t bits, std::uint32_t probes, double t
           .fpr_target = target};
 }
 
-// The kinds of cells, lines and directories. Static ones find out their bits themselves; 64 stands for those.
+// The kinds of cells, lines and directories. Static ones find out their bits themselves; 64 stands
+// for those.
 plan celled(filter_kind kind, std::uint64_t bits, std::uint32_t probes, std::uint32_t cell_bits,
             std::uint32_t variant = 0, std::uint32_t block_bits = 0) {
   return {.shape = {.kind = kind,
@@ -190,7 +193,8 @@ std::vector<golden> counting_goldens() {
   };
 }
 
-// Several layers; rings that turned and a young one; buckets of one word, of more, and that straddle.
+// Several layers; rings that turned and a young one; buckets of one word, of more, and that
+// straddle.
 std::vector<golden> layered_goldens() {
   using enum filter_kind;
   const auto plain = plain_hash();
@@ -207,7 +211,8 @@ std::vector<golden> layered_goldens() {
       changing("scalable-layers", scalable_for(50, 4, 9, 2), 500, plain, 3),
       changing("scalable-by-4", scalable_for(10, 3, 16, 4), 170, seeded),
       changing("scalable-tapered", scalable_for(30, 3, 9, (1U << 17U) | 83U), 700, seeded),
-      // Full lines, some of whose keys are in the stash, that have doubled four times and may not do so again.
+      // Full lines, some of whose keys are in the stash, that have doubled four times and may not
+      // do so again.
       changing("scalable-split",
                planned_for(20, celled(scalable, (2 + 2) * line, 1, 16, (1U << 18U) | 4U, 512)), 900,
                seeded),
@@ -222,7 +227,8 @@ std::vector<golden> layered_goldens() {
   return all;
 }
 
-// Few and many segments or layers, none, and several shards, which the number of planned keys decides.
+// Few and many segments or layers, none, and several shards, which the number of planned keys
+// decides.
 std::vector<golden> static_goldens() {
   using enum filter_kind;
   constexpr std::uint64_t for_three_shards = 3U << 20U;
@@ -275,7 +281,8 @@ std::vector<golden> goldens() {
   return all;
 }
 
-// ---- building and asking ---------------------------------------------------------------------------
+// ---- building and asking
+// ---------------------------------------------------------------------------
 
 template <class Filter>
 void save_integers(const golden& g, const std::filesystem::path& path) {

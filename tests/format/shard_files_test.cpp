@@ -1,4 +1,5 @@
-// A blocked filter in shards: slices of the one large filter, to the byte, whichever way they were made.
+// A blocked filter in shards: slices of the one large filter, to the byte, whichever way they were
+// made.
 #include "bloomery/format/shard_files.hpp"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Threads that ask, threads that add, and rebuilds one after the other: no key that was added is ever missed.
+// Threads that ask, threads that add, and rebuilds one after the other: no key that was added is
+// ever missed.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -1,7 +1,8 @@
 // Avalanche: a flipped bit of the key flips each bit of the hash half of the time.
 //
 // 40,000 keys from std::mt19937_64 with the stated seeds. The share of flips then scatters by
-// 0.5/sqrt(40,000) = 0.25 %; 5.5 of those are 1.375 %, which chance exceeds once in 26 million bits.
+// 0.5/sqrt(40,000) = 0.25 %; 5.5 of those are 1.375 %, which chance exceeds once in 26 million
+// bits.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -56,9 +57,10 @@ TEST(Avalanche, Xxh3OfBytesIsPerfect) {
   }
 }
 
-// Two multiplications are not enough for the lowest bits, which nothing uses on their own: bit 0 follows
-// bit 3 of the key in all but 1 % of the cases. From bit 24 up, where the block and most of the bits inside
-// it come from, there is nothing to see, and the rotation (bits 16 to 19) is within 6 %.
+// Two multiplications are not enough for the lowest bits, which nothing uses on their own: bit 0
+// follows bit 3 of the key in all but 1 % of the cases. From bit 24 up, where the block and most of
+// the bits inside it come from, there is nothing to see, and the rotation (bits 16 to 19) is within
+// 6 %.
 class MixerAvalanche : public testing::TestWithParam<std::uint64_t> {
  protected:
   static std::array<double, 64> bias_of_mixer() {
@@ -80,8 +82,8 @@ TEST_P(MixerAvalanche, IsFairInTheRotation) {
   for (std::size_t j = 16; j < 24; ++j) EXPECT_LT(bias[j], 0.06 + chance) << "bit " << j;
 }
 
-// The bits inside the lanes come from products that carry everything below upwards. In 15 lanes there is
-// nothing to see; lane 12 has a bias of 1.5 %.
+// The bits inside the lanes come from products that carry everything below upwards. In 15 lanes
+// there is nothing to see; lane 12 has a bias of 1.5 %.
 TEST_P(MixerAvalanche, IsFairInTheLanes) {
   const std::uint64_t seed = splitmix64(GetParam());
   for (const std::size_t first_lane : {0U, 8U}) {

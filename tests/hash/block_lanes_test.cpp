@@ -1,5 +1,6 @@
-// One key and its block: the vectors of the machine that the tests are built for, and the lanes one by one, against
-// the positions of docs/format.md, for every number of probes and every width of a counter.
+// One key and its block: the vectors of the machine that the tests are built for, and the lanes one
+// by one, against the positions of docs/format.md, for every number of probes and every width of a
+// counter.
 
 #include "bloomery/detail/hash/block_lanes.hpp"
 
@@ -137,8 +138,8 @@ TYPED_TEST(BlockLanes, CountersAreThoseOfTheFormat) {
 }
 
 #if defined(__x86_64__)
-// Functions of a program may be for better machines than the program. What they have in their vectors while a filter is
-// asked must stay there, whatever the filter is asked with.
+// Functions of a program may be for better machines than the program. What they have in their
+// vectors while a filter is asked must stay there, whatever the filter is asked with.
 using four [[gnu::vector_size(32)]] = std::uint64_t;
 using eight [[gnu::vector_size(64)]] = std::uint64_t;
 

@@ -35,10 +35,11 @@ namespace {
 
 constexpr std::uint64_t all_ones = ~std::uint64_t{0};
 
-// ---- frozen vectors --------------------------------------------------------------------------------
+// ---- frozen vectors
+// --------------------------------------------------------------------------------
 
-// The buffer and the results of xxHash's own sanity check (xxHash 0.8, XSUM_XXH3_testdata). The lengths
-// reach every branch of the function: 0, 1-3, 4-8, 9-16, 17-128, 129-240 and the long ones.
+// The buffer and the results of xxHash's own sanity check (xxHash 0.8, XSUM_XXH3_testdata). The
+// lengths reach every branch of the function: 0, 1-3, 4-8, 9-16, 17-128, 129-240 and the long ones.
 struct xxh3_vector {
   std::size_t size;
   std::uint64_t unseeded;
@@ -76,7 +77,8 @@ TEST(Xxh3Hasher, IsTheLibrarysFunctionForEveryLengthAndSeed) {
   }
 }
 
-// The first is the well-known first output of the generator; all were computed with Python's integers.
+// The first is the well-known first output of the generator; all were computed with Python's
+// integers.
 TEST(SplitMix64, GivesFrozenVectors) {
   static_assert(splitmix64(0) == 0xe220a8397b1dcdaf);
   static_assert(splitmix64(1) == 0x910a2dec89025cc1);
@@ -128,7 +130,8 @@ TEST(Xxh3Hasher, SaysWhatAFileMustStore) {
   EXPECT_NE(xxh3_hasher(7).spec(), xxh3_hasher(8).spec());
 }
 
-// ---- the same key in many types --------------------------------------------------------------------
+// ---- the same key in many types
+// --------------------------------------------------------------------
 
 TEST(HashKey, TheSameBytesAreTheSameKey) {
   const xxh3_hasher h(5);
@@ -205,7 +208,8 @@ TEST(HashKey, AnIntegerIsNotItsText) {
   EXPECT_NE(hash_key(h, number), hash_key(h, std::as_bytes(std::span(&number, 1))));
 }
 
-// ---- what is no key --------------------------------------------------------------------------------
+// ---- what is no key
+// --------------------------------------------------------------------------------
 
 static_assert(!key_for<char>);
 static_assert(!key_for<char8_t>);
@@ -230,7 +234,8 @@ static_assert(key_for<shop::article>);
 // As a pointer to text it would be read from address 0.
 TEST(HashKey, NullIsNoKey) { EXPECT_FALSE(key_for<std::nullptr_t>); }
 
-// ---- types of the user -----------------------------------------------------------------------------
+// ---- types of the user
+// -----------------------------------------------------------------------------
 
 // Another hash function, as simple as can be, to see that user types follow whichever is in use.
 class adding_hasher {
@@ -283,7 +288,8 @@ TEST(HashBoth, IsFrozen) {
   EXPECT_EQ(hash_both(h, 6, 7), XXH3_64bits_withSeed(bytes.data(), bytes.size(), 1));
 }
 
-// ---- promises --------------------------------------------------------------------------------------
+// ---- promises
+// --------------------------------------------------------------------------------------
 
 TEST(HashKey, NeverThrows) {
   const xxh3_hasher h;

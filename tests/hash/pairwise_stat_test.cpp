@@ -1,6 +1,7 @@
-// Pairwise independence, as it is defined: over the functions of the family, the values of two different keys
-// are uniform together. 64 cells (three top bits of each value) and 64,000 functions of seed 5 for each pair;
-// chi-square with 63 degrees of freedom is above 132 once in three million.
+// Pairwise independence, as it is defined: over the functions of the family, the values of two
+// different keys are uniform together. 64 cells (three top bits of each value) and 64,000 functions
+// of seed 5 for each pair; chi-square with 63 degrees of freedom is above 132 once in three
+// million.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -9,7 +9,8 @@
 namespace bloomery {
 namespace {
 
-// ((a x + b) mod 2^128) div 2^64, with a and b from splitmix64 as in the header, by Python's integers.
+// ((a x + b) mod 2^128) div 2^64, with a and b from splitmix64 as in the header, by Python's
+// integers.
 TEST(PairwiseHash, GivesFrozenVectors) {
   static_assert(pairwise_hash(0, 0)(0) == 0xd4993d56a5f40fb6);
   static_assert(pairwise_hash(0, 0)(1) == 0xb6b9e5902111dd66);

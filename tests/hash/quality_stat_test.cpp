@@ -1,8 +1,8 @@
-// The quality study that the integer mixer was chosen by, repeated: ordinary sets of keys, none of them random,
-// must give the false-positive rate of the model, which assumes random hashes.
+// The quality study that the integer mixer was chosen by, repeated: ordinary sets of keys, none of
+// them random, must give the false-positive rate of the model, which assumes random hashes.
 //
-// Seeds 0 to 3 for every set of keys; 100,000 keys are added and the 1,000,000 that follow them in the set are
-// asked for. Nothing is drawn at run time, so a test passes always or never.
+// Seeds 0 to 3 for every set of keys; 100,000 keys are added and the 1,000,000 that follow them in
+// the set are asked for. Nothing is drawn at run time, so a test passes always or never.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -26,7 +26,8 @@ constexpr std::uint64_t added_keys = 100'000;
 constexpr std::uint64_t asked_keys = 1'000'000;
 constexpr std::uint64_t seeds = 4;
 
-// ---- the sets of keys ------------------------------------------------------------------------------
+// ---- the sets of keys
+// ------------------------------------------------------------------------------
 
 struct key_set {
   const char* name;
@@ -44,7 +45,8 @@ std::uint64_t spread(std::uint64_t i, std::uint64_t mask) {
   return spread_bits;
 }
 
-// Eight digits of i in the base, as characters from `first` on, the least significant one in the top byte.
+// Eight digits of i in the base, as characters from `first` on, the least significant one in the
+// top byte.
 std::uint64_t text(std::uint64_t i, std::uint64_t base, char first) {
   std::uint64_t bytes = 0;
   for (int place = 0; place < 8; ++place, i /= base) {
@@ -122,7 +124,8 @@ const key_set key_sets[] = {
 
 const key_set& weak_spot = key_sets[12];  // high_bits_only
 
-// ---- the study -------------------------------------------------------------------------------------
+// ---- the study
+// -------------------------------------------------------------------------------------
 
 // What the keys of a set see, summed over the seeds, as a multiple of the model.
 template <class Filter, class Hash>
@@ -145,10 +148,10 @@ std::uint64_t library_hash(std::uint64_t key, std::uint64_t seed) {
   return hash_key(xxh3_hasher(seed), key);
 }
 
-// The scatter of one filter, from 50 filters each with hashes from std::mt19937_64: 1.03 % of the rate at
-// 10 bits a key and 4.1 % at 16 (chance in the queries alone gives 1.0 and 3.4), 1.1 % for classic at 10. Four
-// filters scatter half as much. 4.5 of those are allowed upwards: 147 bounds hold by chance with probability
-// 0.9995. Downwards is welcome.
+// The scatter of one filter, from 50 filters each with hashes from std::mt19937_64: 1.03 % of the
+// rate at 10 bits a key and 4.1 % at 16 (chance in the queries alone gives 1.0 and 3.4), 1.1 % for
+// classic at 10. Four filters scatter half as much. 4.5 of those are allowed upwards: 147 bounds
+// hold by chance with probability 0.9995. Downwards is welcome.
 constexpr double allowed_10_bits = 1 + 4.5 * 0.0103 / 2;
 constexpr double allowed_16_bits = 1 + 4.5 * 0.041 / 2;
 constexpr double allowed_classic = 1 + 4.5 * 0.011 / 2;
@@ -195,7 +198,8 @@ TEST(KeyQualityStudy, SimilarStringsMeetTheModel) {
   }
 }
 
-// ---- chi-square ------------------------------------------------------------------------------------
+// ---- chi-square
+// ------------------------------------------------------------------------------------
 
 constexpr std::uint64_t counted_keys = 1U << 17U;
 
@@ -237,9 +241,9 @@ TEST_P(KeyQuality, TheTopBitsOfBothHalvesAreUniformTogether) {
   }
 }
 
-// The low half on its own is not perfect: on shifted and byte-swapped keys chi-square sees it. What counts for
-// a filter is how much more often two keys meet than the one time in `cells`, which is (chi-square - df) / keys:
-// at most 1.9 % in ten bits of it and 0.2 % in the rotation.
+// The low half on its own is not perfect: on shifted and byte-swapped keys chi-square sees it. What
+// counts for a filter is how much more often two keys meet than the one time in `cells`, which is
+// (chi-square - df) / keys: at most 1.9 % in ten bits of it and 0.2 % in the rotation.
 TEST_P(KeyQuality, TheLowHalfMeetsHardlyMoreOftenThanChance) {
   using block_geometry::lane_multiplier;
   const auto excess = [](double sum, double cells) {

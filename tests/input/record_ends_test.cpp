@@ -15,7 +15,8 @@ namespace {
 std::string random_text(std::size_t size, std::uint32_t seed) {
   std::mt19937 random(seed);
   std::string text(size, '\0');
-  // Neighbours of the byte that is looked for, and bytes with the top bit, are where tricks go wrong.
+  // Neighbours of the byte that is looked for, and bytes with the top bit, are where tricks go
+  // wrong.
   constexpr std::string_view bytes("\n\n\x0b\x09\x8a\x00\xff\x0e q", 10);
   for (char& c : text) c = bytes[random() % bytes.size()];
   return text;

@@ -1,5 +1,5 @@
-// Kernels over whole arrays, of every instruction set that this machine has: counting set bits and halving, against
-// one bit after the other.
+// Kernels over whole arrays, of every instruction set that this machine has: counting set bits and
+// halving, against one bit after the other.
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
-// The kernels of every instruction set that this machine has, against the one-key calls of blocked_probes: the
-// same bits set and the same answers, for every number of probes, any length and any alignment.
+// The kernels of every instruction set that this machine has, against the one-key calls of
+// blocked_probes: the same bits set and the same answers, for every number of probes, any length
+// and any alignment.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>
@@ -124,7 +125,8 @@ TEST_P(BlockedKernel, LargeArrays) {
   }
 }
 
-// Only keys that change a bit are counted: not those that were there, nor the second of two equal ones.
+// Only keys that change a bit are counted: not those that were there, nor the second of two equal
+// ones.
 TEST_P(BlockedKernel, CountsTheKeysThatAreNew) {
   for (std::uint32_t k = 1; k <= 16; ++k) {
     for (const std::size_t count : {0U, 1U, 7U, 8U, 9U, 63U, 64U, 65U, 1000U}) {

@@ -1,5 +1,6 @@
-// The kernels of the count-min sketch of every instruction set that this machine has, against count_min's one-key
-// calls: the same counters and counts, for every width of counters, both rules and counts that saturate.
+// The kernels of the count-min sketch of every instruction set that this machine has, against
+// count_min's one-key calls: the same counters and counts, for every width of counters, both rules
+// and counts that saturate.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-// The kernels for counters in lines, of every instruction set that this machine has, against the calls for one key:
-// the same counters and the same answers, for every number of probes and width, any length, keys that repeat
-// themselves within a group, and counters that stick.
+// The kernels for counters in lines, of every instruction set that this machine has, against the
+// calls for one key: the same counters and the same answers, for every number of probes and width,
+// any length, keys that repeat themselves within a group, and counters that stick.
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
-// The kernels of classic and partitioned filters of every instruction set that this machine has, against the
-// one-key calls of their probe schemes: the same bits set and the same answers, for every number of probes, any
-// length and sizes from one bit to more than 2^32.
+// The kernels of classic and partitioned filters of every instruction set that this machine has,
+// against the one-key calls of their probe schemes: the same bits set and the same answers, for
+// every number of probes, any length and sizes from one bit to more than 2^32.
 
 #include <gtest/gtest.h>
 #include <sys/mman.h>

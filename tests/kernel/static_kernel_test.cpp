@@ -1,5 +1,6 @@
-// The kernels of the static kinds for every instruction set that this machine has, against the one-key calls of the
-// views: every width, three and four probes, one shard and many, shards without keys, any number of keys asked.
+// The kernels of the static kinds for every instruction set that this machine has, against the
+// one-key calls of the views: every width, three and four probes, one shard and many, shards
+// without keys, any number of keys asked.
 
 #include <gtest/gtest.h>
 
@@ -145,7 +146,8 @@ struct set_size {
   std::uint64_t shards;
   std::size_t keys;
 };
-// Fewer keys than shards leave some without; 7000 in one are enough for a layer of a ribbon that bumps.
+// Fewer keys than shards leave some without; 7000 in one are enough for a layer of a ribbon that
+// bumps.
 constexpr set_size sizes[] = {{1, 0}, {1, 1}, {1, 100}, {1, 7'000}, {3, 20'000}, {3, 0}, {40, 25}};
 
 plan plan_of(filter_kind kind, std::uint32_t probes, std::uint32_t cell_bits, const set_size& size,

@@ -1,5 +1,5 @@
-// A module that does nothing: what the server itself takes for a command of a module, with the arguments and the form of reply
-// of ours. The floor of bench/redis/bench.py.
+// A module that does nothing: what the server itself takes for a command of a module, with the
+// arguments and the form of reply of ours. The floor of bench/redis/bench.py.
 #include "redis/api.hpp"
 
 namespace {

@@ -1,5 +1,5 @@
-// The text index: its tables against filters made by hand, no document missed, others at the promised rate, adding the same
-// as building at once, and hostile bytes.
+// The text index: its tables against filters made by hand, no document missed, others at the
+// promised rate, adding the same as building at once, and hostile bytes.
 #include "bloomery/search/text_index.hpp"
 
 #include <gtest/gtest.h>
@@ -112,7 +112,8 @@ TEST(TextIndex, groups_are_of_about_one_length_and_hold_nothing_else) {
     bits += g.rows * g.documents;
   }
   EXPECT_EQ(bits, index->bits());
-  // 10.5 bits for each word of full groups, which are full to 80 % at least but for the shortest documents.
+  // 10.5 bits for each word of full groups, which are full to 80 % at least but for the shortest
+  // documents.
   EXPECT_LT(static_cast<double>(bits),
             10.6 / 0.8 * static_cast<double>(index->words()) + 45.0 * 500);
 }
@@ -145,9 +146,10 @@ TEST(TextIndex, misses_nothing_and_keeps_its_rate) {
         static_cast<double>(index->find(std::vector{word(100'000 + q), word(200'000 + q)}).size());
   }
   EXPECT_GT(found, questions);
-  // Bernoulli trials with different rates, the mean of which fpr() tells: the standard deviation of their sum is at most
-  // that with one rate. The rate of each document varies by the draw of its bits, by 10 % or so in documents of ten words,
-  // which 3,000 documents average out. Five standard deviations.
+  // Bernoulli trials with different rates, the mean of which fpr() tells: the standard deviation of
+  // their sum is at most that with one rate. The rate of each document varies by the draw of its
+  // bits, by 10 % or so in documents of ten words, which 3,000 documents average out. Five standard
+  // deviations.
   const auto trials = static_cast<double>(questions * documents.size() - found);
   const double expected = trials * index->fpr();
   EXPECT_NEAR(static_cast<double>(wrong), expected, 5 * std::sqrt(expected) + 0.02 * expected);

@@ -1,8 +1,9 @@
 // Estimates against exact counts, over a grid of sizes and overlaps.
 //
-// 400 pairs of filters for each place of the grid, with independent hashes. The mean error must be within
-// 5 standard errors of 0 (plus the bias of second order, see below), and the measured standard deviation
-// within 5 of its own standard errors, 1/sqrt(2 * 400) = 3.5 % each, of what the estimate predicts.
+// 400 pairs of filters for each place of the grid, with independent hashes. The mean error must be
+// within 5 standard errors of 0 (plus the bias of second order, see below), and the measured
+// standard deviation within 5 of its own standard errors, 1/sqrt(2 * 400) = 3.5 % each, of what the
+// estimate predicts.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -33,8 +34,8 @@ struct moments {
     const double mean = sum / trials;
     const double deviation = std::sqrt(squares / trials - mean * mean);
     const double expected = predicted / trials;
-    // The logarithm is convex: its bias is about half the relative variance of the zeros, below 0.1 %
-    // of the value for arrays of this size.
+    // The logarithm is convex: its bias is about half the relative variance of the zeros, below 0.1
+    // % of the value for arrays of this size.
     EXPECT_LT(std::abs(mean), 5 * expected / std::sqrt(trials) + 0.001 * scale) << what;
     EXPECT_NEAR(deviation / expected, 1.0, 5 / std::sqrt(2.0 * trials)) << what;
   }

@@ -38,8 +38,9 @@ TEST(count_min_stat, error_is_within_epsilon_but_for_delta) {
   }
 }
 
-// The rows must be as good as independent: the share of absent keys whose counters are all used equals
-// the product of the fills. 400,000 questions; tolerance four standard deviations of the binomial.
+// The rows must be as good as independent: the share of absent keys whose counters are all used
+// equals the product of the fills. 400,000 questions; tolerance four standard deviations of the
+// binomial.
 TEST(count_min_stat, rate_of_absent_keys_is_the_model) {
   for (const double target : {0.1, 0.01, 0.001}) {
     const plan p =
@@ -56,9 +57,9 @@ TEST(count_min_stat, rate_of_absent_keys_is_the_model) {
   }
 }
 
-// Estan and Varghese 2002: conservative update lowers the error "significantly for real data". On a Zipf
-// stream of exponent 1 with 7 keys for each column of the sketch the mean error fell from 15.8 to 8.8. The
-// bound leaves a tenth of that for other hash functions.
+// Estan and Varghese 2002: conservative update lowers the error "significantly for real data". On a
+// Zipf stream of exponent 1 with 7 keys for each column of the sketch the mean error fell from 15.8
+// to 8.8. The bound leaves a tenth of that for other hash functions.
 TEST(count_min_stat, conservative_update_lowers_the_error_on_skewed_streams) {
   const auto stream = zipf_stream(20000, 200000, 1.0, 6);
   const auto truth = counts_in(stream, 20000);

@@ -1,4 +1,5 @@
-// The count-min sketch: what it never does, whatever the stream; the survey's figure 2; words from files.
+// The count-min sketch: what it never does, whatever the stream; the survey's figure 2; words from
+// files.
 #include "bloomery/sketch/count_min.hpp"
 
 #include <gtest/gtest.h>
@@ -227,10 +228,11 @@ TEST_P(every_count_min, opens_its_own_words) {
   EXPECT_EQ(copy.fpr(), s.fpr());
 }
 
-// ---- figures and guarantees -------------------------------------------------------------------------
+// ---- figures and guarantees
+// -------------------------------------------------------------------------
 
-// Broder and Mitzenmacher 2004, figure 2: this flow can only have been responsible for 2 previous bytes,
-// so when it introduces 4 new bytes, counters should increase only to 6.
+// Broder and Mitzenmacher 2004, figure 2: this flow can only have been responsible for 2 previous
+// bytes, so when it introduces 4 new bytes, counters should increase only to 6.
 TEST(count_min, figure_2_of_the_survey) {
   count_min s(small_plan(32, 1, 4));
   const std::uint64_t flow = sample_hash(0);
@@ -344,7 +346,8 @@ TEST(count_min, copies_and_moves) {
   EXPECT_EQ(words_of(a), words_of(copy));
 }
 
-// ---- heavy hitters ---------------------------------------------------------------------------------
+// ---- heavy hitters
+// ---------------------------------------------------------------------------------
 
 TEST(heavy_hitters, lists_every_key_above_the_share) {
   for (const double exponent : {0.8, 1.2}) {
@@ -401,7 +404,8 @@ TEST(heavy_hitters, refuses_shares_out_of_range) {
   }
 }
 
-// ---- what is refused -------------------------------------------------------------------------------
+// ---- what is refused
+// -------------------------------------------------------------------------------
 
 TEST(count_min, names_the_difference_when_it_cannot_merge) {
   count_min a(small_plan());

@@ -1,4 +1,5 @@
-// Rateless tables: the walk follows its law, differences are found exactly and in few symbols, invented symbols do no harm.
+// Rateless tables: the walk follows its law, differences are found exactly and in few symbols,
+// invented symbols do no harm.
 #include "bloomery/sketch/riblt.hpp"
 
 #include <gtest/gtest.h>
@@ -100,8 +101,8 @@ TEST(Riblt, EmptySets) {
   EXPECT_EQ(sorted(ten.only_here()), sorted(draw(6, 0, 10)));
 }
 
-// The paper has 1.35 for large differences and at most 1.72, at four. The mean of trials is within 0.05 of the truth:
-// one trial scatters by 1.1 / sqrt(difference) (measured).
+// The paper has 1.35 for large differences and at most 1.72, at four. The mean of trials is within
+// 0.05 of the truth: one trial scatters by 1.1 / sqrt(difference) (measured).
 TEST(Riblt, NeedsAtMostOneAndAHalfSymbolsForEachDifference) {
   struct row {
     std::uint64_t difference;
@@ -143,8 +144,8 @@ TEST(Riblt, InventedSymbolsEnd) {
   }
 }
 
-// An item in one symbol of its walk and not in the others: taken out there it appears here with the other sign, and so on
-// for ever.
+// An item in one symbol of its walk and not in the others: taken out there it appears here with the
+// other sign, and so on for ever.
 TEST(Riblt, SymbolsThatGoInCirclesAreRefused) {
   constexpr std::uint64_t item = 0x0123456789abcdef;  // is in symbols 0, 4, 5, 14, ...
   std::vector<riblt_symbol> lies(20);

@@ -1,5 +1,6 @@
-// Space-saving (Metwally, Agrawal and El Abbadi 2005), to compare with: m counters; a key without one takes
-// over the least, and its count. Counts are never too low, too high by at most the least counter.
+// Space-saving (Metwally, Agrawal and El Abbadi 2005), to compare with: m counters; a key without
+// one takes over the least, and its count. Counts are never too low, too high by at most the least
+// counter.
 #pragma once
 
 #include <cstddef>

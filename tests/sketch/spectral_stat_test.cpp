@@ -53,8 +53,9 @@ errors measure(spectral_filter& s, double exponent) {
   return e;
 }
 
-// 71,429 primary counters for 10,000 keys and 5 probes (kn/m = 0.7), 200,000 additions. Recurring minimum
-// gets its second filter on top. Measured: see docs/math.md. The bounds leave a third for another seed:
+// 71,429 primary counters for 10,000 keys and 5 probes (kn/m = 0.7), 200,000 additions. Recurring
+// minimum gets its second filter on top. Measured: see docs/math.md. The bounds leave a third for
+// another seed:
 //   - minimal increase has less than a quarter of the error of minimum selection;
 //   - recurring minimum less than two thirds, and is too low for at most 0.05 % of the keys (the published
 //     rule: 0.4 to 1.6 %).

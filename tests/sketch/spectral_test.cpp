@@ -222,7 +222,8 @@ TEST_P(every_spectral, merges_unless_keys_may_be_in_one_second_filter_only) {
   }
 }
 
-// ---- the rules -------------------------------------------------------------------------------------
+// ---- the rules
+// -------------------------------------------------------------------------------------
 
 TEST(spectral, minimal_increase_never_counts_more_than_minimum_selection) {
   spectral_filter selection(small_plan(32, 0));
@@ -258,7 +259,8 @@ TEST(spectral, a_counter_that_two_probes_meet_rises_once) {
   EXPECT_EQ(s.fill(), 0.0);
 }
 
-// A key that shares exactly counter `shared` of `hash` in the primary filter, and none in the secondary.
+// A key that shares exactly counter `shared` of `hash` in the primary filter, and none in the
+// secondary.
 std::uint64_t neighbour(const spectral_view& s, std::uint64_t hash, std::size_t shared) {
   const auto mine = places(s, hash, false);
   const auto mine_second = places(s, hash, true);
@@ -318,8 +320,8 @@ TEST(spectral, a_counter_that_two_probes_meet_does_not_recur) {
   EXPECT_EQ(least(s, x, true), 1U) << "a single minimum, so it goes to the second filter";
 }
 
-// In a stream without removals only a key that seems to be in the second filter, but never was put there,
-// can be counted too low.
+// In a stream without removals only a key that seems to be in the second filter, but never was put
+// there, can be counted too low.
 TEST(spectral, recurring_minimum_is_never_too_low_for_keys_put_in_the_second_filter) {
   std::uint64_t put_there = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
@@ -343,7 +345,8 @@ TEST(spectral, recurring_minimum_is_never_too_low_for_keys_put_in_the_second_fil
   EXPECT_GT(put_there, 100U);
 }
 
-// ---- made and refused --------------------------------------------------------------------------------
+// ---- made and refused
+// --------------------------------------------------------------------------------
 
 template <class T>
 concept made_from_bare_options = requires { T({.keys = 1000U, .fpr = 0.01}); };

@@ -1,5 +1,5 @@
-// How well the top-k sketch finds the most frequent keys, against space-saving in the same memory; and that a
-// count is so many single arrivals. Fixed seeds.
+// How well the top-k sketch finds the most frequent keys, against space-saving in the same memory;
+// and that a count is so many single arrivals. Fixed seeds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,8 +43,9 @@ quality judge(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& found,
   return q;
 }
 
-// Memory: a bucket is 8 bytes; a listed key, in either structure, is counted with 32: hash, count (and
-// error, or place in the heap) and its share of a table that finds it. Key bytes are the same for both.
+// Memory: a bucket is 8 bytes; a listed key, in either structure, is counted with 32: hash, count
+// (and error, or place in the heap) and its share of a table that finds it. Key bytes are the same
+// for both.
 constexpr std::size_t listed_bytes = 32;
 
 quality of_top_k(const std::vector<std::uint32_t>& stream, std::size_t bytes,
@@ -65,8 +66,9 @@ quality of_space_saving(const std::vector<std::uint32_t>& stream, std::size_t by
   return judge(s.top(k), truth);
 }
 
-// docs/math.md has the medians of five seeds. The bounds here leave four keys out of 100 and at least twice the
-// error; over the seeds the recall varied by three keys and the error by a factor of 1.9.
+// docs/math.md has the medians of five seeds. The bounds here leave four keys out of 100 and at
+// least twice the error; over the seeds the recall varied by three keys and the error by a factor
+// of 1.9.
 TEST(top_k_stat, finds_more_than_space_saving_in_the_same_memory) {
   struct row {
     double exponent;
@@ -91,8 +93,9 @@ TEST(top_k_stat, finds_more_than_space_saving_in_the_same_memory) {
   }
 }
 
-// A counter of 12 is met by another key, 40 times at once or one by one; 4,000 sketches each. The means of
-// what is left, as a number that counts the newcomer negative, agree within four standard errors.
+// A counter of 12 is met by another key, 40 times at once or one by one; 4,000 sketches each. The
+// means of what is left, as a number that counts the newcomer negative, agree within four standard
+// errors.
 TEST(top_k_stat, a_count_is_so_many_single_arrivals) {
   const auto left = [](std::uint64_t seed, bool at_once) {
     top_k t(top_k_options{.k = 1, .depth = 1, .width = 1, .seed = splitmix64(seed)});

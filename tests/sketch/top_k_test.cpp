@@ -104,7 +104,8 @@ TEST(top_k, a_key_must_have_more_than_the_weakest_to_be_listed) {
   EXPECT_EQ(t.entries().front().count, 2U);
 }
 
-// A counter above the least listed count, with the fingerprint of a key that is not listed, is another's.
+// A counter above the least listed count, with the fingerprint of a key that is not listed, is
+// another's.
 TEST(top_k, tells_fingerprints_that_collide_with_a_listed_key) {
   top_k t(top_k_options{.k = 2, .depth = 1, .width = 1});
   t.add("large", 5, 100);
@@ -119,7 +120,8 @@ TEST(top_k, tells_fingerprints_that_collide_with_a_listed_key) {
   EXPECT_EQ(image_of(t)[8], words[8]) << "and does not count for the other";
 }
 
-// The rules of docs/format.md once more, with the table from long double powers: one row of one bucket.
+// The rules of docs/format.md once more, with the table from long double powers: one row of one
+// bucket.
 TEST(top_k, wears_buckets_down_as_the_format_says) {
   for (const double decay : {1 / 1.08, 0.5, 0.99}) {
     top_k t(top_k_options{.k = 1, .depth = 1, .width = 1, .decay = decay, .seed = 5});
@@ -293,7 +295,8 @@ TEST(top_k, a_huge_count_takes_no_time_and_saturates) {
   EXPECT_EQ(t.add("c", 3, 1000), std::nullopt);
 }
 
-// ---- made and refused --------------------------------------------------------------------------------
+// ---- made and refused
+// --------------------------------------------------------------------------------
 
 template <class T>
 concept made_from_bare_options = requires { T({.keys = 1000U, .fpr = 0.01}); };

@@ -1,5 +1,6 @@
-// Verbs and their options as the verbs' sources see them: the part of CLI11 that they use, and no more. CLI11's headers
-// take five seconds to compile, and two dozen sources would each pay that again with every compiler and sanitizer.
+// Verbs and their options as the verbs' sources see them: the part of CLI11 that they use, and no
+// more. CLI11's headers take five seconds to compile, and two dozen sources would each pay that
+// again with every compiler and sanitizer.
 #pragma once
 
 #include <cstdint>

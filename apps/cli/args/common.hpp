@@ -46,7 +46,8 @@ std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64
                                               key_form form = key_form::bytes);
 // Whether the function makes digests, for probe_scheme::modulo.
 bool makes_digests(std::string_view hash_name);
-// Opens or loads a filter, ready to be asked: with its hash function, and the key where it needs one.
+// Opens or loads a filter, ready to be asked: with its hash function, and the key where it needs
+// one.
 any_filter open_filter(const std::string& path, const std::string& key_file,
                        key_form form = key_form::bytes);
 any_filter load_filter(const std::string& path, const std::string& key_file,
@@ -55,9 +56,10 @@ any_filter load_filter(const std::string& path, const std::string& key_file,
 // Throws errc::unsupported, naming the file, unless its kind can do what is asked of it.
 void require(bool ability, const any_filter& f, const std::string& path, std::string_view what);
 
-// "words.bloom: 104,334 keys, 129 kB, 9.94 bits a key, fpr 0.99 %", to standard error, and a warning when
-// a filter of fixed size holds more keys than it was planned for. The rate of a filter of bits follows from
-// its header; that of others is read from the filter, and left out where there is only a header.
+// "words.bloom: 104,334 keys, 129 kB, 9.94 bits a key, fpr 0.99 %", to standard error, and a
+// warning when a filter of fixed size holds more keys than it was planned for. The rate of a filter
+// of bits follows from its header; that of others is read from the filter, and left out where there
+// is only a header.
 void print_summary(const std::string& path, const image_header& header);
 void print_summary(const std::string& path, const any_filter& f);
 // The object of `info --json`; `build --json` and `add --json` print the same.

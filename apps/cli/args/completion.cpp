@@ -1,8 +1,8 @@
-// bloomery completion: what a shell needs to complete verbs, options and values. The scripts are made from the same
-// definitions as the parser and the help, so they cannot miss an option.
+// bloomery completion: what a shell needs to complete verbs, options and values. The scripts are
+// made from the same definitions as the parser and the help, so they cannot miss an option.
 //
-// They know all words and call nothing: a completion that started the tool for each TAB would be slower and would fail
-// where the tool is not on the path.
+// They know all words and call nothing: a completion that started the tool for each TAB would be
+// slower and would fail where the tool is not on the path.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,7 +32,8 @@ std::vector<std::string> names_of(const CLI::Option& o) {
   return names;
 }
 
-// An option's value is a file, one of a list of words, or something that cannot be completed, such as a number.
+// An option's value is a file, one of a list of words, or something that cannot be completed, such
+// as a number.
 bool takes_file(const CLI::Option& o) {
   const std::string name = value_name(o);
   return name == "F" || name == "FILE";

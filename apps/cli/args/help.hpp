@@ -8,8 +8,8 @@
 
 namespace bloomery::cli {
 
-// Help in the order in which it is read: what it does, how to call it, its verbs by task, its options by task, an
-// example. Lines end before column 80; CLI11 would not break them.
+// Help in the order in which it is read: what it does, how to call it, its verbs by task, its
+// options by task, an example. Lines end before column 80; CLI11 would not break them.
 class help_formatter : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name,
@@ -27,8 +27,8 @@ std::string nearest(std::string_view text, const std::vector<std::string>& candi
 // ", did you mean 'build'?", or nothing.
 std::string suggestion(std::string_view text, const std::vector<std::string>& candidates);
 
-// Throws errc::bad_argument, with a suggestion, when the words name a verb that does not exist. Words end at the
-// first option.
+// Throws errc::bad_argument, with a suggestion, when the words name a verb that does not exist.
+// Words end at the first option.
 const CLI::App& find_verb(const CLI::App& root, const std::vector<std::string>& words);
 
 // The verbs that know about the others.

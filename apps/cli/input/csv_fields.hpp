@@ -1,5 +1,6 @@
-// The fields of CSV, one after the other, quoted as RFC 4180 has it: a field may hold delimiters, line ends and doubled
-// quotes. What reads a column (csv_format.cpp) and what reads whole rows (csv_table.cpp) both walk with this.
+// The fields of CSV, one after the other, quoted as RFC 4180 has it: a field may hold delimiters,
+// line ends and doubled quotes. What reads a column (csv_format.cpp) and what reads whole rows
+// (csv_table.cpp) both walk with this.
 #pragma once
 
 #include <fmt/format.h>
@@ -52,7 +53,8 @@ class csv_fields {
         from = at + 1;
       }
     }
-    // Up to the delimiter or the line end; text behind a closing quote belongs to nobody and is passed over.
+    // Up to the delimiter or the line end; text behind a closing quote belongs to nobody and is
+    // passed over.
     while (at < text.size() && text[at] != delimiter_ && text[at] != '\n') ++at;
     f.last = at >= text.size() || text[at] == '\n';
     if (!f.quoted) {

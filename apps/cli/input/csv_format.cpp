@@ -26,8 +26,8 @@ class csv_format final : public record_format {
     }
   }
 
-  // Records begin outside of quotes, so a quote that is not part of a field's text changes sides. Within an
-  // unquoted field a quote is just a character, hence the walk over fields.
+  // Records begin outside of quotes, so a quote that is not part of a field's text changes sides.
+  // Within an unquoted field a quote is just a character, hence the walk over fields.
   [[nodiscard]] std::size_t whole(std::string_view text, std::size_t) const override {
     std::size_t end = 0;
     for (std::size_t at = 0; at < text.size();) {

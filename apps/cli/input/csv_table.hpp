@@ -1,7 +1,8 @@
-// A table in a file: CSV with a first record that names the columns, read row by row, as often as wanted.
+// A table in a file: CSV with a first record that names the columns, read row by row, as often as
+// wanted.
 //
-// A file is read anew each time, so that a table may be larger than memory. What cannot be read twice, such as a pipe, is
-// kept in memory.
+// A file is read anew each time, so that a table may be larger than memory. What cannot be read
+// twice, such as a pipe, is kept in memory.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +21,8 @@ namespace bloomery::cli {
 
 class csv_table {
  public:
-  // Reads the names of the columns. Throws, naming the file, when there are none, or not one that is called `key`.
+  // Reads the names of the columns. Throws, naming the file, when there are none, or not one that
+  // is called `key`.
   csv_table(const std::string& path, const std::string& key, const std::string& delimiter,
             progress& meter);
 
@@ -30,8 +32,8 @@ class csv_table {
 
   // The fields of a row, without quotes, as many as there are columns; valid until the next.
   using visit = std::function<void(std::span<const std::string_view> fields)>;
-  // Calls it for each row, in order. Throws errc::corrupt, naming file, line and record, for a row with another number of
-  // fields, a quote that is not closed and text behind a closing quote.
+  // Calls it for each row, in order. Throws errc::corrupt, naming file, line and record, for a row
+  // with another number of fields, a quote that is not closed and text behind a closing quote.
   void scan(const visit& each);
 
  private:

@@ -96,7 +96,8 @@ class xz_unpacker final : public unpacker {
     stream_.avail_in = in.size();
     stream_.next_out = reinterpret_cast<std::uint8_t*>(to);
     stream_.avail_out = room;
-    // With several streams in a row only the end of the input is the end, and it is told by an empty input.
+    // With several streams in a row only the end of the input is the end, and it is told by an
+    // empty input.
     const lzma_ret status = lzma_code(&stream_, in.empty() ? LZMA_FINISH : LZMA_RUN);
     if (status == LZMA_STREAM_END) {
       complete_ = true;

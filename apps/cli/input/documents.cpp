@@ -115,7 +115,8 @@ class paragraphs {
   bool blank_ = true;   // the line so far
 };
 
-// Reads a whole piece, or what is left. The source hands out its first bytes, by which it recognised the file, alone.
+// Reads a whole piece, or what is left. The source hands out its first bytes, by which it
+// recognised the file, alone.
 std::size_t fill(byte_source& bytes, char* to) {
   std::size_t size = 0;
   while (bytes.is_open() && size < piece_bytes) size += bytes.read(to + size, piece_bytes - size);

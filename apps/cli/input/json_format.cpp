@@ -1,4 +1,5 @@
-// JSON lines: an object on each line, of which one field is the key. A line without the field has no key.
+// JSON lines: an object on each line, of which one field is the key. A line without the field has
+// no key.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>

@@ -1,9 +1,9 @@
-// The k-mers of FASTA and FASTQ files: every k neighbouring bases of a sequence. A k-mer and its reverse complement
-// are the same piece of DNA read from the two strands, so the lesser of the two in the alphabet is the key.
-// Letters other than A, C, G, T (either case) are in no k-mer.
+// The k-mers of FASTA and FASTQ files: every k neighbouring bases of a sequence. A k-mer and its
+// reverse complement are the same piece of DNA read from the two strands, so the lesser of the two
+// in the alphabet is the key. Letters other than A, C, G, T (either case) are in no k-mer.
 //
-// A sequence may be as long as a chromosome. So a chunk of FASTA need not begin with one: the k - 1 bases
-// before it are carried along.
+// A sequence may be as long as a chromosome. So a chunk of FASTA need not begin with one: the k - 1
+// bases before it are carried along.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -38,8 +38,8 @@ class kmer_format final : public record_format {
  public:
   explicit kmer_format(std::uint32_t k) : k_(k) {}
 
-  // Whole lines; of FASTQ whole records of four. That a file is FASTQ is known from its first chunk on, and four
-  // lines of FASTA are whole lines, too.
+  // Whole lines; of FASTQ whole records of four. That a file is FASTQ is known from its first chunk
+  // on, and four lines of FASTA are whole lines, too.
   [[nodiscard]] std::size_t whole(std::string_view text, std::size_t searched) const override {
     if (!fastq_ && !text.starts_with('@')) {
       const std::size_t last = text.substr(searched).rfind('\n');

@@ -16,8 +16,8 @@ namespace kernel {
 
 namespace {
 
-// Each instruction set has a function from 64 bytes to a word with a bit for each that is `end`; the loops
-// around it are the same.
+// Each instruction set has a function from 64 bytes to a word with a bit for each that is `end`;
+// the loops around it are the same.
 
 template <auto Mask>
 [[gnu::always_inline]] inline std::size_t find_all(const char* text, std::size_t blocks, char end,
@@ -28,7 +28,8 @@ template <auto Mask>
     const auto base = static_cast<std::uint32_t>(b * record_block);
     const int count = std::popcount(mask);
     std::uint32_t* to = next;
-    // Four at a time, wanted or not: how many there are is not to be guessed, and a wrong guess costs more.
+    // Four at a time, wanted or not: how many there are is not to be guessed, and a wrong guess
+    // costs more.
     for (int done = 0; done < count; done += 4) {
       for (int i = 0; i < 4; ++i) {
         *to++ = base + static_cast<std::uint32_t>(std::countr_zero(mask));
@@ -54,8 +55,8 @@ template <auto Mask>
   return sum;
 }
 
-// Eight bytes at a time: those that are 0 after the XOR get their top bit set, and a multiplication brings the
-// eight top bits together.
+// Eight bytes at a time: those that are 0 after the XOR get their top bit set, and a multiplication
+// brings the eight top bits together.
 std::uint64_t mask_portable(const char* text, char end) noexcept {
   constexpr std::uint64_t low_bits = 0x7f7f7f7f7f7f7f7fU;
   const std::uint64_t pattern = static_cast<unsigned char>(end) * 0x0101010101010101U;

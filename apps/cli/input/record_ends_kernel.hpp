@@ -1,4 +1,5 @@
-// The loops behind cli/input/record_ends.hpp, by instruction set. They take whole blocks of 64 bytes.
+// The loops behind cli/input/record_ends.hpp, by instruction set. They take whole blocks of 64
+// bytes.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +13,8 @@ namespace bloomery::kernel {
 inline constexpr std::size_t record_block = 64;
 
 struct record_kernels {
-  // Writes the positions of `end` to `out`, and up to a block's worth of numbers behind them that mean nothing.
-  // Returns how many there are.
+  // Writes the positions of `end` to `out`, and up to a block's worth of numbers behind them that
+  // mean nothing. Returns how many there are.
   std::size_t (*find)(const char* text, std::size_t blocks, char end, std::uint32_t* out) noexcept;
   record_count (*count)(const char* text, std::size_t blocks, char end) noexcept;
 };

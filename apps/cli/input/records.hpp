@@ -24,7 +24,8 @@ namespace bloomery::cli {
 struct chunk {
   std::uint64_t sequence = 0;
   std::string_view text;
-  // In the order of the input, and as many of both unless a format says otherwise. Keys may point into `made` or `read`.
+  // In the order of the input, and as many of both unless a format says otherwise. Keys may point
+  // into `made` or `read`.
   std::span<const std::string_view> keys;
   std::span<const std::string_view> records;  // without what ends them
   std::size_t number = 0;                     // of keys; there are none when only this was wanted
@@ -32,13 +33,14 @@ struct chunk {
   // For messages, where the format has any to give.
   std::string_view file;
   std::uint64_t first_line = 1;
-  // What the format found out in `begin`: which column, what came before (of CSV, the record that names the columns).
+  // What the format found out in `begin`: which column, what came before (of CSV, the record that
+  // names the columns).
   std::size_t column = 0;
   bool fastq = false;
   std::string before;
 
-  // Memory that is kept from one chunk to the next. The buffer is never cleared: writing zeros before the bytes
-  // that are read would cost a twentieth of all.
+  // Memory that is kept from one chunk to the next. The buffer is never cleared: writing zeros
+  // before the bytes that are read would cost a twentieth of all.
   std::unique_ptr<char[]> buffer;  // what `text` shows
   std::size_t capacity = 0;
   record_ends ends;
@@ -61,16 +63,16 @@ class record_format {
 
   // What follows a record when it is printed.
   [[nodiscard]] virtual std::string_view terminator() const { return "\n"; }
-  // The length of the whole records that `text` begins with; 0 when there is not one. None ends among the
-  // first `searched` bytes.
+  // The length of the whole records that `text` begins with; 0 when there is not one. None ends
+  // among the first `searched` bytes.
   [[nodiscard]] virtual std::size_t whole(std::string_view text, std::size_t searched) const = 0;
   // Looks at a new chunk, and may take a header from its text.
   virtual void begin(chunk& c, bool first_of_file);
   virtual void split(chunk& c) const = 0;
   // Sets `number` only.
   virtual void count(chunk& c) const { split_to_count(c); }
-  // The lines of the file up to the next chunk, where they are counted. Before the first of a file it is that of the
-  // file before.
+  // The lines of the file up to the next chunk, where they are counted. Before the first of a file
+  // it is that of the file before.
   [[nodiscard]] std::optional<std::uint64_t> lines_before() const { return lines_before_; }
 
  protected:
@@ -98,11 +100,13 @@ struct record_options {
   bool hex = false;  // spellings, from here
   bool integers = false;
 
-  // Whether records can be counted as fast as they are read, so that more threads would only wait for each other.
+  // Whether records can be counted as fast as they are read, so that more threads would only wait
+  // for each other.
   [[nodiscard]] bool counted_by_ends() const {
     return !crlf && column.empty() && json_key.empty() && !hex && !integers && kmer == 0;
   }
-  // What ends a line of verbs that print keys and numbers: keys that end with NUL may hold line ends.
+  // What ends a line of verbs that print keys and numbers: keys that end with NUL may hold line
+  // ends.
   [[nodiscard]] std::string_view line_end() const {
     return null ? std::string_view("\0", 1) : "\n";
   }
@@ -117,7 +121,8 @@ std::unique_ptr<record_format> make_format(const record_options& o);
 // errc::bad_argument.
 std::string integer_key(std::string_view text);
 
-// Appends a key as people write it: an integer in decimal, bytes that came in hexadecimal in the same.
+// Appends a key as people write it: an integer in decimal, bytes that came in hexadecimal in the
+// same.
 void append_readable(std::string& to, std::string_view key, const record_options& o);
 
 // The formats that are long enough for files of their own.

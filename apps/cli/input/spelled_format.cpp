@@ -1,5 +1,5 @@
-// Keys that are spelled: bytes in hexadecimal, integers in decimal. Another format finds them, as lines, in a
-// column or in a field of JSON; this one reads what it found. Records stay as they are.
+// Keys that are spelled: bytes in hexadecimal, integers in decimal. Another format finds them, as
+// lines, in a column or in a field of JSON; this one reads what it found. Records stay as they are.
 #include <fmt/format.h>
 
 #include <charconv>

@@ -1,5 +1,5 @@
-// Texts in blocks of some 256 KiB that end with a line, or where a line is longer, after a blank, or anywhere: a text of
-// one endless line takes no more memory than others.
+// Texts in blocks of some 256 KiB that end with a line, or where a line is longer, after a blank,
+// or anywhere: a text of one endless line takes no more memory than others.
 #pragma once
 
 #include <cstdint>

@@ -20,12 +20,12 @@ struct bar {
 // Whether the locale has block characters.
 [[nodiscard]] bool has_blocks();
 
-// One line for each bar, at most `columns` wide: block characters to an eighth of a column where the locale has
-// them, else #. Without colours.
+// One line for each bar, at most `columns` wide: block characters to an eighth of a column where
+// the locale has them, else #. Without colours.
 [[nodiscard]] std::string bar_chart(const std::vector<bar>& bars, std::size_t columns);
 
-// A figure, panel under panel: quarter blocks where the locale has them, else a letter for each line, which its
-// name at the right begins with. In colours on a terminal, unless NO_COLOR says no.
+// A figure, panel under panel: quarter blocks where the locale has them, else a letter for each
+// line, which its name at the right begins with. In colours on a terminal, unless NO_COLOR says no.
 [[nodiscard]] std::string figure_chart(const figure& f, std::size_t columns);
 
 }  // namespace bloomery::cli

@@ -13,7 +13,8 @@ namespace {
 
 constexpr int most_ticks = 10;
 
-// The powers of a base from one value to another, in the order of the axis, as many as there is room for.
+// The powers of a base from one value to another, in the order of the axis, as many as there is
+// room for.
 template <class Write>
 std::vector<tick> power_ticks(double a, double b, double base, Write write) {
   // A value that is a power but for its last bit is one.
@@ -40,8 +41,8 @@ std::string size_text(double size) {
   return size < 0x1p20 ? fmt::format("{:g}", size) : fmt::format("2^{:.0f}", std::log2(size));
 }
 
-// Less its own gaps each place must not be below the one before it, and the nearest such places are those of isotonic
-// regression: neighbours in the wrong order share their mean.
+// Less its own gaps each place must not be below the one before it, and the nearest such places are
+// those of isotonic regression: neighbours in the wrong order share their mean.
 void spread(std::vector<end_label>& labels, double gap) {
   struct pool {
     double sum;

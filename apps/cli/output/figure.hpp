@@ -1,5 +1,5 @@
-// What a picture shows: panels with two axes, lines, bars and dots, in the units of the data. How it looks is left to
-// those who draw it: drawing.hpp for files, chart.hpp for the terminal.
+// What a picture shows: panels with two axes, lines, bars and dots, in the units of the data. How
+// it looks is left to those who draw it: drawing.hpp for files, chart.hpp for the terminal.
 #pragma once
 
 #include <cstddef>
@@ -8,8 +8,9 @@
 
 namespace bloomery::cli {
 
-// Colours by their part in a picture. Those of series can be told apart by people who see colours differently (after
-// Okabe and Ito 2008); where there are more series than colours, the name at the end of a line tells.
+// Colours by their part in a picture. Those of series can be told apart by people who see colours
+// differently (after Okabe and Ito 2008); where there are more series than colours, the name at the
+// end of a line tells.
 enum class hue { paper, grid, muted, ink, blue, orange, green, purple, gold, sky };
 // Those of series, in turn.
 [[nodiscard]] hue series_hue(std::size_t index) noexcept;
@@ -71,8 +72,9 @@ struct figure {
   std::vector<panel> panels{};
 };
 
-// The names at the right of a panel: where on the y axis their lines end, and where there is room for them, at least
-// `gap` from each other and as near as possible to their lines. From bottom to top.
+// The names at the right of a panel: where on the y axis their lines end, and where there is room
+// for them, at least `gap` from each other and as near as possible to their lines. From bottom to
+// top.
 struct end_label {
   std::string text;
   hue colour = hue::ink;

@@ -1,5 +1,5 @@
-// Figures on a terminal. A panel is a grid of characters; a line is drawn at two places in each, up and across, where
-// there are quarter blocks.
+// Figures on a terminal. A panel is a grid of characters; a line is drawn at two places in each, up
+// and across, where there are quarter blocks.
 #include <fmt/format.h>
 #include <unistd.h>
 

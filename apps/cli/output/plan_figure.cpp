@@ -40,7 +40,8 @@ double classic_rate(std::uint64_t keys, double bits_per_key, std::uint32_t probe
   return std::max(least_rate, sizing::classic_fpr(keys, whole, probes));
 }
 
-// What the first and the third panel have in common: some sizes of which the largest is enough for what was asked.
+// What the first and the third panel have in common: some sizes of which the largest is enough for
+// what was asked.
 std::vector<double> sizes_for(const sizing::request& asked) {
   const std::optional<plan> p = plan_of(asked, filter_kind::classic);
   const double needed = p ? p->bits_per_key() : 32;
@@ -141,7 +142,8 @@ panel kinds_panel(const sizing::request& asked) {
     if (kind == filter_kind::top_k) continue;
     series s = kind_series(asked, kind, first, last);
     s.colour = series_hue(p.all.size());
-    // The colours come round a second time, with dashes. Partitioned lies on classic: it has the dashes of its pair.
+    // The colours come round a second time, with dashes. Partitioned lies on classic: it has the
+    // dashes of its pair.
     const std::size_t i = p.all.size();
     if ((i >= 6) != (i % 6 == 2)) s.style = series_style::dashes;
     p.all.push_back(std::move(s));

@@ -27,8 +27,9 @@ sigset_t state_signal() {
   return set;
 }
 
-// Takes the signal if it is there. It is blocked in every thread and asked for: a handler would run in a thread of
-// the system's choice, and that one may wait for a lock while another waits for input.
+// Takes the signal if it is there. It is blocked in every thread and asked for: a handler would run
+// in a thread of the system's choice, and that one may wait for a lock while another waits for
+// input.
 bool state_wanted() {
   sigset_t pending;
   const sigset_t wanted = state_signal();

@@ -1,5 +1,6 @@
-// A line on the terminal while work is long: share, bytes, keys, rate, time left. Nothing anywhere else, unless asked
-// for: by --progress, by the signal SIGUSR1 for a line right now, by --stats for one at the end.
+// A line on the terminal while work is long: share, bytes, keys, rate, time left. Nothing anywhere
+// else, unless asked for: by --progress, by the signal SIGUSR1 for a line right now, by --stats for
+// one at the end.
 #pragma once
 
 #include <atomic>
@@ -10,8 +11,8 @@
 
 namespace bloomery::cli {
 
-// Whether standard error is a terminal whose lines can be erased; TERM=dumb says that it cannot. There are no colours
-// anywhere, so NO_COLOR has nothing to forbid.
+// Whether standard error is a terminal whose lines can be erased; TERM=dumb says that it cannot.
+// There are no colours anywhere, so NO_COLOR has nothing to forbid.
 [[nodiscard]] bool can_erase_lines();
 
 struct progress_options {

@@ -1,5 +1,5 @@
-// A figure as SVG: text that is the same on every machine, small enough to be kept with documents. Colours are
-// classes, so that one file suits light and dark pages.
+// A figure as SVG: text that is the same on every machine, small enough to be kept with documents.
+// Colours are classes, so that one file suits light and dark pages.
 #include <fmt/format.h>
 
 #include <iterator>
@@ -24,7 +24,8 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
-// A tenth of a pixel: finer than anyone sees, coarse enough that all compilers and C libraries agree on it.
+// A tenth of a pixel: finer than anyone sees, coarse enough that all compilers and C libraries
+// agree on it.
 std::string number(double value) {
   std::string text = fmt::format("{:.1f}", value);
   if (text.ends_with(".0")) text.resize(text.size() - 2);

@@ -1,5 +1,6 @@
-// One connection to a Redis server: commands out, replies in. hiredis connects and parses; what a server sends is taken
-// for hostile all the same, so replies have limits, and nothing of them is believed that was not looked at.
+// One connection to a Redis server: commands out, replies in. hiredis connects and parses; what a
+// server sends is taken for hostile all the same, so replies have limits, and nothing of them is
+// believed that was not looked at.
 #pragma once
 
 #include <chrono>
@@ -25,7 +26,8 @@ struct redis_address {
   friend auto operator<=>(const redis_address&, const redis_address&) = default;
 };
 
-// What redis://user:password@host:port/key?db=3 names. The parts are percent-decoded; a key may have slashes.
+// What redis://user:password@host:port/key?db=3 names. The parts are percent-decoded; a key may
+// have slashes.
 struct redis_url {
   redis_address server;
   std::string user;
@@ -49,7 +51,8 @@ struct redis_reply {
   }
 };
 
-// The connection does not exist any more, or never did. What was sent may or may not have been done.
+// The connection does not exist any more, or never did. What was sent may or may not have been
+// done.
 class redis_lost : public error {
  public:
   explicit redis_lost(const std::string& what) : error(errc::io, what) {}
@@ -59,8 +62,8 @@ class redis_connection {
  public:
   using words = std::span<const std::string_view>;
 
-  // Connects and authenticates; `where.server` is not looked at. Throws redis_lost when nobody answers and
-  // errc::io when the server refuses the password or the database.
+  // Connects and authenticates; `where.server` is not looked at. Throws redis_lost when nobody
+  // answers and errc::io when the server refuses the password or the database.
   redis_connection(const redis_address& server, const redis_url& where,
                    std::chrono::milliseconds timeout);
   redis_connection(const redis_connection&) = delete;

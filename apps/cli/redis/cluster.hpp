@@ -1,9 +1,10 @@
-// Commands to a Redis cluster, or to one server: each goes to the node that has its key, many at once, and again when the
-// node has moved the key, fails over or is gone for a while. (Redis cluster specification: hash slots, MOVED and ASK.)
+// Commands to a Redis cluster, or to one server: each goes to the node that has its key, many at
+// once, and again when the node has moved the key, fails over or is gone for a while. (Redis
+// cluster specification: hash slots, MOVED and ASK.)
 //
-// A cluster replicates behind its clients' backs: a master that dies takes with it what it acknowledged and did not send
-// yet. So writes may be followed by WAIT, and count as done when a replica has them too. All commands given here must be
-// such that doing them twice does no harm.
+// A cluster replicates behind its clients' backs: a master that dies takes with it what it
+// acknowledged and did not send yet. So writes may be followed by WAIT, and count as done when a
+// replica has them too. All commands given here must be such that doing them twice does no harm.
 #pragma once
 
 #include <chrono>
@@ -29,8 +30,8 @@ inline constexpr std::size_t redis_slots = 16384;
 
 struct redis_cluster_options {
   bool cluster = true;  // false: one server; what it says of other nodes is an error
-  // Replicas that must have a write before it counts. By default one, where the master has any; with a number, always
-  // that many.
+  // Replicas that must have a write before it counts. By default one, where the master has any;
+  // with a number, always that many.
   std::optional<std::uint32_t> replicas;
   // How long to go on when nothing succeeds.
   std::chrono::milliseconds patience{30'000};
@@ -48,15 +49,17 @@ class redis_cluster {
   redis_cluster(redis_url where, const redis_cluster_options& o);
   ~redis_cluster();
 
-  // Calls done(i, reply) once for each command, in any order; the reply may be an error of the command, but is none of
-  // the cluster. Throws redis_lost, with the last reason, when the patience is over.
+  // Calls done(i, reply) once for each command, in any order; the reply may be an error of the
+  // command, but is none of the cluster. Throws redis_lost, with the last reason, when the patience
+  // is over.
   using done_call = std::function<void(std::size_t, redis_reply&)>;
   void run(std::span<const redis_command> commands, const done_call& done);
   redis_reply run(const redis_command& command);
 
-  // A conversation of several commands about one key, with the node that has it. `talk` returns the error that ended it,
-  // or nothing; it is called again, from the beginning, when the node is another or is gone. The error that is left in
-  // the end is none of the cluster. A conversation that writes is over when the replicas have it.
+  // A conversation of several commands about one key, with the node that has it. `talk` returns the
+  // error that ended it, or nothing; it is called again, from the beginning, when the node is
+  // another or is gone. The error that is left in the end is none of the cluster. A conversation
+  // that writes is over when the replicas have it.
   using talk_call = std::function<std::optional<redis_reply>(redis_connection&)>;
   std::optional<redis_reply> converse(std::string_view key, bool writes, const talk_call& talk);
 

@@ -85,7 +85,8 @@ std::vector<redis_command> shard_commands(std::span<const std::string> names) {
   return commands;
 }
 
-// Throws unless all keys are shards of the filter that the first one belongs to. How many items they hold.
+// Throws unless all keys are shards of the filter that the first one belongs to. How many items
+// they hold.
 std::uint64_t check_shards(redis_cluster& cluster, std::span<const std::string> names,
                            const shard_layout& layout) {
   std::uint64_t keys = 0;
@@ -277,7 +278,8 @@ std::vector<redis_command> commands_of(std::vector<Batch>& all, bool writes) {
 
 }  // namespace
 
-// BF.INSERT with NOCREATE, not BF.MADD: a shard that is gone must not come back as a filter of another shape.
+// BF.INSERT with NOCREATE, not BF.MADD: a shard that is gone must not come back as a filter of
+// another shape.
 std::uint64_t spread_filter::add(redis_cluster& cluster,
                                  std::span<const std::string_view> items) const {
   constexpr std::array<std::string_view, 4> before = {"BF.INSERT", "", "NOCREATE", "ITEMS"};

@@ -1,5 +1,6 @@
-// A filter that is spread over keys of a cluster: shard i of N is the key NAME/i, and each knows which slice it is, so a
-// client that finds NAME/0 knows the rest. The key of an item's shard follows from its hash (docs/redis.md, "Cluster").
+// A filter that is spread over keys of a cluster: shard i of N is the key NAME/i, and each knows
+// which slice it is, so a client that finds NAME/0 knows the rest. The key of an item's shard
+// follows from its hash (docs/redis.md, "Cluster").
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,8 @@ struct shard_layout {
 [[nodiscard]] std::optional<shard_layout> find_shards(redis_cluster& cluster,
                                                       const std::string& name);
 
-// One line about a command that was refused: the key, what the server said and what to do. Throws errc::io.
+// One line about a command that was refused: the key, what the server said and what to do. Throws
+// errc::io.
 [[noreturn]] void throw_refusal(const redis_cluster& cluster, std::string_view key,
                                 const redis_reply& r);
 

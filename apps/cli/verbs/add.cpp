@@ -1,4 +1,5 @@
-// bloomery add and remove: keys into a filter file and out of it. The file is replaced at the end, or not at all.
+// bloomery add and remove: keys into a filter file and out of it. The file is replaced at the end,
+// or not at all.
 #include <fmt/format.h>
 
 #include <atomic>

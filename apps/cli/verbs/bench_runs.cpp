@@ -24,7 +24,8 @@ namespace {
 using key_span = std::span<const std::uint64_t>;
 using steady = std::chrono::steady_clock;
 
-// Keys between two looks at the clock. 128 kB of them: they leave the filter its place in the cache.
+// Keys between two looks at the clock. 128 kB of them: they leave the filter its place in the
+// cache.
 constexpr std::size_t largest_piece = std::size_t{1} << 14U;
 // Keys asked and added in one repetition, at the least and at the most.
 constexpr std::uint64_t least_work = std::uint64_t{1} << 17U;
@@ -81,7 +82,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// Key number i. The multiplier is odd, so all are different: those below n are in the filter, the others not.
+// Key number i. The multiplier is odd, so all are different: those below n are in the filter, the
+// others not.
 std::uint64_t key_number(std::uint64_t i) { return i * 0x9e3779b97f4a7c15U; }
 
 struct workload {
@@ -95,8 +97,8 @@ struct workload {
   // A small filter is made several times in one repetition.
   [[nodiscard]] std::uint64_t rounds() const { return (least_work + keys - 1) / keys; }
 
-  // What is asked: a key of the filter or another, which of them and in what order at random, so that no branch
-  // can learn the answers.
+  // What is asked: a key of the filter or another, which of them and in what order at random, so
+  // that no branch can learn the answers.
   [[nodiscard]] std::uint64_t asked(std::uint64_t i) const {
     const std::uint64_t random = splitmix64(i);
     return key_number(detail::multiply_high(random, keys) + (random % 2) * keys);
@@ -116,7 +118,8 @@ void for_each_piece(const workload& w, std::uint64_t first, std::uint64_t count,
   }
 }
 
-// ---- making a filter ---------------------------------------------------------------------------------
+// ---- making a filter
+// ---------------------------------------------------------------------------------
 
 struct sample {
   stopwatch add;
@@ -136,9 +139,9 @@ keyed<Filter> empty_filter(const workload& w) {
   return keyed<Filter>(untouched);
 }
 
-// Adds all keys to an empty filter, in bulk and one at a time. When they are not too many, to one filter after the
-// other, so that each has the cache for itself. Otherwise some pieces here and there are added one at a time:
-// so both see the filter at every stage of its filling.
+// Adds all keys to an empty filter, in bulk and one at a time. When they are not too many, to one
+// filter after the other, so that each has the cache for itself. Otherwise some pieces here and
+// there are added one at a time: so both see the filter at every stage of its filling.
 template <class Filter, class AddBulk, class AddOne>
 keyed<Filter> add_all(const workload& w, sample& s, AddBulk add_bulk, AddOne add_one) {
   const auto add_singly = [&](keyed<Filter>& f, key_span keys) {
@@ -213,10 +216,11 @@ keyed<Filter> make_filter(const workload& w, sample& s) {
       });
 }
 
-// ---- asking it ---------------------------------------------------------------------------------------
+// ---- asking it
+// ---------------------------------------------------------------------------------------
 
-// Calls visit(keys) for what is asked in one repetition, timed; and once before, not timed, to bring the array
-// back into the cache, if it fits.
+// Calls visit(keys) for what is asked in one repetition, timed; and once before, not timed, to
+// bring the array back into the cache, if it fits.
 template <class Visit>
 void time_asking(const workload& w, std::uint64_t count, stopwatch& timed, Visit visit) {
   stopwatch unused;
@@ -250,7 +254,8 @@ double rate_of(const workload& w, const keyed<Filter>& f) {
   return static_cast<double>(found) / static_cast<double>(absent_keys);
 }
 
-// ---- several threads -----------------------------------------------------------------------------------
+// ---- several threads
+// -----------------------------------------------------------------------------------
 
 // Million keys a second of all threads, each of which calls work(its keys) once, at the same time.
 template <class Make, class Work>
@@ -293,7 +298,8 @@ double parallel_add(const workload& w) {
   return rate_of_threads(w, key_number, [&](key_span keys) { f.concurrent().add_batch(keys); });
 }
 
-// ---- a kind ------------------------------------------------------------------------------------------
+// ---- a kind
+// ------------------------------------------------------------------------------------------
 
 struct kind_samples {
   std::vector<double> add;
@@ -370,7 +376,8 @@ void measure_kind(filter_kind kind, const workload& w, kind_samples& all) {
               "there is no measurement of the kind " + std::string(kind_name(kind)));
 }
 
-// ---- the floor ----------------------------------------------------------------------------------------
+// ---- the floor
+// ----------------------------------------------------------------------------------------
 
 class floor_measurement {
  public:

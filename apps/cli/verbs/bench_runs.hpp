@@ -1,5 +1,5 @@
-// What bloomery bench measures: the floor of the machine and the speed of the kinds, all through the library's
-// public calls.
+// What bloomery bench measures: the floor of the machine and the speed of the kinds, all through
+// the library's public calls.
 #pragma once
 
 #include <cstddef>
@@ -53,9 +53,9 @@ struct measured_machine {
   std::vector<measured_kind> rows;
 };
 
-// Kinds take turns with each other and with the floor, so that what else the machine does hits all alike. Keys
-// are made in pieces when they are needed; memory is that of one filter and the floor's array, and for the kinds
-// that are built at once what building takes.
+// Kinds take turns with each other and with the floor, so that what else the machine does hits all
+// alike. Keys are made in pieces when they are needed; memory is that of one filter and the floor's
+// array, and for the kinds that are built at once what building takes.
 [[nodiscard]] measured_machine measure(const measurement& m);
 
 }  // namespace bloomery::cli

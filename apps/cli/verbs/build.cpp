@@ -1,4 +1,5 @@
-// bloomery build: a filter from keys. Four ways, those that a kind has all with the same bytes as the result:
+// bloomery build: a filter from keys. Four ways, those that a kind has all with the same bytes as
+// the result:
 //   files            counted first, then read again and added
 //   pipes            hashes are spooled while counting, then added
 //   a huge filter    hashes are spooled, then the file is made slice by slice

@@ -1,7 +1,8 @@
-// bloomery dedup: each line the first time that it is seen, in the memory of a filter instead of that of the lines.
+// bloomery dedup: each line the first time that it is seen, in the memory of a filter instead of
+// that of the lines.
 //
-// A false positive of the filter drops a line that was never seen. So the rate is low by default, and the number of
-// lines that are lost on average is told at the end.
+// A false positive of the filter drops a line that was never seen. So the rate is low by default,
+// and the number of lines that are lost on average is told at the end.
 #include <fmt/format.h>
 
 #include "bloomery/core/error.hpp"
@@ -108,7 +109,8 @@ class dedup {
     const std::size_t fresh = filter_.add_new(hashes, new_bits_);
     lines_ += hashes.size();
     printed_ += fresh;
-    // Of the lines that are not printed, nearly all were seen before; the others are `rate` of those that were not.
+    // Of the lines that are not printed, nearly all were seen before; the others are `rate` of
+    // those that were not.
     lost_ += rate / (1 - rate) * static_cast<double>(fresh);
     if (o_.count || o_.json) return;
     text_.clear();
@@ -119,7 +121,8 @@ class dedup {
     write_output(text_);
   }
 
-  // The rate at the number of keys that there are; a filter that grows or forgets stays below its target.
+  // The rate at the number of keys that there are; a filter that grows or forgets stays below its
+  // target.
   double rate_now() {
     const plan& p = filter_.planned();
     if (!is_of_bits(p.shape.kind)) return p.fpr_target > 0 ? p.fpr_target : filter_.fpr();

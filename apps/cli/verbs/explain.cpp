@@ -1,4 +1,5 @@
-// bloomery explain: what a filter looks at when it is asked for a key, and why it answers as it does.
+// bloomery explain: what a filter looks at when it is asked for a key, and why it answers as it
+// does.
 #include "cli/verbs/explain.hpp"
 
 #include <fmt/format.h>

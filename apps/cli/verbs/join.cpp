@@ -1,5 +1,6 @@
-// bloomery join: the rows of two tables that have the same key, and what two hosts would have sent for it. Both in one
-// process do send it, through a pair of sockets; so what is counted is what hosts send.
+// bloomery join: the rows of two tables that have the same key, and what two hosts would have sent
+// for it. Both in one process do send it, through a pair of sockets; so what is counted is what
+// hosts send.
 #include "bloomery/exchange/join.hpp"
 
 #include <fmt/format.h>
@@ -144,7 +145,8 @@ class row_printer {
   std::vector<std::string_view> b_fields_;
 };
 
-// ---- the report -----------------------------------------------------------------------------------------
+// ---- the report
+// -----------------------------------------------------------------------------------------
 
 nlohmann::json report_json(const join_report& r) {
   const auto or_null = [&r](std::uint32_t bits) {
@@ -176,7 +178,8 @@ void tell_sent(const join_report& r) {
        with_commas(r.filter_bytes), with_commas(r.plain_bytes), share(r));
 }
 
-// ---- the sides ------------------------------------------------------------------------------------------
+// ---- the sides
+// ------------------------------------------------------------------------------------------
 
 int join_at_b(message_channel& peer, const joined_table& b, const join_options& o) {
   row_printer printer(b.table(), o);

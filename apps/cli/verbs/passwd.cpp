@@ -1,5 +1,5 @@
-// bloomery passwd: passwords that must not be chosen. Candidates come from a terminal without echo or from standard
-// input and files, never from arguments, which every user of the machine can see.
+// bloomery passwd: passwords that must not be chosen. Candidates come from a terminal without echo
+// or from standard input and files, never from arguments, which every user of the machine can see.
 #include <fmt/format.h>
 #include <termios.h>
 #include <unistd.h>
@@ -43,7 +43,8 @@ key_rule rule_of(const passwd_options& o) {
   return o.distance == 0 ? key_rule::password : key_rule::near_password;
 }
 
-// HASH:COUNT, or HASH alone; such lists come from everywhere, so a carriage return is no part of it.
+// HASH:COUNT, or HASH alone; such lists come from everywhere, so a carriage return is no part of
+// it.
 record_options record_form(const passwd_options& o) {
   record_options records;
   records.crlf = o.input.records.crlf;
@@ -163,7 +164,8 @@ int run_check(const passwd_options& o) {
   return found > 0 ? exit_success : exit_no_match;
 }
 
-// What pam_exec writes to a program with expose_authtok: the password, ended by a zero byte or the end of the pipe.
+// What pam_exec writes to a program with expose_authtok: the password, ended by a zero byte or the
+// end of the pipe.
 int run_pam(const passwd_options& o) {
   constexpr std::size_t longest = 4096;
   password_filter f = password_filter::open(o.path);

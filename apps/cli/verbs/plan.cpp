@@ -35,13 +35,13 @@ struct alternative {
 std::vector<alternative> alternatives(double n, double fpr) {
   // A list of hashes of b bits answers an absent key wrongly with probability n/2^b.
   const double cut = std::ceil(std::log2(n / fpr));
-  return {
-      {fmt::format("sorted list of {:.0f}-bit hashes", cut), n * cut / 8, n * std::exp2(-cut)},
-      {"sorted list of 64-bit hashes", n * 8, n * 0x1p-64},
-      // Open addressing, 7/8 full, a byte of metadata for each slot.
-      {"hash table of 64-bit hashes", n / 0.875 * 9, n * 0x1p-64},
-      // Each a pointer in the table, and a piece of memory with its length and its allocator's share.
-      {"hash table of 20-byte keys", n * 40, 0}};
+  return {{fmt::format("sorted list of {:.0f}-bit hashes", cut), n * cut / 8, n * std::exp2(-cut)},
+          {"sorted list of 64-bit hashes", n * 8, n * 0x1p-64},
+          // Open addressing, 7/8 full, a byte of metadata for each slot.
+          {"hash table of 64-bit hashes", n / 0.875 * 9, n * 0x1p-64},
+          // Each a pointer in the table, and a piece of memory with its length and its allocator's
+          // share.
+          {"hash table of 20-byte keys", n * 40, 0}};
 }
 
 nlohmann::json make_row(const sizing::request& r) {
@@ -64,7 +64,8 @@ nlohmann::json make_row(const sizing::request& r) {
           {"forget", can.forget}};
 }
 
-// The kinds that hold a set. Top-k holds the most frequent keys only, so it has no size for all of them.
+// The kinds that hold a set. Top-k holds the most frequent keys only, so it has no size for all of
+// them.
 nlohmann::json make_rows(const sizing::request& asked) {
   nlohmann::json rows = nlohmann::json::array();
   std::optional<error> reason;

@@ -1,6 +1,6 @@
-// bloomery push and pull: filter files into Redis and back, in pieces, so that no command keeps a server busy for long. The
-// key appears when the last piece is there and all checksums hold. A filter may be spread over several keys, NAME/0 and
-// so on; see docs/redis.md.
+// bloomery push and pull: filter files into Redis and back, in pieces, so that no command keeps a
+// server busy for long. The key appears when the last piece is there and all checksums hold. A
+// filter may be spread over several keys, NAME/0 and so on; see docs/redis.md.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,6 +1,6 @@
-// bloomery reconcile: what two sets of lines do not have in common, by the protocol of exchange/reconcile.hpp. Between two
-// files both halves run here, in two threads over a pair of sockets, and the bytes that pass are counted; with --listen and
-// --connect they run on two hosts.
+// bloomery reconcile: what two sets of lines do not have in common, by the protocol of
+// exchange/reconcile.hpp. Between two files both halves run here, in two threads over a pair of
+// sockets, and the bytes that pass are counted; with --listen and --connect they run on two hosts.
 #include "bloomery/exchange/reconcile.hpp"
 
 #include <fmt/format.h>

@@ -1,5 +1,6 @@
-// bloomery redis: one filter over the keys of a Redis cluster. `add` makes it and adds keys, `check` asks; both go on
-// through failovers and while slots move, and say nothing of keys that were not acknowledged.
+// bloomery redis: one filter over the keys of a Redis cluster. `add` makes it and adds keys,
+// `check` asks; both go on through failovers and while slots move, and say nothing of keys that
+// were not acknowledged.
 #include <fmt/format.h>
 
 #include <algorithm>

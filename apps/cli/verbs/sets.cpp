@@ -33,8 +33,8 @@ void name_both(const std::string& first, const std::string& second, const Step& 
   }
 }
 
-// Every one verified, and all of them alike. Filters that grow differ in size all the time; whether they can be merged is
-// seen then.
+// Every one verified, and all of them alike. Filters that grow differ in size all the time; whether
+// they can be merged is seen then.
 std::vector<any_filter> open_alike(const std::vector<std::string>& paths, unsigned threads) {
   std::vector<any_filter> filters;
   for (const std::string& path : paths) {

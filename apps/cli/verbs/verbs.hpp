@@ -1,5 +1,5 @@
-// The verbs of the tool, each in a source of its own. A verb adds its options and help to the app and sets
-// the exit status when it runs.
+// The verbs of the tool, each in a source of its own. A verb adds its options and help to the app
+// and sets the exit status when it runs.
 #pragma once
 
 #include "cli/args/command.hpp"

@@ -3,9 +3,10 @@
 //     options.filter_policy = bloomery::new_leveldb_policy({.fpr = 0.01});                // blocked
 //     options.filter_policy = bloomery::new_leveldb_policy({.fpr = 0.01, .kind = bloomery::filter_kind::ribbon});
 //
-// LevelDB keeps a filter beside each data block, of some dozens of keys; format/compact.hpp is made for that. Filters say
-// themselves what they are, so the options may change while a database lives. Tables written with another policy, LevelDB's
-// own or none, are read without a filter until they are compacted: LevelDB goes by the policy's name.
+// LevelDB keeps a filter beside each data block, of some dozens of keys; format/compact.hpp is made
+// for that. Filters say themselves what they are, so the options may change while a database lives.
+// Tables written with another policy, LevelDB's own or none, are read without a filter until they
+// are compacted: LevelDB goes by the policy's name.
 //
 // Needs LevelDB: link to bloomery::leveldb.
 #pragma once
@@ -55,8 +56,9 @@ class leveldb_policy final : public leveldb::FilterPolicy {
   compact_builder builder_;
 };
 
-// The caller deletes it, after the database is closed, as with leveldb::NewBloomFilterPolicy. Throws errc::bad_argument for
-// another kind than blocked and ribbon, and for a target out of range.
+// The caller deletes it, after the database is closed, as with leveldb::NewBloomFilterPolicy.
+// Throws errc::bad_argument for another kind than blocked and ribbon, and for a target out of
+// range.
 [[nodiscard]] inline const leveldb::FilterPolicy* new_leveldb_policy(const compact_options& o) {
   return new leveldb_policy(o);
 }

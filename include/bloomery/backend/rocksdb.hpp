@@ -1,12 +1,13 @@
-// A guard around a RocksDB database: one filter of all its keys, before Get looks into memtables and levels.
+// A guard around a RocksDB database: one filter of all its keys, before Get looks into memtables
+// and levels.
 //
 //     auto g = bloomery::rocksdb_guard(*db);
 //     std::optional<std::string> value = g.find("key");
 //     db->Put({}, key, value);  g.add(key);                           // first the database, then the guard
 //     g.rebuild([&] { return bloomery::rocksdb_filter(*db); });       // after many removals
 //
-// RocksDB has filters of its own, one for each file; this one answers without visiting any. The database must outlive the
-// guard. Any number of threads may use it.
+// RocksDB has filters of its own, one for each file; this one answers without visiting any. The
+// database must outlive the guard. Any number of threads may use it.
 //
 // Needs RocksDB: link to bloomery::rocksdb.
 #pragma once

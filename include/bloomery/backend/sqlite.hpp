@@ -4,12 +4,12 @@
 //     std::optional<std::string> name = g.find("anna@example.org");
 //     ... INSERT ...;  g.add("bert@example.org");                 // first the table, then the guard
 //
-// The filter compares bytes, so SQLite must do so too: the key column must be declared as some kind of INT for keys of type
-// std::int64_t and as CHAR, CLOB or TEXT, with the collation BINARY, for std::string_view. Else SQLite would find '042' or
-// 'ANNA' where the filter says no.
+// The filter compares bytes, so SQLite must do so too: the key column must be declared as some kind
+// of INT for keys of type std::int64_t and as CHAR, CLOB or TEXT, with the collation BINARY, for
+// std::string_view. Else SQLite would find '042' or 'ANNA' where the filter says no.
 //
-// One thread at a time, like the statement and the connection; a rebuild in the background needs a connection of its own.
-// The connection must outlive the guard.
+// One thread at a time, like the statement and the connection; a rebuild in the background needs a
+// connection of its own. The connection must outlive the guard.
 //
 // Needs SQLite: link to bloomery::sqlite.
 #pragma once
@@ -82,8 +82,8 @@ using sqlite_statement = std::unique_ptr<sqlite3_stmt, finalize_statement>;
           static_cast<std::size_t>(sqlite3_column_bytes(statement, 0))};
 }
 
-// Throws errc::unsupported unless SQLite takes keys of this type for equal when their bytes are. The rules for the
-// affinity of a declared type are SQLite's own.
+// Throws errc::unsupported unless SQLite takes keys of this type for equal when their bytes are.
+// The rules for the affinity of a declared type are SQLite's own.
 template <sqlite_key Key>
 void check_key_column(sqlite3* db, const sqlite_table& t) {
   const char* declared = nullptr;
@@ -154,7 +154,8 @@ class sqlite_lookup {
   detail::sqlite_statement select_;
 };
 
-// A filter of all keys in the table. Values of another type than the column's have no key that equals them, and are left out.
+// A filter of all keys in the table. Values of another type than the column's have no key that
+// equals them, and are left out.
 template <sqlite_key Key>
 [[nodiscard]] filter sqlite_filter(sqlite3* db, const sqlite_table& t, const scan_options& o = {}) {
   detail::check_key_column<Key>(db, t);

@@ -46,8 +46,9 @@ class bit_array {
   std::size_t count_ = 0;
 };
 
-// Where arrays come from, for a program that must account for its memory, such as a server's module: `take` gives
-// zeroed bytes, aligned like the array, or null; `give` takes them back. Call it before the first array is made.
+// Where arrays come from, for a program that must account for its memory, such as a server's
+// module: `take` gives zeroed bytes, aligned like the array, or null; `give` takes them back. Call
+// it before the first array is made.
 struct array_memory {
   void* (*take)(std::size_t bytes) = nullptr;
   void (*give)(void* start, std::size_t bytes) = nullptr;
@@ -69,8 +70,8 @@ inline void set_bit(std::uint64_t* words, std::uint64_t position) noexcept {
   words[position >> 6U] |= bit_mask(position);
 }
 
-// The concurrent forms. Relaxed is enough: a bit carries no other data with it, and whoever must see a
-// key that another thread added needs some ordering of its own to know that it was added.
+// The concurrent forms. Relaxed is enough: a bit carries no other data with it, and whoever must
+// see a key that another thread added needs some ordering of its own to know that it was added.
 [[nodiscard]] inline std::uint64_t load_shared(std::uint64_t& word) noexcept {
   return std::atomic_ref<std::uint64_t>(word).load(std::memory_order_relaxed);
 }

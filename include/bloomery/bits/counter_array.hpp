@@ -7,8 +7,8 @@
 //     word 0 | cell 0 | cell 1 | cell 2 |                 |  word 1 ...
 //            +--------+--------+--------+-- ... ----------+--
 //
-// When w is a power of two no cell straddles two words, and whole words can be worked on at once: the
-// second half of this file. Fingerprints have any width up to 64 bits: get_bits and set_bits.
+// When w is a power of two no cell straddles two words, and whole words can be worked on at once:
+// the second half of this file. Fingerprints have any width up to 64 bits: get_bits and set_bits.
 // Functions and not a class, because the words belong to a filter, a mapped file or a message.
 #pragma once
 
@@ -26,7 +26,8 @@ namespace bloomery::detail {
   return ~std::uint64_t{0} >> (64U - width);
 }
 
-// ---- one cell, by the position of its first bit ------------------------------------------------------
+// ---- one cell, by the position of its first bit
+// ------------------------------------------------------
 
 // Width a power of two, position a multiple of it.
 [[nodiscard]] inline std::uint64_t get_cell(const std::uint64_t* words, std::uint64_t position,
@@ -41,9 +42,9 @@ inline void set_cell(std::uint64_t* words, std::uint64_t position, std::uint32_t
   *word = little_endian(others | value << (position & 63U));
 }
 
-// Counters of at most 32 bits, through the 32-bit half of the word that they are in. A key of a block has
-// counters in neighbouring lanes, at random; through words those would be a store and a load of the same
-// word, one waiting for the other (Zen 4: 7 % of an addition, 10 % of a removal).
+// Counters of at most 32 bits, through the 32-bit half of the word that they are in. A key of a
+// block has counters in neighbouring lanes, at random; through words those would be a store and a
+// load of the same word, one waiting for the other (Zen 4: 7 % of an addition, 10 % of a removal).
 [[nodiscard]] inline std::uint32_t load_half(const std::uint64_t* words,
                                              std::uint64_t position) noexcept {
   std::uint32_t half = 0;
@@ -77,9 +78,9 @@ inline void decrement_counter(std::uint64_t* words, std::uint64_t position,
   store_half(words, position, half - (std::uint32_t{free} << (position & 31U)));
 }
 
-// Any width from 1 to 64, anywhere. The second word is touched only when the cell reaches into it, so
-// that the last cell of an array may end with its last word. Reading has no branch: with cells of 40 bits
-// more than half of them straddle, at random.
+// Any width from 1 to 64, anywhere. The second word is touched only when the cell reaches into it,
+// so that the last cell of an array may end with its last word. Reading has no branch: with cells
+// of 40 bits more than half of them straddle, at random.
 [[nodiscard]] inline std::uint64_t get_bits(const std::uint64_t* words, std::uint64_t position,
                                             std::uint32_t width) noexcept {
   const std::uint64_t* const word = words + (position >> 6U);
@@ -100,7 +101,8 @@ inline void set_bits(std::uint64_t* words, std::uint64_t position, std::uint32_t
   word[1] = little_endian((little_endian(word[1]) & ~(mask >> done)) | value >> done);
 }
 
-// ---- all cells of a word at once; widths 1, 2, 4, ..., 32 ----------------------------------------------
+// ---- all cells of a word at once; widths 1, 2, 4, ..., 32
+// ----------------------------------------------
 
 // The lowest bit of every cell.
 [[nodiscard]] constexpr std::uint64_t cell_ones(std::uint32_t width) noexcept {
@@ -125,8 +127,8 @@ inline void set_bits(std::uint64_t* words, std::uint64_t position, std::uint32_t
   return nonzero_cells(word, width) * low_mask(width);
 }
 
-// The sum of each pair of cells, at most the maximum. Every second cell is added in a field of twice its
-// width, where the carry has room; then the others.
+// The sum of each pair of cells, at most the maximum. Every second cell is added in a field of
+// twice its width, where the carry has room; then the others.
 [[nodiscard]] constexpr std::uint64_t add_cells(std::uint64_t a, std::uint64_t b,
                                                 std::uint32_t width) noexcept {
   const std::uint64_t fields = cell_ones(2 * width) * low_mask(width);

@@ -1,8 +1,8 @@
 // What can go wrong, as one exception type with a code.
 //
-// Construction, opening and combining throw bloomery::error; its text names the value that was wrong
-// and the limit that it broke, so that a program can show it to a person as it is. Hot paths (add,
-// contains) are noexcept and never get here.
+// Construction, opening and combining throw bloomery::error; its text names the value that was
+// wrong and the limit that it broke, so that a program can show it to a person as it is. Hot paths
+// (add, contains) are noexcept and never get here.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +36,8 @@ class error : public std::runtime_error {
 
 namespace detail {
 
-// The shortest text that reads back as the same number; std::to_string would print 1e-7 as 0.000000.
+// The shortest text that reads back as the same number; std::to_string would print 1e-7 as
+// 0.000000.
 std::string to_text(double value);
 std::string to_text(std::uint64_t value);
 

@@ -26,8 +26,8 @@ struct parallel {
 
 namespace detail {
 
-// Calls work(state, i) for every i below `count`, in any order, with a state for each thread. The first
-// exception ends all and is thrown again here.
+// Calls work(state, i) for every i below `count`, in any order, with a state for each thread. The
+// first exception ends all and is thrown again here.
 template <class MakeState, class Work>
 void in_parallel(parallel p, std::uint64_t count, MakeState make_state, Work work) {
   std::atomic<std::uint64_t> next{0};

@@ -25,7 +25,8 @@ enum class filter_kind : std::uint16_t {
 
 [[nodiscard]] std::string_view kind_name(filter_kind kind) noexcept;
 
-// Whether a filter of this kind is one array of bits: then it can be folded, intersected and estimated.
+// Whether a filter of this kind is one array of bits: then it can be folded, intersected and
+// estimated.
 [[nodiscard]] constexpr bool is_of_bits(filter_kind kind) noexcept {
   return kind == filter_kind::classic || kind == filter_kind::partitioned ||
          kind == filter_kind::blocked;
@@ -37,8 +38,8 @@ enum class probe_scheme : std::uint16_t {
   modulo = 2,  // from one 32-bit word of a digest for each probe, modulo the size: foreign formats
 };
 
-// Which slice of one large filter a filter is: a shard has the blocks index * B to (index + 1) * B - 1 of one with
-// count * B blocks. Filters of kind blocked only; all others are whole.
+// Which slice of one large filter a filter is: a shard has the blocks index * B to (index + 1) * B
+// - 1 of one with count * B blocks. Filters of kind blocked only; all others are whole.
 struct shard_number {
   std::uint32_t index = 0;
   std::uint32_t count = 1;
@@ -49,8 +50,8 @@ struct shard_number {
 
 inline constexpr std::uint32_t max_shards = 65536;
 
-// Everything that decides which bits a hash sets. Two filters with equal shapes, hash and seed can be
-// combined; nothing else can.
+// Everything that decides which bits a hash sets. Two filters with equal shapes, hash and seed can
+// be combined; nothing else can.
 struct shape {
   filter_kind kind = filter_kind::blocked;
   probe_scheme scheme = probe_scheme::multiply;

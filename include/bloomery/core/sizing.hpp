@@ -1,8 +1,8 @@
 // The one home of the mathematics: false-positive rates, sizes, bounds and costs.
 //
-// Symbols as in the literature: n keys, m bits, k probes. docs/math.md derives each formula and names
-// its source. Every function checks its arguments and throws errc::bad_argument with the value and
-// the limit; none returns NaN.
+// Symbols as in the literature: n keys, m bits, k probes. docs/math.md derives each formula and
+// names its source. Every function checks its arguments and throws errc::bad_argument with the
+// value and the limit; none returns NaN.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,8 @@
 
 namespace bloomery::sizing {
 
-// ---- classic -------------------------------------------------------------------------------------
+// ---- classic
+// -------------------------------------------------------------------------------------
 
 // (1 - (1 - 1/m)^(kn))^k, the formula of the textbooks.
 [[nodiscard]] double classic_fpr(std::uint64_t keys, std::uint64_t bits, std::uint32_t probes);
@@ -21,22 +22,25 @@ namespace bloomery::sizing {
 [[nodiscard]] double classic_fpr_approx(std::uint64_t keys, std::uint64_t bits,
                                         std::uint32_t probes);
 
-// The expectation over all hash functions. The textbook's formula raises the mean fill to the power k,
-// but the mean of the power is larger (Bose et al. 2008); this adds the second-order term. The
-// difference is 0.07 % at 1,000 keys and 1 %, and it decides whether a small filter keeps its promise.
+// The expectation over all hash functions. The textbook's formula raises the mean fill to the power
+// k, but the mean of the power is larger (Bose et al. 2008); this adds the second-order term. The
+// difference is 0.07 % at 1,000 keys and 1 %, and it decides whether a small filter keeps its
+// promise.
 [[nodiscard]] double classic_fpr_expected(std::uint64_t keys, std::uint64_t bits,
                                           std::uint32_t probes);
 
-// ---- partitioned ---------------------------------------------------------------------------------
+// ---- partitioned
+// ---------------------------------------------------------------------------------
 
 // (1 - (1 - k/m)^n)^k: exact, since the slices are independent. Never below classic_fpr.
 [[nodiscard]] double partitioned_fpr(std::uint64_t keys, std::uint64_t bits, std::uint32_t probes);
 
-// ---- blocked -------------------------------------------------------------------------------------
+// ---- blocked
+// -------------------------------------------------------------------------------------
 
-// The exact expectation for 64-byte blocks, lanes and patterns as in hash/probe.hpp, with `keys` keys
-// thrown into `blocks` blocks (a binomial mixture over the loads of the blocks). A lane has 32 positions
-// when they are bits, and 32/w when they are counters of w bits (filter/counting.hpp).
+// The exact expectation for 64-byte blocks, lanes and patterns as in hash/probe.hpp, with `keys`
+// keys thrown into `blocks` blocks (a binomial mixture over the loads of the blocks). A lane has 32
+// positions when they are bits, and 32/w when they are counters of w bits (filter/counting.hpp).
 [[nodiscard]] double blocked_fpr(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probes,
                                  std::uint32_t lane_positions = 32);
 
@@ -45,7 +49,8 @@ namespace bloomery::sizing {
 [[nodiscard]] double blocked_fpr_simple(std::uint64_t keys, std::uint64_t blocks,
                                         std::uint32_t probes);
 
-// The same for blocks that are small classic filters of `block_bits` bits each (format/compact.hpp).
+// The same for blocks that are small classic filters of `block_bits` bits each
+// (format/compact.hpp).
 [[nodiscard]] double small_blocks_fpr(std::uint64_t keys, std::uint64_t blocks,
                                       std::uint64_t block_bits, std::uint32_t probes);
 
@@ -53,21 +58,23 @@ namespace bloomery::sizing {
 // in 2^32. Below this target a blocked filter would pay with absurd sizes; the planner refuses.
 inline constexpr double blocked_fpr_limit = 1e-9;
 
-// ---- any kind ------------------------------------------------------------------------------------
+// ---- any kind
+// ------------------------------------------------------------------------------------
 
 // The expected rate of a filter of this shape that holds `keys` keys.
 [[nodiscard]] double fpr(const shape& s, std::uint64_t keys);
 
 // The number of different keys that are expected to set this many bits of a filter of this shape;
-// infinite when all are set. A bit stays 0 with probability (1 - 1/m)^(kn) in a classic filter and with
-// (1 - k/m)^n in the others.
+// infinite when all are set. A bit stays 0 with probability (1 - 1/m)^(kn) in a classic filter and
+// with (1 - k/m)^n in the others.
 [[nodiscard]] double estimate_keys(const shape& s, std::uint64_t bits_set);
 
-// The other way round: the share of the bits, or of the counters of a counting filter, that this many
-// different keys are expected to set. For the kinds of one such array.
+// The other way round: the share of the bits, or of the counters of a counting filter, that this
+// many different keys are expected to set. For the kinds of one such array.
 [[nodiscard]] double expected_fill(const shape& s, std::uint64_t keys);
 
-// Cache lines that a lookup reads when nothing ends it early; in a filter of layers those of one layer.
+// Cache lines that a lookup reads when nothing ends it early; in a filter of layers those of one
+// layer.
 [[nodiscard]] std::uint32_t lines_of_lookup(const shape& s);
 
 // The probes with the least fpr for this many bits a key, and the real-valued optimum m/n ln 2.
@@ -88,7 +95,8 @@ struct length {
 };
 [[nodiscard]] length shortest_length(std::uint64_t keys, double fpr);
 
-// ---- bounds --------------------------------------------------------------------------------------
+// ---- bounds
+// --------------------------------------------------------------------------------------
 
 // No representation of n keys with this fpr needs fewer than n log2(1/fpr) bits ...
 [[nodiscard]] double lower_bound_bits(std::uint64_t keys, double fpr);
@@ -100,9 +108,9 @@ struct length {
 [[nodiscard]] double concentration_bound(std::uint64_t keys, std::uint64_t bits,
                                          std::uint32_t probes, double deviation);
 
-// Union bound on the chance that any of m counters reaches `value` while it represents `sets` sets of
-// at most n keys: exactly from the binomial tail, and by the loose closed form m (e ln 2 / j)^j of the
-// survey for k <= (m/n) ln 2. Both capped at 1.
+// Union bound on the chance that any of m counters reaches `value` while it represents `sets` sets
+// of at most n keys: exactly from the binomial tail, and by the loose closed form m (e ln 2 / j)^j
+// of the survey for k <= (m/n) ln 2. Both capped at 1.
 [[nodiscard]] double overflow_bound(std::uint64_t keys, std::uint64_t counters,
                                     std::uint32_t probes, std::uint32_t value,
                                     std::uint64_t sets = 1);
@@ -113,10 +121,12 @@ struct length {
 [[nodiscard]] double expected_overflows(std::uint64_t keys, std::uint64_t counters,
                                         std::uint32_t probes, std::uint32_t value);
 
-// ---- packed --------------------------------------------------------------------------------------
+// ---- packed
+// --------------------------------------------------------------------------------------
 
-// Bits a key that a classic filter needs on the wire: its bits times the entropy of one. (Mitzenmacher
-// 2001: a sparser filter with fewer probes can have fewer false positives for the same bits sent.)
+// Bits a key that a classic filter needs on the wire: its bits times the entropy of one.
+// (Mitzenmacher 2001: a sparser filter with fewer probes can have fewer false positives for the
+// same bits sent.)
 [[nodiscard]] double sent_bits_per_key(double bits_per_key, std::uint32_t probes);
 
 struct packed_choice {
@@ -128,10 +138,11 @@ struct packed_choice {
 // The array and probes with the least fpr, for at most this many bits a key sent and in memory.
 [[nodiscard]] packed_choice best_packed(double sent_bits_per_key, double most_bits_per_key);
 
-// ---- costs ---------------------------------------------------------------------------------------
+// ---- costs
+// ---------------------------------------------------------------------------------------
 
-// Mean time of a lookup behind a filter: every query asks the filter, the present keys and the false
-// positives among the absent ones go on to the store. Times in any one unit.
+// Mean time of a lookup behind a filter: every query asks the filter, the present keys and the
+// false positives among the absent ones go on to the store. Times in any one unit.
 struct guarded_lookup {
   double present = 0;      // queries for keys that the store has
   double absent = 0;       // queries for keys that it lacks
@@ -141,10 +152,11 @@ struct guarded_lookup {
 };
 [[nodiscard]] double mean_time(const guarded_lookup& g);
 
-// ---- the planner ---------------------------------------------------------------------------------
+// ---- the planner
+// ---------------------------------------------------------------------------------
 
-// What the caller knows; `keys` and exactly one of fpr, bits_per_key and bytes. `probes` may fix the
-// number of probes; otherwise the exact model chooses it.
+// What the caller knows; `keys` and exactly one of fpr, bits_per_key and bytes. `probes` may fix
+// the number of probes; otherwise the exact model chooses it.
 struct request {
   filter_kind kind = filter_kind::blocked;
   std::uint64_t keys = 0;
@@ -156,12 +168,13 @@ struct request {
   std::optional<std::uint32_t> block_bits = std::nullopt;    // counting: 0 or 512
   std::optional<std::uint32_t> bucket_cells = std::nullopt;  // cuckoo: fingerprints in a bucket
   std::optional<std::uint32_t> variant = std::nullopt;       // core/shape.hpp says what it means
-  // Scalable. A variant, which is a factor, makes split and tapered even; reserved and steep need an fpr.
+  // Scalable. A variant, which is a factor, makes split and tapered even; reserved and steep need
+  // an fpr.
   growth_rule growth = growth_rule::split;
 };
 
-// The smallest shape that meets the target, or the best one within the size. Sizes are rounded so that
-// the filter can be folded in halves: up for a target (by at most 0.1 %, or one unit for small
+// The smallest shape that meets the target, or the best one within the size. Sizes are rounded so
+// that the filter can be folded in halves: up for a target (by at most 0.1 %, or one unit for small
 // filters), down for a number of bytes, which is never exceeded.
 [[nodiscard]] plan make_plan(const request& r);
 

@@ -1,5 +1,5 @@
-// Sizes and guarantees of the sketches. docs/math.md derives them; every function checks its arguments
-// as those of core/sizing.hpp do.
+// Sizes and guarantees of the sketches. docs/math.md derives them; every function checks its
+// arguments as those of core/sizing.hpp do.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace bloomery {
 
-// What a count-min sketch promises (Cormode and Muthukrishnan 2005): a count is never too low, and it is
-// too high by more than epsilon times the total with a probability of at most delta.
+// What a count-min sketch promises (Cormode and Muthukrishnan 2005): a count is never too low, and
+// it is too high by more than epsilon times the total with a probability of at most delta.
 struct count_min_guarantee {
   double epsilon = 0.001;
   double delta = 0.01;
@@ -19,7 +19,8 @@ struct count_min_guarantee {
 
 namespace sizing {
 
-// ---- count-min -----------------------------------------------------------------------------------
+// ---- count-min
+// -----------------------------------------------------------------------------------
 
 // ceil(e / epsilon) counters in each of ceil(ln(1 / delta)) rows, and back.
 [[nodiscard]] std::uint64_t count_min_width(double epsilon);
@@ -29,24 +30,26 @@ namespace sizing {
 // The smallest shape with this guarantee. Throws errc::unreachable when delta needs over 64 rows.
 [[nodiscard]] shape count_min_shape(const count_min_guarantee& g);
 
-// Rows of exactly `width` counters; of one more where a single row would end amid a word. Throws errc::bad_argument
-// beyond the limits of a shape.
+// Rows of exactly `width` counters; of one more where a single row would end amid a word. Throws
+// errc::bad_argument beyond the limits of a shape.
 [[nodiscard]] shape count_min_shape(std::uint64_t width, std::uint32_t depth,
                                     std::uint32_t cell_bits);
 
 // A payload is 512 bits of preamble and then the counters.
 inline constexpr std::uint64_t count_min_preamble_bits = 512;
-// Counters in a row of this shape: floor(floor((bits - 512) / cell_bits) / probes); 0 when none fits.
+// Counters in a row of this shape: floor(floor((bits - 512) / cell_bits) / probes); 0 when none
+// fits.
 [[nodiscard]] constexpr std::uint64_t count_min_row(const shape& s) noexcept {
   return s.bits <= count_min_preamble_bits
              ? 0
              : (s.bits - count_min_preamble_bits) / s.cell_bits / s.probes;
 }
 
-// ---- spectral ------------------------------------------------------------------------------------
+// ---- spectral
+// ------------------------------------------------------------------------------------
 
-// The counters of the two filters in a payload. Only recurring minimum (variant 2) has a secondary one:
-// a third of the counters, rounded down, so half as many as the primary filter.
+// The counters of the two filters in a payload. Only recurring minimum (variant 2) has a secondary
+// one: a third of the counters, rounded down, so half as many as the primary filter.
 struct spectral_counters {
   std::uint64_t primary = 0;
   std::uint64_t secondary = 0;
@@ -57,9 +60,11 @@ struct spectral_counters {
   return {.primary = all - secondary, .secondary = secondary};
 }
 
-// ---- top-k ---------------------------------------------------------------------------------------
+// ---- top-k
+// ---------------------------------------------------------------------------------------
 
-// Words before the buckets of a top-k sketch, and the buckets of a row of an empty one of this shape.
+// Words before the buckets of a top-k sketch, and the buckets of a row of an empty one of this
+// shape.
 inline constexpr std::uint64_t top_k_preamble_words = 8;
 [[nodiscard]] constexpr std::uint64_t top_k_row(const shape& s) noexcept {
   const std::uint64_t words = s.bits / 64;

@@ -81,7 +81,8 @@ using ribbon_size = std::array<std::uint64_t, ribbon_layers>;
 [[nodiscard]] ribbon_size ribbon_size_for(std::uint64_t keys) noexcept;
 
 // Where an equation of a layer may start, and the words of the layer's thresholds, 2 bits for each
-// bucket. A band of fewer slots than an equation has coefficients (format/compact.hpp) has one start.
+// bucket. A band of fewer slots than an equation has coefficients (format/compact.hpp) has one
+// start.
 [[nodiscard]] constexpr std::uint64_t ribbon_starts(std::uint64_t slots) noexcept {
   if (slots == 0) return 0;
   return slots > ribbon_width ? slots - ribbon_width : 1;

@@ -1,6 +1,6 @@
-// The hash schemes of the literature and of other programs, as digests of 32-bit words, one for each probe.
-// For digest_filter (filter/classic.hpp). They cost tens of times what XXH3 does; use them to
-// exchange filters with programs that use them, and for nothing else. From OpenSSL.
+// The hash schemes of the literature and of other programs, as digests of 32-bit words, one for
+// each probe. For digest_filter (filter/classic.hpp). They cost tens of times what XXH3 does; use
+// them to exchange filters with programs that use them, and for nothing else. From OpenSSL.
 #pragma once
 
 #include <cstddef>
@@ -30,8 +30,9 @@ class salted_sha1_hasher {
   std::uint32_t probes_;
 };
 
-// The four words of MD5(key), big-endian: what Fan et al. 1998 and Squid's cache digests use. Squid's own
-// key is already an MD5 digest of method and URL; md5_words makes positions from such a digest.
+// The four words of MD5(key), big-endian: what Fan et al. 1998 and Squid's cache digests use.
+// Squid's own key is already an MD5 digest of method and URL; md5_words makes positions from such a
+// digest.
 class md5_hasher {
  public:
   using result_type = digest;

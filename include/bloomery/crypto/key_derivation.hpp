@@ -1,5 +1,6 @@
-// Many keys from one secret, from libsodium: a key for each recipient and each filter that goes to him, so that no two
-// recipients can lay their filters together, and the owner has to keep one secret only.
+// Many keys from one secret, from libsodium: a key for each recipient and each filter that goes to
+// him, so that no two recipients can lay their filters together, and the owner has to keep one
+// secret only.
 //
 //     key = BLAKE2b (16 bytes of output, keyed with the master key) of
 //           "bloomery key" | number of the filter, 4 bytes, little-endian | name of the recipient
@@ -23,8 +24,8 @@ using master_key = std::array<std::byte, 32>;
 [[nodiscard]] siphash_hasher::key_type derive_key(const master_key& master,
                                                   std::string_view recipient, std::uint32_t number);
 
-// The hash functions of `count` filters for a recipient. For an overlap, two parties derive from a master key and a name on
-// which they agreed.
+// The hash functions of `count` filters for a recipient. For an overlap, two parties derive from a
+// master key and a name on which they agreed.
 [[nodiscard]] std::vector<siphash_hasher> derive_hashers(const master_key& master,
                                                          std::string_view recipient,
                                                          std::uint32_t count);

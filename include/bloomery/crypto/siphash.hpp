@@ -1,8 +1,8 @@
 // SipHash-2-4 with a secret key (Aumasson and Bernstein 2012), from libsodium.
 //
-// With the default hash, whoever may choose keys can choose ones that all meet in the same bits, or can ask
-// a filter that he holds about guesses offline. With a secret key he can do neither. A file stores the id
-// of its key, never the key.
+// With the default hash, whoever may choose keys can choose ones that all meet in the same bits, or
+// can ask a filter that he holds about guesses offline. With a secret key he can do neither. A file
+// stores the id of its key, never the key.
 #pragma once
 
 #include <array>
@@ -34,7 +34,8 @@ class siphash_hasher {
   std::uint64_t key_id_;
 };
 
-// A key file holds the key as 32 hexadecimal digits, with or without a line end, or as 16 raw bytes.
+// A key file holds the key as 32 hexadecimal digits, with or without a line end, or as 16 raw
+// bytes.
 [[nodiscard]] siphash_hasher::key_type read_key_file(const std::filesystem::path& path);
 
 }  // namespace bloomery

@@ -1,5 +1,6 @@
-// The Bloom join of two tables on two hosts (Bratbergsengen 1984, Mackert and Lohman 1986; Broder and Mitzenmacher 2004, 3.2):
-// the rows of A travel to B, and a filter of B's keys says which of them are worth it.
+// The Bloom join of two tables on two hosts (Bratbergsengen 1984, Mackert and Lohman 1986; Broder
+// and Mitzenmacher 2004, 3.2): the rows of A travel to B, and a filter of B's keys says which of
+// them are worth it.
 //
 //     B  hello: how many different keys                  ->  A
 //     B  <-  offer: numbers, and perhaps a filter of A's keys
@@ -7,11 +8,13 @@
 //     B  <-  the rows of A whose key passes
 //     B  joins: what passed by mistake finds no partner, so the result is exact
 //
-// Which filters are sent, and how large, is chosen by the bytes that all of it is expected to take (plan_join): none when the
-// table of A is small, B's alone when B has fewer keys, and first A's when A has fewer.
+// Which filters are sent, and how large, is chosen by the bytes that all of it is expected to take
+// (plan_join): none when the table of A is small, B's alone when B has fewer keys, and first A's
+// when A has fewer.
 //
-// Memory: a table is read row by row, several times. What is held is 8 bytes for each row, the filters, and at B the rows
-// of both tables that match. Nothing comes out before everything has arrived, so a broken connection never looks like a result.
+// Memory: a table is read row by row, several times. What is held is 8 bytes for each row, the
+// filters, and at B the rows of both tables that match. Nothing comes out before everything has
+// arrived, so a broken connection never looks like a result.
 #pragma once
 
 #include <cstddef>
@@ -28,8 +31,8 @@
 
 namespace bloomery {
 
-// A table: calls the function with the key and the rest of each row, in order. May be called more than once, and must
-// give the same rows each time.
+// A table: calls the function with the key and the rest of each row, in order. May be called more
+// than once, and must give the same rows each time.
 using row_visit = std::function<void(std::string_view key, std::string_view rest)>;
 using row_scan = std::function<void(const row_visit&)>;
 
@@ -41,7 +44,8 @@ struct table_counts {
   double squares = 0;       // the sum over the keys of the square of their number of rows
 };
 
-// ---- the plan ----------------------------------------------------------------------------------------
+// ---- the plan
+// ----------------------------------------------------------------------------------------
 
 struct join_plan {
   std::uint32_t offered_bits = 0;  // of A's filter; 0: A sends none
@@ -52,12 +56,13 @@ struct join_plan {
   [[nodiscard]] double bytes() const noexcept { return filter_bytes + row_bytes; }
 };
 
-// The plan with the fewest bytes. `shared` is how many keys both tables are thought to have; half of the smaller when
-// nobody knows. The result of the join does not depend on it.
+// The plan with the fewest bytes. `shared` is how many keys both tables are thought to have; half
+// of the smaller when nobody knows. The result of the join does not depend on it.
 [[nodiscard]] join_plan plan_join(const table_counts& a, std::uint64_t keys_b,
                                   std::optional<double> shared = std::nullopt);
 
-// ---- estimates -----------------------------------------------------------------------------------------
+// ---- estimates
+// -----------------------------------------------------------------------------------------
 
 // Keys of one table that occur about as often, in a filter, and what of the other table passed it.
 struct passed_class {
@@ -67,19 +72,22 @@ struct passed_class {
   double squares = 0;   // and the sum of squares of the numbers of rows of their keys
 };
 
-// The number of rows of the join, before any row has travelled: for each class what passed, less the strangers among it, times
-// the mean number of rows of a key of the class. `asking` is the other table as a whole. The standard error is that of the filters, over hash
-// functions, and that of the means: over which keys of a class are those that the other table has too. A class whose keys
-// occur equally often, such as unique ones, has only the first.
+// The number of rows of the join, before any row has travelled: for each class what passed, less
+// the strangers among it, times the mean number of rows of a key of the class. `asking` is the
+// other table as a whole. The standard error is that of the filters, over hash functions, and that
+// of the means: over which keys of a class are those that the other table has too. A class whose
+// keys occur equally often, such as unique ones, has only the first.
 [[nodiscard]] estimate estimate_join(std::span<const passed_class> classes,
                                      const table_counts& asking);
 
-// For somebody who has nothing but a filter of bits of either table and compared them (set/estimate.hpp); here both tables'
-// numbers of rows are taken to be independent of each other and of which keys are shared.
+// For somebody who has nothing but a filter of bits of either table and compared them
+// (set/estimate.hpp); here both tables' numbers of rows are taken to be independent of each other
+// and of which keys are shared.
 [[nodiscard]] estimate estimate_join(const estimate& shared_keys, const table_counts& a,
                                      const table_counts& b);
 
-// ---- the two sides -------------------------------------------------------------------------------------
+// ---- the two sides
+// -------------------------------------------------------------------------------------
 
 // Reads a table once and keeps the hashes of its keys.
 class join_side {
@@ -122,21 +130,23 @@ struct join_report {
   }
 };
 
-// A's side. `about` is handed to B as it is: what B must know of the table, such as its columns. Answers one B, which may ask
-// for the join or for the estimate.
+// A's side. `about` is handed to B as it is: what B must know of the table, such as its columns.
+// Answers one B, which may ask for the join or for the estimate.
 join_report send_join(message_channel& peer, const join_side& a, std::string_view about,
                       const join_limits& limits = {});
 
-// B's side. `begin` is called with what A said about its table, before the first row; `each` for each pair of rows with the same
-// key, in the order of A's rows, and for one row of A in that of B's. Throws errc::corrupt when A breaks the protocol.
+// B's side. `begin` is called with what A said about its table, before the first row; `each` for
+// each pair of rows with the same key, in the order of A's rows, and for one row of A in that of
+// B's. Throws errc::corrupt when A breaks the protocol.
 using join_begin = std::function<void(std::string_view about)>;
 using join_each =
     std::function<void(std::string_view key, std::string_view rest_a, std::string_view rest_b)>;
 join_report receive_join(message_channel& peer, const join_side& b, const join_begin& begin,
                          const join_each& each, const join_limits& limits = {});
 
-// The estimate alone: filters of the table with fewer keys travel, one for each class of keys that occur once, twice, three times, four
-// times, five to eight times and so on; and two numbers for each come back.
+// The estimate alone: filters of the table with fewer keys travel, one for each class of keys that
+// occur once, twice, three times, four times, five to eight times and so on; and two numbers for
+// each come back.
 struct join_size {
   estimate rows;
   join_report report;
@@ -144,9 +154,11 @@ struct join_size {
 join_size receive_estimate(message_channel& peer, const join_side& b,
                            const join_limits& limits = {});
 
-// ---- rows as lists of fields ------------------------------------------------------------------------------
+// ---- rows as lists of fields
+// ------------------------------------------------------------------------------
 
-// Appends a field to a list, and reads the fields of one. Throws errc::corrupt for what was not made so.
+// Appends a field to a list, and reads the fields of one. Throws errc::corrupt for what was not
+// made so.
 void append_field(std::string& list, std::string_view field);
 void split_fields(std::string_view list, std::vector<std::string_view>& out);
 

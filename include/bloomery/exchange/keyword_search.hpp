@@ -1,15 +1,17 @@
-// Documents that have all of several words, where each word's list of documents is on another host (Reynolds and Vahdat 2003;
-// Broder and Mitzenmacher 2004, 5.3).
+// Documents that have all of several words, where each word's list of documents is on another host
+// (Reynolds and Vahdat 2003; Broder and Mitzenmacher 2004, 5.3).
 //
 //     asker -> node 1 ----------> node 2 ----------> node 3        forward: what may still be in the answer,
 //     asker <- node 1 <---------- node 2 <---------- node 3        back: the documents, less what is not in the node's own list
 //
-// Node 1 sends a filter of its list instead of the list. Node 2 keeps those of its own documents that pass, and sends a filter of
-// them on, or the documents themselves where that takes fewer bytes, and so on. What the last node keeps goes back along the
-// chain, and each node takes out what is not in its list: false positives end there, so the answer is exact.
+// Node 1 sends a filter of its list instead of the list. Node 2 keeps those of its own documents
+// that pass, and sends a filter of them on, or the documents themselves where that takes fewer
+// bytes, and so on. What the last node keeps goes back along the chain, and each node takes out
+// what is not in its list: false positives end there, so the answer is exact.
 //
-// Filters are sized for the list that they meet (sent_filter.hpp), so the lengths of the lists go around first. Asking for the
-// rarest word first, and the others after it by length, takes the fewest bytes.
+// Filters are sized for the list that they meet (sent_filter.hpp), so the lengths of the lists go
+// around first. Asking for the rarest word first, and the others after it by length, takes the
+// fewest bytes.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +26,8 @@
 
 namespace bloomery {
 
-// The part of the index that a node holds: words and the documents that have them, which are numbers: names are too long
-// to send, so take a hash of them.
+// The part of the index that a node holds: words and the documents that have them, which are
+// numbers: names are too long to send, so take a hash of them.
 class inverted_index {
  public:
   void add(std::string_view word, std::uint64_t document);
@@ -47,8 +49,9 @@ struct search_result {
   std::uint64_t bytes_back = 0;          // and back
 };
 
-// The asker: word i is asked of node i of the chain that begins with `first`. Throws errc::bad_argument without words or with
-// more than 64, errc::io when a node is gone, errc::corrupt when one does not keep to the protocol.
+// The asker: word i is asked of node i of the chain that begins with `first`. Throws
+// errc::bad_argument without words or with more than 64, errc::io when a node is gone,
+// errc::corrupt when one does not keep to the protocol.
 search_result search_words(message_channel& first, std::span<const std::string> words,
                            const search_options& o = {});
 // Lets the nodes go, each after it has told the next.

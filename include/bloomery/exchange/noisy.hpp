@@ -1,17 +1,19 @@
-// A set that one filter does not give away: several filters of it, each wrong for half of all keys, each with a hash function of
-// its own. Who has all of them sees the set sharply; who got hold of one or two sees mostly noise.
+// A set that one filter does not give away: several filters of it, each wrong for half of all keys,
+// each with a hash function of its own. Who has all of them sees the set sharply; who got hold of
+// one or two sees mostly noise.
 //
 //     noisy_set mine({.keys = 200}, derive_hashers(master, "bert", 5));     // crypto/key_derivation.hpp
 //     mine.add("clara@example.org");
 //     mine.filters()[0] ...                                                 // to be sent, one at a time
 //     mine.contains("clara@example.org");                                   // all five say so
 //
-// Five filters at 50 % are wrong together for (1/2)^5, 3.1 %, of the keys. (The scheme is Ceglowski's, 2004, for address
-// books.)
+// Five filters at 50 % are wrong together for (1/2)^5, 3.1 %, of the keys. (The scheme is
+// Ceglowski's, 2004, for address books.)
 //
-// What it does not do: keep a secret from who has the keys. Whoever can ask all filters about a key can ask them about
-// every key of a dictionary, and learns all members plus dictionary * fpr others. Addresses, telephone numbers and names
-// come from small dictionaries. docs/exchange.md says more; what somebody learns from some of the filters is computed below.
+// What it does not do: keep a secret from who has the keys. Whoever can ask all filters about a key
+// can ask them about every key of a dictionary, and learns all members plus dictionary * fpr
+// others. Addresses, telephone numbers and names come from small dictionaries. docs/exchange.md
+// says more; what somebody learns from some of the filters is computed below.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +34,9 @@ struct noisy_options {
   double fpr = 0.5;  // of each filter
 };
 
-// One bit for each key, in as many bits as make the rate what was asked for. The planner of other filters would go below it,
-// and what is a gift elsewhere tells too much here. Throws errc::bad_argument.
+// One bit for each key, in as many bits as make the rate what was asked for. The planner of other
+// filters would go below it, and what is a gift elsewhere tells too much here. Throws
+// errc::bad_argument.
 [[nodiscard]] plan noisy_plan(const noisy_options& o);
 
 // Whether all of these filters say that the key is in the set; with none of them, anything may be.
@@ -81,8 +84,9 @@ class noisy_set {
 // The mean of estimates from filters with independent hash functions.
 [[nodiscard]] comparison mean_of(std::span<const comparison> all);
 
-// How much two sets have in common, from filters with the same hash functions: each pair gives an estimate, and r pairs one
-// with a standard error smaller by the root of r. Throws errc::mismatch when the filters are not alike.
+// How much two sets have in common, from filters with the same hash functions: each pair gives an
+// estimate, and r pairs one with a standard error smaller by the root of r. Throws errc::mismatch
+// when the filters are not alike.
 template <class Filter>
 [[nodiscard]] comparison compare_noisy(std::span<const Filter> a, std::span<const Filter> b) {
   if (a.size() != b.size() || a.empty()) {
@@ -93,19 +97,22 @@ template <class Filter>
   return mean_of(all);
 }
 
-// ---- what somebody learns who has some of the filters, with their keys ------------------------------------------
+// ---- what somebody learns who has some of the filters, with their keys
+// ------------------------------------------
 
 struct eavesdropper {
   std::uint32_t filters = 0;  // that he has
   double fpr = 0.5;           // of each of them
   double prior = 0.5;         // how likely he held it before that a candidate is a member
 
-  // That a candidate is a member to whom all his filters say yes; one to whom a filter says no is none. Bayes.
+  // That a candidate is a member to whom all his filters say yes; one to whom a filter says no is
+  // none. Bayes.
   [[nodiscard]] double posterior() const;
-  // Bits of information that his filters give about one candidate, on average over members and others: 0 with no filter,
-  // the entropy of the prior with filters that are never wrong.
+  // Bits of information that his filters give about one candidate, on average over members and
+  // others: 0 with no filter, the entropy of the prior with filters that are never wrong.
   [[nodiscard]] double learned_bits() const;
-  // How many candidates of a dictionary he takes for members who are none. The members in it he finds all.
+  // How many candidates of a dictionary he takes for members who are none. The members in it he
+  // finds all.
   [[nodiscard]] double false_candidates(std::uint64_t dictionary, std::uint64_t members) const;
 
  private:

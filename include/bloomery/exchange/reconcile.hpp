@@ -1,24 +1,27 @@
-// Two parties with a set of keys each find out exactly what the other lacks, for about the price of the difference.
+// Two parties with a set of keys each find out exactly what the other lacks, for about the price of
+// the difference.
 //
 //     bloomery::message_channel peer(bloomery::connect("there.example:4711"));
 //     const bloomery::reconciliation r = bloomery::reconcile(peer, keys);
 //     r.only_there         the keys that we lack
 //     r.only_here          which of ours the peer lacks
 //
-// Broder and Mitzenmacher (2004, 5.2) let one peer send a filter of its keys, and the other those keys that are surely not
-// in it: most of the difference, not all. Here this is one of three ways, and what is left is made exact by symbols of a
-// rateless table (sketch/riblt.hpp):
+// Broder and Mitzenmacher (2004, 5.2) let one peer send a filter of its keys, and the other those
+// keys that are surely not in it: most of the difference, not all. Here this is one of three ways,
+// and what is left is made exact by symbols of a rateless table (sketch/riblt.hpp):
 //
 //     sketch     symbols alone: about 19 bytes for each different key, whatever the sets' sizes
 //     filter     filters first, in one direction or both, then symbols for what they missed: when much is different
 //     full       one side sends its keys: small sets, short keys, or nothing in common
 //
-// Both sides call the same function. They first exchange a sketch of 128 numbers, from which the size of the difference is
-// estimated within an eighth, and the side with fewer keys chooses what is cheapest. In the end both compare a checksum of 128
-// bits of the union, by hashes whose seed neither side chose alone; if it is wrong because hashes of 64 bits met (one in 10^7
-// times for a million keys), a second round with another seed mends it. docs/exchange.md has the protocol.
+// Both sides call the same function. They first exchange a sketch of 128 numbers, from which the
+// size of the difference is estimated within an eighth, and the side with fewer keys chooses what
+// is cheapest. In the end both compare a checksum of 128 bits of the union, by hashes whose seed
+// neither side chose alone; if it is wrong because hashes of 64 bits met (one in 10^7 times for a
+// million keys), a second round with another seed mends it. docs/exchange.md has the protocol.
 //
-// The hash is XXH3: a peer that builds keys which collide on purpose can hide them. It cannot do more: see the limits.
+// The hash is XXH3: a peer that builds keys which collide on purpose can hide them. It cannot do
+// more: see the limits.
 #pragma once
 
 #include <array>
@@ -54,7 +57,8 @@ inline constexpr std::size_t reconcile_longest_key = std::size_t{1} << 24U;
 struct reconcile_options {
   // Either side may ask for a way; errc::mismatch when they ask for different ones.
   reconcile_method method = reconcile_method::automatic;
-  // Half of the seed of the hashes. 0 takes a random one; two that are equal cannot talk to each other.
+  // Half of the seed of the hashes. 0 takes a random one; two that are equal cannot talk to each
+  // other.
   std::uint64_t nonce = 0;
   // What the peer may make us hold. More is errc::corrupt, whatever it claims.
   std::uint64_t most_keys = std::uint64_t{1} << 31U;
@@ -108,9 +112,10 @@ struct reconciliation {
   reconcile_report report;
 };
 
-// Both sides call it at the same time, and then finish() or another protocol. Keys may be repeated; they are read
-// while it runs. Throws errc::io and errc::corrupt for what a peer can do wrong, errc::mismatch when the two cannot work
-// together, errc::bad_argument for a key that is too long. After an error the channel is of no use.
+// Both sides call it at the same time, and then finish() or another protocol. Keys may be repeated;
+// they are read while it runs. Throws errc::io and errc::corrupt for what a peer can do wrong,
+// errc::mismatch when the two cannot work together, errc::bad_argument for a key that is too long.
+// After an error the channel is of no use.
 [[nodiscard]] reconciliation reconcile(message_channel& peer,
                                        std::span<const std::string_view> keys,
                                        const reconcile_options& o = {});

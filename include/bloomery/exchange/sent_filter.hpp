@@ -1,16 +1,20 @@
-// A set of keys as a filter in a message: the size that costs least, its bytes, and the questions that the receiver asks.
+// A set of keys as a filter in a message: the size that costs least, its bytes, and the questions
+// that the receiver asks.
 //
-// What a filter is sent for is to be spared something: whoever has it sends only what passes. So its best size follows
-// from what is sent afterwards. With n keys in the filter and s strangers of w bytes each on the other side the cost is
+// What a filter is sent for is to be spared something: whoever has it sends only what passes. So
+// its best size follows from what is sent afterwards. With n keys in the filter and s strangers of
+// w bytes each on the other side the cost is
 //
 //     bytes of the filter at rate f  +  f s w
 //
-// and one bit more for each key halves the second part. With no filter at all f is 1, and with less than about 2 bits of
-// strangers for each key none is worth its bytes. (Mullin 1990 is on filters for semi-joins.)
+// and one bit more for each key halves the second part. With no filter at all f is 1, and with less
+// than about 2 bits of strangers for each key none is worth its bytes. (Mullin 1990 is on filters
+// for semi-joins.)
 //
-// The keys are all known, so this is a static filter: ribbons of a thousand keys each (format/compact.hpp), 1.02 times the
-// lower bound from eight bits a key on, 1.05 at one, and a few bytes for few keys. A Bloom filter would take 1.44 times the bound. A message
-// that was damaged or forged lets strangers pass, or keys out; it reads nothing outside of itself.
+// The keys are all known, so this is a static filter: ribbons of a thousand keys each
+// (format/compact.hpp), 1.02 times the lower bound from eight bits a key on, 1.05 at one, and a few
+// bytes for few keys. A Bloom filter would take 1.44 times the bound. A message that was damaged or
+// forged lets strangers pass, or keys out; it reads nothing outside of itself.
 #pragma once
 
 #include <cstddef>
@@ -33,12 +37,14 @@ struct sent_choice {
 // The size of a message with so many different keys; 0 for 0 bits.
 [[nodiscard]] double sent_filter_bytes(double keys, std::uint32_t fpr_bits);
 
-// The choice with the fewest bytes in all. Throws errc::bad_argument for negative or infinite numbers.
+// The choice with the fewest bytes in all. Throws errc::bad_argument for negative or infinite
+// numbers.
 [[nodiscard]] sent_choice choose_sent_filter(double keys, double strangers, double stranger_bytes);
 
 class sent_filter {
  public:
-  // Of these hashes (hash/hash.hpp), in any order; fpr_bits from 1 to most_fpr_bits, else errc::bad_argument.
+  // Of these hashes (hash/hash.hpp), in any order; fpr_bits from 1 to most_fpr_bits, else
+  // errc::bad_argument.
   sent_filter(std::vector<std::uint64_t> hashes, std::uint32_t fpr_bits);
   // From a message, which is copied. Throws errc::corrupt unless its parts are where it says.
   explicit sent_filter(std::span<const std::byte> message);

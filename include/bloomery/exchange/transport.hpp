@@ -1,4 +1,5 @@
-// Bytes and messages between two parties: over TCP between hosts, or over a pair of sockets in one process.
+// Bytes and messages between two parties: over TCP between hosts, or over a pair of sockets in one
+// process.
 //
 //     auto [here, there] = bloomery::pipe_pair();              // two threads of one process
 //
@@ -9,14 +10,16 @@
 //     peer.send(type, payload);
 //     bloomery::message answer = peer.receive(most_bytes);
 //
-// Both sides may send at the same time, and more than the sockets' buffers hold. With plain writes this would be a
-// deadlock: each waits until the other reads. Here send() never waits. What the socket does not take stays in an outbox,
-// and whoever waits, in receive(), flush() or finish(), moves bytes in both directions. So a side is bounded by its own
-// messages, never by what its peer sends: of those there is one at a time, no longer than the receiver allows, and its
-// memory grows with the bytes that have come, not with the length that was claimed. No thread is needed.
+// Both sides may send at the same time, and more than the sockets' buffers hold. With plain writes
+// this would be a deadlock: each waits until the other reads. Here send() never waits. What the
+// socket does not take stays in an outbox, and whoever waits, in receive(), flush() or finish(),
+// moves bytes in both directions. So a side is bounded by its own messages, never by what its peer
+// sends: of those there is one at a time, no longer than the receiver allows, and its memory grows
+// with the bytes that have come, not with the length that was claimed. No thread is needed.
 //
-// The peer is not trusted. It may be silent (patience::idle), endlessly slow (patience::total), gone (errc::io), or send
-// what is no message (errc::corrupt). The checksum finds accidents, not attackers: nothing here encrypts or authenticates.
+// The peer is not trusted. It may be silent (patience::idle), endlessly slow (patience::total),
+// gone (errc::io), or send what is no message (errc::corrupt). The checksum finds accidents, not
+// attackers: nothing here encrypts or authenticates.
 //
 // A channel belongs to one thread at a time.
 #pragma once
@@ -49,13 +52,14 @@ class channel {
   channel& operator=(const channel&) = delete;
   ~channel();
 
-  // All of the bytes, or errc::io. A write may wait until the peer reads, so two parties that both write much before they
-  // read run out of patience; message_channel is for that.
+  // All of the bytes, or errc::io. A write may wait until the peer reads, so two parties that both
+  // write much before they read run out of patience; message_channel is for that.
   void write(std::span<const std::byte> bytes);
   void read(std::span<std::byte> bytes);
 
-  // Waits until it can send or receive some of what is asked for, and does that: bytes taken from `out` and put into `in`.
-  // At the end of what the peer sends `ended` is true. Empty spans ask for nothing.
+  // Waits until it can send or receive some of what is asked for, and does that: bytes taken from
+  // `out` and put into `in`. At the end of what the peer sends `ended` is true. Empty spans ask for
+  // nothing.
   struct moved {
     std::size_t sent = 0;
     std::size_t received = 0;
@@ -90,8 +94,8 @@ class channel {
 // Two ends of a connection inside this process.
 std::pair<channel, channel> pipe_pair(patience limits = {});
 
-// An address is HOST:PORT or [IPV6]:PORT. Throws errc::bad_argument on other text, errc::io when the name is unknown,
-// nobody listens there, or the patience for the first answer (idle) ends.
+// An address is HOST:PORT or [IPV6]:PORT. Throws errc::bad_argument on other text, errc::io when
+// the name is unknown, nobody listens there, or the patience for the first answer (idle) ends.
 channel connect(const std::string& address, patience limits = {});
 
 // Accepts connections at an address; "*:PORT" is every address of this host, port 0 a free port.
@@ -124,7 +128,8 @@ struct message {
 //
 //     type (1 byte) | length of the payload (4) | payload | checksum (4)
 //
-// Numbers are little-endian. The checksum is the low half of the XXH3 of the payload, with type + 256 * length as seed.
+// Numbers are little-endian. The checksum is the low half of the XXH3 of the payload, with type +
+// 256 * length as seed.
 class message_channel {
  public:
   static constexpr std::size_t header_bytes = 5;
@@ -135,20 +140,23 @@ class message_channel {
 
   explicit message_channel(channel bytes) : bytes_(std::move(bytes)) {}
 
-  // Never waits, and a peer that has gone is told of by the next receive(), flush() or finish(). The payload has less than
-  // 2^32 bytes, else errc::bad_argument.
+  // Never waits, and a peer that has gone is told of by the next receive(), flush() or finish().
+  // The payload has less than 2^32 bytes, else errc::bad_argument.
   void send(std::uint8_t type, std::span<const std::byte> payload);
 
-  // The next message, which may have at most `limit` bytes of payload. Sends meanwhile what waits to be sent.
+  // The next message, which may have at most `limit` bytes of payload. Sends meanwhile what waits
+  // to be sent.
   message receive(std::size_t limit);
-  // For long streams in both directions: returns when there is a message, or, with nothing, when there is room in the outbox.
+  // For long streams in both directions: returns when there is a message, or, with nothing, when
+  // there is room in the outbox.
   std::optional<message> receive_or_room(std::size_t limit);
   [[nodiscard]] bool has_room() const noexcept { return outbox_.size() - taken_ < outbox_bytes; }
 
   // Until all is handed to the system. Reads nothing: not for two that both have much to send.
   void flush();
-  // Sends all, says that nothing follows, and waits until the peer has said the same. To be called at the end by both
-  // sides: who closes while bytes are on their way to him destroys also those that he sent. errc::corrupt if more comes.
+  // Sends all, says that nothing follows, and waits until the peer has said the same. To be called
+  // at the end by both sides: who closes while bytes are on their way to him destroys also those
+  // that he sent. errc::corrupt if more comes.
   void finish();
 
   [[nodiscard]] const channel& bytes() const noexcept { return bytes_; }

@@ -1,4 +1,5 @@
-// What a filter can do, as concepts. Front ends and tests are written against these, not against names.
+// What a filter can do, as concepts. Front ends and tests are written against these, not against
+// names.
 #pragma once
 
 #include <concepts>
@@ -43,8 +44,8 @@ concept countable =
       { f.count_batch(hashes, counts) } noexcept;
     };
 
-// Is a shape and words, so that it can be written to a file and mapped from one. The words of a filter
-// that grows are in several pieces: it has `parts`, a list of spans, instead of `words`.
+// Is a shape and words, so that it can be written to a file and mapped from one. The words of a
+// filter that grows are in several pieces: it has `parts`, a list of spans, instead of `words`.
 template <class T>
 concept storable =
     requires(const T& f) {

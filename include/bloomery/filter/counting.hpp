@@ -13,19 +13,22 @@
 //   0    unblocked  Counter j of a key is where bit j of a classic filter would be. k misses a key, 38 and
 //                   58 bits; the layout of the survey's overflow bound, and the better one below 0.1 %.
 //
-// A key adds one to each of its different counters. When two of its unblocked probes meet, that counter is
-// counted once: so remove undoes add exactly, and a key alone in the filter counts what it should.
+// A key adds one to each of its different counters. When two of its unblocked probes meet, that
+// counter is counted once: so remove undoes add exactly, and a key alone in the filter counts what
+// it should.
 //
-// A counter that reaches its maximum, 2^w - 1, has lost count and sticks there for ever. It may then be
-// the cause of a false positive, never of a false negative. saturated() says how many there are;
-// sizing::counting_overflow says how many to expect: with 4 bits, 1e-14 for each counter at most.
+// A counter that reaches its maximum, 2^w - 1, has lost count and sticks there for ever. It may
+// then be the cause of a false positive, never of a false negative. saturated() says how many there
+// are; sizing::counting_overflow says how many to expect: with 4 bits, 1e-14 for each counter at
+// most.
 //
-// Removing a key that was never added is refused when one of its counters is 0, which is nearly always.
-// When all are above 0, as happens to a share fpr() of such keys, the filter cannot know better: it takes one
-// from counters that other keys need, and those may be lost. Remove only what was added.
+// Removing a key that was never added is refused when one of its counters is 0, which is nearly
+// always. When all are above 0, as happens to a share fpr() of such keys, the filter cannot know
+// better: it takes one from counters that other keys need, and those may be lost. Remove only what
+// was added.
 //
-// Threads: any number may ask while nobody changes the filter. There is no concurrent handle; keyed's calls with a
-// `parallel` add with all cores.
+// Threads: any number may ask while nobody changes the filter. There is no concurrent handle;
+// keyed's calls with a `parallel` add with all cores.
 #pragma once
 
 #include <array>
@@ -65,7 +68,8 @@ class counting_probes {
     return lines_.lanes();
   }
 
-  // The unblocked layout. True when test(position) holds for every counter; a counter may be visited twice.
+  // The unblocked layout. True when test(position) holds for every counter; a counter may be
+  // visited twice.
   template <class Test>
   bool all_of(std::uint64_t hash, Test test) const noexcept {
     return scattered_.all_of(hash, [&](std::uint64_t i) { return test(i * width_); });
@@ -108,8 +112,8 @@ class counting_view : public detail::batch_answers<counting_view> {
   static constexpr filter_kind kind = filter_kind::counting;
   static constexpr probe_scheme scheme = probe_scheme::multiply;
 
-  // Throws errc::bad_argument unless the plan's shape is one of this kind and `words` holds its counters.
-  // Any content of the words is a filter.
+  // Throws errc::bad_argument unless the plan's shape is one of this kind and `words` holds its
+  // counters. Any content of the words is a filter.
   counting_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
   [[gnu::always_inline]] [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
@@ -120,8 +124,8 @@ class counting_view : public detail::batch_answers<counting_view> {
       return detail::get_counter(words_, position, probes_.width()) != 0;
     });
   }
-  // The least of the key's counters: never below the number of times that it was added and not removed,
-  // except that the greatest value, 2^w - 1, means "at least".
+  // The least of the key's counters: never below the number of times that it was added and not
+  // removed, except that the greatest value, 2^w - 1, means "at least".
   [[gnu::always_inline]] [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept {
     if (probes_.in_lines()) {
       return probes_.lanes().least(hash, words_ + probes_.line_of(hash), probes_.width());
@@ -135,8 +139,8 @@ class counting_view : public detail::batch_answers<counting_view> {
     return least;
   }
 
-  // Batch calls, of hashes or of integers that are hashed on the way; detail/filter/batch.hpp has the other forms of
-  // answer.
+  // Batch calls, of hashes or of integers that are hashed on the way; detail/filter/batch.hpp has
+  // the other forms of answer.
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
   void contains_bits(const mixed_integers& keys, std::span<std::uint64_t> bitmap) const noexcept;
@@ -154,8 +158,8 @@ class counting_view : public detail::batch_answers<counting_view> {
   [[nodiscard]] const counting_probes& probes() const noexcept { return probes_; }
   [[nodiscard]] std::uint64_t counters() const noexcept { return probes_.counters(); }
 
-  // These read the whole array. Share of the counters that are not 0; number of those that stick; chance
-  // that a random hash finds all of its counters above 0.
+  // These read the whole array. Share of the counters that are not 0; number of those that stick;
+  // chance that a random hash finds all of its counters above 0.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] std::uint64_t saturated() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
@@ -209,8 +213,8 @@ class counting_filter : public counting_view {
   std::size_t remove_batch(std::span<const std::uint64_t> hashes) noexcept;
   std::size_t remove_batch(const mixed_integers& keys) noexcept;
 
-  // Shared by threads that do nothing but add, as in detail/filter/bit_filter.hpp. Counters that are anywhere have one lock
-  // for all, so that only the hashing runs at the same time.
+  // Shared by threads that do nothing but add, as in detail/filter/bit_filter.hpp. Counters that
+  // are anywhere have one lock for all, so that only the hashing runs at the same time.
   class shared_adder {
    public:
     using hash_type = std::uint64_t;

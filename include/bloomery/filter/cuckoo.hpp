@@ -1,24 +1,29 @@
-// The cuckoo filter: fingerprints in buckets (Fan, Andersen, Kaminsky and Mitzenmacher 2014). Removal in
-// little space: 10.4 bits a key at 1 % and 13.5 at 0.1 %, where a counting filter takes 44 and 77.
+// The cuckoo filter: fingerprints in buckets (Fan, Andersen, Kaminsky and Mitzenmacher 2014).
+// Removal in little space: 10.4 bits a key at 1 % and 13.5 at 0.1 %, where a counting filter takes
+// 44 and 77.
 //
-// A key is a fingerprint of f bits in one of two buckets of b cells (detail/bits/cuckoo_table.hpp). The second bucket
-// follows from the first and the fingerprint alone, so a fingerprint can be moved to its other bucket without
-// knowing its key.
+// A key is a fingerprint of f bits in one of two buckets of b cells (detail/bits/cuckoo_table.hpp).
+// The second bucket follows from the first and the fingerprint alone, so a fingerprint can be moved
+// to its other bucket without knowing its key.
 //
-// Insertion searches breadth-first for the nearest free cell and moves fingerprints only when it has found
-// one: a failure leaves the table as it was, and no key is ever homeless. Buckets of four fill to 97 %.
+// Insertion searches breadth-first for the nearest free cell and moves fingerprints only when it
+// has found one: a failure leaves the table as it was, and no key is ever homeless. Buckets of four
+// fill to 97 %.
 //
-// Growth by chaining: when no layer takes a key, another is added. All layers have B0 2^t buckets, and that
-// is what makes removal safe. Two keys that share fingerprint and buckets in one layer share them in every
-// layer with the same t or a smaller one, since there u and v are prefixes. remove takes the copy from the
-// matching layer with the largest t; if that copy was another key's, this other key finds the copy that
-// stays. With unrelated layers, as other implementations have them, it would be lost.
+// Growth by chaining: when no layer takes a key, another is added. All layers have B0 2^t buckets,
+// and that is what makes removal safe. Two keys that share fingerprint and buckets in one layer
+// share them in every layer with the same t or a smaller one, since there u and v are prefixes.
+// remove takes the copy from the matching layer with the largest t; if that copy was another key's,
+// this other key finds the copy that stays. With unrelated layers, as other implementations have
+// them, it would be lost.
 //
-// The rate is planned for one layer; each further one adds about as much again. fpr() says what it is.
+// The rate is planned for one layer; each further one adds about as much again. fpr() says what it
+// is.
 //
-// A key may be added again: each time is one more fingerprint, up to 2b in a layer, and then in a new one.
-// Removing a key that was never added is refused when no fingerprint matches; one that matches, as happens
-// to a share fpr() of such keys, is another key's, and that key is lost. Remove only what was added.
+// A key may be added again: each time is one more fingerprint, up to 2b in a layer, and then in a
+// new one. Removing a key that was never added is refused when no fingerprint matches; one that
+// matches, as happens to a share fpr() of such keys, is another key's, and that key is lost. Remove
+// only what was added.
 //
 // Threads: any number may ask while nobody changes the filter.
 #pragma once
@@ -46,8 +51,8 @@ class cuckoo_view : public detail::batch_answers<cuckoo_view> {
   static constexpr filter_kind kind = filter_kind::cuckoo;
   static constexpr probe_scheme scheme = probe_scheme::multiply;
 
-  // Throws errc::bad_argument unless the plan's shape is one of this kind and `words` holds its bits, and
-  // errc::corrupt when the preamble contradicts them or itself.
+  // Throws errc::bad_argument unless the plan's shape is one of this kind and `words` holds its
+  // bits, and errc::corrupt when the preamble contradicts them or itself.
   cuckoo_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
@@ -86,7 +91,8 @@ class cuckoo_view : public detail::batch_answers<cuckoo_view> {
   [[nodiscard]] std::uint64_t next_layer_bytes() const noexcept;
   [[nodiscard]] std::uint32_t max_layers() const noexcept;
   [[nodiscard]] std::uint32_t expansion() const noexcept;
-  // Share of the cells in use; and the rate that follows, from the numbers of used cells of the layers.
+  // Share of the cells in use; and the rate that follows, from the numbers of used cells of the
+  // layers.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
 
@@ -117,28 +123,30 @@ class cuckoo_filter : public cuckoo_view {
   cuckoo_filter& operator=(cuckoo_filter other) noexcept;
   ~cuckoo_filter() = default;
 
-  // False, and nothing changed, when no layer takes the key and there may be no more of them. Throws
-  // errc::no_memory, and nothing changed, when a new layer cannot be had.
+  // False, and nothing changed, when no layer takes the key and there may be no more of them.
+  // Throws errc::no_memory, and nothing changed, when a new layer cannot be had.
   bool add(std::uint64_t hash);
   // How many were added.
   std::size_t add_batch(std::span<const std::uint64_t> hashes);
-  // Like add, but adds no layer: for whoever must ask before the filter grows. A batch ends at the first key
-  // that finds no place; returns how many came before it.
+  // Like add, but adds no layer: for whoever must ask before the filter grows. A batch ends at the
+  // first key that finds no place; returns how many came before it.
   bool try_add(std::uint64_t hash) noexcept;
   std::size_t try_add_batch(std::span<const std::uint64_t> hashes) noexcept;
   // False, and nothing changed, when the key is surely not there.
   bool remove(std::uint64_t hash) noexcept;
   std::size_t remove_batch(std::span<const std::uint64_t> hashes) noexcept;
 
-  // Growth, part of the payload: at most 1 to 32 layers (32); a new one has 1, 2, 4, ... 32768 times (2)
-  // the buckets of the last.
+  // Growth, part of the payload: at most 1 to 32 layers (32); a new one has 1, 2, 4, ... 32768
+  // times (2) the buckets of the last.
   void set_max_layers(std::uint32_t layers);
   void set_expansion(std::uint32_t times);
-  // How many fingerprints may move for a key at most; any number unless set. No part of the payload.
+  // How many fingerprints may move for a key at most; any number unless set. No part of the
+  // payload.
   void set_longest_path(std::uint32_t moves) noexcept { longest_path_ = moves; }
 
-  // Moves fingerprints of newer layers into free cells of older ones, as happens after removals, and drops the layers
-  // that are empty then. Takes as long as reading the filter. Throws errc::no_memory, with every key in its place.
+  // Moves fingerprints of newer layers into free cells of older ones, as happens after removals,
+  // and drops the layers that are empty then. Takes as long as reading the filter. Throws
+  // errc::no_memory, with every key in its place.
   void compact();
 
  private:

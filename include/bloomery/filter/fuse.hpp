@@ -11,8 +11,8 @@
 //
 // An absent key finds its fingerprint by chance only: fpr = 2^-8, 2^-16 or 2^-32. From a million
 // keys on it takes 1.13 cells a key with three probes and 1.075 with four, where a Bloom filter
-// takes 1.44 times the bound. Three probes are faster to build and to ask. detail/filter/static_layout.hpp
-// has the layout.
+// takes 1.44 times the bound. Three probes are faster to build and to ask.
+// detail/filter/static_layout.hpp has the layout.
 #pragma once
 
 #include <cstdint>

@@ -4,9 +4,9 @@
 //     f.add("apples");
 //     f.contains("mango");    // false, or with probability 1 % true
 //
-// Takes strings, views, spans of bytes, integers and your own types (hash/hash.hpp), hashes each key once
-// and never allocates for it. Wraps owners, views and concurrent handles alike: a call exists when the
-// wrapped type has it.
+// Takes strings, views, spans of bytes, integers and your own types (hash/hash.hpp), hashes each
+// key once and never allocates for it. Wraps owners, views and concurrent handles alike: a call
+// exists when the wrapped type has it.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,8 @@ class keyed {
     }
   }
 
-  // ---- one key -----------------------------------------------------------------------------------
+  // ---- one key
+  // -----------------------------------------------------------------------------------
 
   // Clang would make a call of each, which takes as long as the rest.
   template <key_for<Hasher> Key>
@@ -61,8 +62,8 @@ class keyed {
     return filter_.contains(hash_key(hasher_, key));
   }
 
-  // As the kind allows: takes the key out again, false when it is surely not in the filter; how often it
-  // was added, at most; its value.
+  // As the kind allows: takes the key out again, false when it is surely not in the filter; how
+  // often it was added, at most; its value.
   template <key_for<Hasher> Key>
   bool remove(const Key& key) noexcept
     requires removable<Filter>
@@ -82,7 +83,8 @@ class keyed {
     return filter_.value(hash_key(hasher_, key));
   }
 
-  // ---- many keys: any range of keys, hashed a piece at a time ---------------------------------------
+  // ---- many keys: any range of keys, hashed a piece at a time
+  // ---------------------------------------
 
   template <std::ranges::forward_range Keys>
     requires key_for<std::ranges::range_value_t<Keys>, Hasher>
@@ -130,7 +132,8 @@ class keyed {
     return detail::answer_indexes<piece_of<Keys>>(size_of(keys), out, pieces(keys));
   }
 
-  // ---- many keys, several threads (core/parallel.hpp) --------------------------------------------------
+  // ---- many keys, several threads (core/parallel.hpp)
+  // --------------------------------------------------
 
   // The bits of add_batch. For the filters whose bits do not depend on the order of the keys.
   template <std::ranges::random_access_range Keys>
@@ -163,7 +166,8 @@ class keyed {
     return found;
   }
 
-  // ---- the rest ----------------------------------------------------------------------------------
+  // ---- the rest
+  // ----------------------------------------------------------------------------------
 
   [[nodiscard]] double fpr() const noexcept { return filter_.fpr(); }
   [[nodiscard]] std::uint64_t keys() const noexcept { return filter_.keys(); }

@@ -4,8 +4,8 @@
 //     | slice 0        | slice 1        |     | slice k-1      |
 //     |....1...........|..........1.....| ... |1...............|
 //
-// Never fewer false positives than classic at equal size, but each slice is an independent array: it can
-// be read by hardware of its own, and the fill of a slice is easy to reason about.
+// Never fewer false positives than classic at equal size, but each slice is an independent array:
+// it can be read by hardware of its own, and the fill of a slice is easy to reason about.
 #pragma once
 
 #include "bloomery/detail/filter/bit_filter.hpp"

@@ -1,25 +1,28 @@
-// The scalable filter: grows with its keys and keeps its rate, for users who cannot say how many keys will
-// come (Almeida, Baquero, Preguica and Hutchison 2007).
+// The scalable filter: grows with its keys and keeps its rate, for users who cannot say how many
+// keys will come (Almeida, Baquero, Preguica and Hutchison 2007).
 //
-// There are two ways to grow. At rates about 1 %, the default, the filter is one table of fingerprints whose lines double
-// when they are full (detail/bits/split_lines.hpp): a lookup reads one line, and the table takes 20 to 40 bits a key, 2 to 4 times
-// the filter that knew its keys. At other rates, and where a factor is asked for, it is made of layers:
+// There are two ways to grow. At rates about 1 %, the default, the filter is one table of
+// fingerprints whose lines double when they are full (detail/bits/split_lines.hpp): a lookup reads
+// one line, and the table takes 20 to 40 bits a key, 2 to 4 times the filter that knew its keys. At
+// other rates, and where a factor is asked for, it is made of layers:
 //
 //     layer 0   [ n keys ]
 //     layer 1   [ 1.9 n keys ]                   a key is in the filter when a layer has it;
 //     layer 2   [ 5.4 n keys         ]           new keys go to the last layer
 //     layer 3   [ 15 n keys                                      ]
 //
-// When the last layer is full, the next one makes the whole 2.9 times as large (at 0.1 %). The usual design tightens the rate
-// of every layer by a constant factor, which costs 39 bits a key in the thirteenth layer at 1 %. Here most of the
-// rate is dealt out to the first seven layers, and the rest to 25 more that together stay below what was asked for: 21.7 bits a key
-// at 0.1 % and ten million keys. That is 1.4 times the filter that knew its keys when the last layer is full, and at
+// When the last layer is full, the next one makes the whole 2.9 times as large (at 0.1 %). The
+// usual design tightens the rate of every layer by a constant factor, which costs 39 bits a key in
+// the thirteenth layer at 1 %. Here most of the rate is dealt out to the first seven layers, and
+// the rest to 25 more that together stay below what was asked for: 21.7 bits a key at 0.1 % and ten
+// million keys. That is 1.4 times the filter that knew its keys when the last layer is full, and at
 // most 4 times at the moment when it is new.
 //
 // All layers are blocked and have the same number of probes. So one hash serves all of them, and
 // asking a layer is reading one line of it.
 //
-// Adding a key that the filter already contains changes nothing, so repetitions do not make it grow.
+// Adding a key that the filter already contains changes nothing, so repetitions do not make it
+// grow.
 #pragma once
 
 #include <concepts>
@@ -47,11 +50,12 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   static constexpr filter_kind kind = filter_kind::scalable;
   static constexpr probe_scheme scheme = probe_scheme::multiply;
 
-  // Throws errc::bad_argument unless the shape is one of this kind, errc::corrupt unless the words hold
-  // the layers that they speak of.
+  // Throws errc::bad_argument unless the shape is one of this kind, errc::corrupt unless the words
+  // hold the layers that they speak of.
   scalable_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
-  // Asks all layers, without a branch on the outcome: mispredicted ones cost more (15 against 9 ns with one layer).
+  // Asks all layers, without a branch on the outcome: mispredicted ones cost more (15 against 9 ns
+  // with one layer).
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
     if (is_split()) return split_.contains(hash);
     bool found = false;
@@ -74,12 +78,13 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   [[nodiscard]] std::size_t layers() const noexcept { return layers_.size(); }
   [[nodiscard]] bool is_split() const noexcept { return split_.lines != 0; }
   [[nodiscard]] std::uint64_t doublings() const noexcept { return doublings_; }
-  // Keys that still go in without growth, and the bytes that come with it; 0 bytes when there will be none.
+  // Keys that still go in without growth, and the bytes that come with it; 0 bytes when there will
+  // be none.
   [[nodiscard]] std::uint64_t room() const noexcept;
   [[nodiscard]] std::uint64_t next_layer_bytes() const noexcept;
   [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const;
-  // The blocked filter of the right size for all of the keys. Keys cannot be read out of a filter: whoever can
-  // replay them makes a filter of this plan, about half as large and one line a key.
+  // The blocked filter of the right size for all of the keys. Keys cannot be read out of a filter:
+  // whoever can replay them makes a filter of this plan, about half as large and one line a key.
   [[nodiscard]] plan compact_plan() const;
   // The share of set bits, or of cells in use.
   [[nodiscard]] double fill() const noexcept;
@@ -145,16 +150,17 @@ class scalable_filter : public scalable_view {
   }
   ~scalable_filter() = default;
 
-  // True when the key was new. Throws errc::no_memory, with nothing changed, when a layer is needed and
-  // there is no memory for it.
+  // True when the key was new. Throws errc::no_memory, with nothing changed, when a layer is needed
+  // and there is no memory for it.
   bool add(std::uint64_t hash);
   void add_batch(std::span<const std::uint64_t> hashes);
 
-  // Adds what the other has: its layers are joined with those that are as large and have room for their keys, and
-  // the others become layers here. So nothing is overfilled, and the rates of the two add up. Throws errc::mismatch
-  // unless the probes are as many, and errc::full, with nothing changed, when there would be more than 32 layers.
-  // Two tables whose lines split become one, which has as many lines as it needs; one must have been made with 2^i times
-  // the lines of the other, as happens when both were planned alike.
+  // Adds what the other has: its layers are joined with those that are as large and have room for
+  // their keys, and the others become layers here. So nothing is overfilled, and the rates of the
+  // two add up. Throws errc::mismatch unless the probes are as many, and errc::full, with nothing
+  // changed, when there would be more than 32 layers. Two tables whose lines split become one,
+  // which has as many lines as it needs; one must have been made with 2^i times the lines of the
+  // other, as happens when both were planned alike.
   void merge(const view& other);
 
  private:
@@ -162,13 +168,15 @@ class scalable_filter : public scalable_view {
   scalable_filter(made_tag, const plan& p);
 
   void append_layer(std::uint64_t blocks, std::uint64_t capacity);
-  // The layer that one of another filter can be joined with; the number of layers when there is none.
+  // The layer that one of another filter can be joined with; the number of layers when there is
+  // none.
   [[nodiscard]] std::size_t place_for(const layer& other) const noexcept;
   void write_directory();
   // How many more keys the last layer takes; appends one that takes some if it is full.
   std::uint64_t make_room();
   void count_stored(std::uint64_t keys) noexcept;
-  // Of those that are in no layer, adds the first few to the last one. Returns how many keys are done with.
+  // Of those that are in no layer, adds the first few to the last one. Returns how many keys are
+  // done with.
   std::size_t add_piece(std::span<const std::uint64_t> hashes);
   void merge_layers(const view& other);
   void merge_split(const view& other);

@@ -1,20 +1,22 @@
 // The windowed filter: "was this key here in the last T?"
 //
-// Time is cut into g generations a window, and the filter is a ring of g + 1 blocked filters, one for each of the
-// last generations. New keys go to the current one; when the time moves on, the oldest is wiped and becomes
-// the current one. So a key is remembered for at least T after it was last added, and for at most T (1 + 1/g):
+// Time is cut into g generations a window, and the filter is a ring of g + 1 blocked filters, one
+// for each of the last generations. New keys go to the current one; when the time moves on, the
+// oldest is wiped and becomes the current one. So a key is remembered for at least T after it was
+// last added, and for at most T (1 + 1/g):
 //
 //     T = 4 generations
 //     |  e-4  |  e-3  |  e-2  |  e-1  |   e   |        a key added here ----^ is wiped when e + 5 begins
 //
-// This holds however many keys come: more keys than planned raise the rate, they never push others out.
+// This holds however many keys come: more keys than planned raise the rate, they never push others
+// out.
 //
 // Blocks of the generations lie side by side, so a key's lines are neighbours in memory:
 //
 //     block 0: | gen 0 | gen 1 | ... | gen g |   block 1: | gen 0 | ...
 //
-// The clock is an argument: `advance(now)`, in any unit, the same as the window's. Without a window of time, the
-// clock is the number of calls of add, and the filter remembers the last T keys.
+// The clock is an argument: `advance(now)`, in any unit, the same as the window's. Without a window
+// of time, the clock is the number of calls of add, and the filter remembers the last T keys.
 #pragma once
 
 #include <bit>
@@ -41,8 +43,8 @@ class windowed_view : public detail::batch_answers<windowed_view> {
   static constexpr filter_kind kind = filter_kind::windowed;
   static constexpr probe_scheme scheme = probe_scheme::multiply;
 
-  // Throws errc::bad_argument unless the shape is one of this kind, errc::corrupt unless the words begin with
-  // a clock that can be.
+  // Throws errc::bad_argument unless the shape is one of this kind, errc::corrupt unless the words
+  // begin with a clock that can be.
   windowed_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
   // As of the last advance.
@@ -53,8 +55,8 @@ class windowed_view : public detail::batch_answers<windowed_view> {
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
 
-  // Moves the clock of this view, so that a mapped filter answers as of now. Never back. Nothing in a
-  // filter whose clock counts keys.
+  // Moves the clock of this view, so that a mapped filter answers as of now. Never back. Nothing in
+  // a filter whose clock counts keys.
   void advance(std::uint64_t now) noexcept;
 
   [[nodiscard]] const plan& planned() const noexcept { return plan_; }
@@ -72,7 +74,8 @@ class windowed_view : public detail::batch_answers<windowed_view> {
   [[nodiscard]] std::span<const std::uint64_t> lines() const noexcept {
     return words().subspan(head_words());
   }
-  // The share of set bits, and the chance that a random hash is in a generation, of those that are alive.
+  // The share of set bits, and the chance that a random hash is in a generation, of those that are
+  // alive.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
 
@@ -151,13 +154,14 @@ class windowed_filter : public windowed_view {
   }
   ~windowed_filter() = default;
 
-  // From now on the clock is the caller's. Throws errc::bad_argument when the filter was used already, and
-  // unless the window has as many units as generations at least.
+  // From now on the clock is the caller's. Throws errc::bad_argument when the filter was used
+  // already, and unless the window has as many units as generations at least.
   void set_window(std::uint64_t window);
 
   void add(std::uint64_t hash) noexcept;
   void add_batch(std::span<const std::uint64_t> hashes) noexcept;
-  // Moves the clock and wipes the generations that have left the window. Takes as long as writing those.
+  // Moves the clock and wipes the generations that have left the window. Takes as long as writing
+  // those.
   void advance(std::uint64_t now) noexcept;
 
  private:

@@ -1,7 +1,8 @@
 // A filter whose kind is known at run time only: files, the tool, servers and bindings use this.
 //
-// One table row for each kind (kind_table in the source) and one virtual call for each batch of keys, so
-// the erasure costs nothing per key. A verb that a filter lacks throws errc::unsupported and says why.
+// One table row for each kind (kind_table in the source) and one virtual call for each batch of
+// keys, so the erasure costs nothing per key. A verb that a filter lacks throws errc::unsupported
+// and says why.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +48,8 @@ struct fact {
 
 class any_filter {
  public:
-  // A new, empty filter in memory. The hash must not be null, and must fit the shape's probe scheme.
+  // A new, empty filter in memory. The hash must not be null, and must fit the shape's probe
+  // scheme.
   any_filter(const plan& p, std::shared_ptr<const any_hasher> hash);
 
   // A static filter: all of its keys at once, as hashes; and a map, with a value for each hash.
@@ -58,18 +60,21 @@ class any_filter {
   // A copy of words that are somewhere else.
   [[nodiscard]] static any_filter copy_of(const filter_version& v,
                                           std::shared_ptr<const any_hasher> hash = nullptr);
-  // Maps the file: opens at once whatever its size, and cannot be changed. A packed file is unpacked
-  // into memory. A filter with a secret key opens without one too, but then has no answers.
+  // Maps the file: opens at once whatever its size, and cannot be changed. A packed file is
+  // unpacked into memory. A filter with a secret key opens without one too, but then has no
+  // answers.
   [[nodiscard]] static any_filter open(const std::filesystem::path& path,
                                        std::shared_ptr<const any_hasher> hash = nullptr);
   // Copies the file into memory, verifying every checksum, so that it can be changed.
   [[nodiscard]] static any_filter load(const std::filesystem::path& path,
                                        std::shared_ptr<const any_hasher> hash = nullptr);
 
-  // Another filter in memory with the same content. Throws errc::unsupported for one that is mapped.
+  // Another filter in memory with the same content. Throws errc::unsupported for one that is
+  // mapped.
   [[nodiscard]] any_filter clone() const;
 
-  // The hash function of a filter that was opened without one. Throws errc::mismatch when it is another.
+  // The hash function of a filter that was opened without one. Throws errc::mismatch when it is
+  // another.
   void use(std::shared_ptr<const any_hasher> hash);
 
   // Every checksum of a mapped file; what is in memory was verified when it was read.
@@ -84,13 +89,14 @@ class any_filter {
   void contains_bits(std::span<const std::string_view> keys, std::span<std::uint64_t> bitmap) const;
   [[nodiscard]] bool contains(std::string_view key) const;
 
-  // Hashes that were made, and perhaps stored, before. The most frequent keys are kept as they are, so
-  // that kind needs the keys too.
+  // Hashes that were made, and perhaps stored, before. The most frequent keys are kept as they are,
+  // so that kind needs the keys too.
   void add_hashes(std::span<const std::uint64_t> hashes,
                   std::span<const std::string_view> keys = {});
 
-  // Adds those that the filter does not contain yet, one after the other: a hash that is there twice is new
-  // once. Bit i % 64 of is_new[i / 64] tells about hashes[i]; returns how many were new.
+  // Adds those that the filter does not contain yet, one after the other: a hash that is there
+  // twice is new once. Bit i % 64 of is_new[i / 64] tells about hashes[i]; returns how many were
+  // new.
   std::size_t add_new(std::span<const std::uint64_t> hashes, std::span<std::uint64_t> is_new);
 
   // How many keys were there and are gone now.
@@ -121,10 +127,12 @@ class any_filter {
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
   [[nodiscard]] abilities can() const noexcept;
-  // How many keys a filter that grows takes before it does, UINT64_MAX in others; and the bytes that it grows by then.
+  // How many keys a filter that grows takes before it does, UINT64_MAX in others; and the bytes
+  // that it grows by then.
   [[nodiscard]] std::uint64_t room() const noexcept;
   [[nodiscard]] std::uint64_t growth_bytes() const noexcept;
-  // The number of different keys, by the content, where the kind tells it; infinite when it is full.
+  // The number of different keys, by the content, where the kind tells it; infinite when it is
+  // full.
   [[nodiscard]] std::optional<double> keys_estimated() const;
   [[nodiscard]] std::vector<fact> facts() const;
   [[nodiscard]] const hash_spec& hash() const noexcept { return hash_spec_; }
@@ -167,8 +175,8 @@ class any_filter {
   ~any_filter();
 };
 
-// The hash function that a file was made with, where its header tells all about it: the default one.
-// Null for the functions that need a key or come from bloomery::crypto.
+// The hash function that a file was made with, where its header tells all about it: the default
+// one. Null for the functions that need a key or come from bloomery::crypto.
 [[nodiscard]] std::shared_ptr<const any_hasher> hasher_from_spec(const hash_spec& spec);
 
 }  // namespace bloomery

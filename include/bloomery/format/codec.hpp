@@ -1,8 +1,8 @@
 // The packed form of a filter: what travels.
 //
-// Close to the entropy of the bits (Mitzenmacher 2001 shows what that is good for: a larger, sparser filter
-// can be smaller on the wire). docs/format.md has the layout; a chunk of a megabyte is coded by itself, so
-// packing and unpacking stream.
+// Close to the entropy of the bits (Mitzenmacher 2001 shows what that is good for: a larger,
+// sparser filter can be smaller on the wire). docs/format.md has the layout; a chunk of a megabyte
+// is coded by itself, so packing and unpacking stream.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ namespace bloomery {
 
 using byte_sink = std::function<void(std::span<const std::byte>)>;
 
-// A few bytes can claim to be a huge filter of zeros. Nothing larger than this is unpacked unless the
-// caller says so.
+// A few bytes can claim to be a huge filter of zeros. Nothing larger than this is unpacked unless
+// the caller says so.
 inline constexpr std::uint64_t default_unpack_bits = std::uint64_t{1} << 36U;  // 8 GiB
 
 // Names the content of a plain image: the checksum of its header, which covers all the others.
@@ -35,8 +35,8 @@ void pack(const image_header& header, std::span<const std::uint64_t> words, cons
 // Whether the bytes begin like a packed filter.
 [[nodiscard]] bool is_packed(std::span<const std::byte> bytes) noexcept;
 
-// Reads a packed filter chunk by chunk. Throws errc::corrupt for anything that pack did not make; the
-// content itself is proven by finish() only, after the last chunk.
+// Reads a packed filter chunk by chunk. Throws errc::corrupt for anything that pack did not make;
+// the content itself is proven by finish() only, after the last chunk.
 class unpacker {
  public:
   explicit unpacker(std::span<const std::byte> bytes,

@@ -1,5 +1,5 @@
-// Set algebra on files: what set/algebra.hpp does to filters in memory, a megabyte at a time, for filters of any
-// size and of a kind that is known at run time only.
+// Set algebra on files: what set/algebra.hpp does to filters in memory, a megabyte at a time, for
+// filters of any size and of a kind that is known at run time only.
 #pragma once
 
 #include <cstdint>

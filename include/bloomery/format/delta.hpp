@@ -1,8 +1,9 @@
 // From one version of a filter to the next, in about as few bytes as the change itself.
 //
-// The receiver has the old bits, so the sender tells which of the old zeros became ones and which of the
-// old ones became zeros: two sparse strings of bits, coded near their entropy. When so much has changed that the
-// new version packed is smaller, or when the shape is another, that is sent instead.
+// The receiver has the old bits, so the sender tells which of the old zeros became ones and which
+// of the old ones became zeros: two sparse strings of bits, coded near their entropy. When so much
+// has changed that the new version packed is smaller, or when the shape is another, that is sent
+// instead.
 //
 // A delta names both versions by their checksums and is refused on any other.
 #pragma once
@@ -28,8 +29,8 @@ struct filter_version {
 
 [[nodiscard]] bool is_delta(std::span<const std::byte> bytes) noexcept;
 
-// The version that the delta leads to. Throws errc::mismatch when it starts from another version, and
-// errc::corrupt for anything that diff did not make.
+// The version that the delta leads to. Throws errc::mismatch when it starts from another version,
+// and errc::corrupt for anything that diff did not make.
 [[nodiscard]] unpacked_filter patch(const filter_version& from, std::span<const std::byte> delta,
                                     std::uint64_t most_bits = default_unpack_bits);
 

@@ -5,9 +5,9 @@
 //     auto m = bloomery::map<bloomery::filter>("words.bloom");     // mapped: opens at once, any size
 //     m->contains("apples");
 //
-// Saving writes beside the target, syncs and renames, so a crash at any moment leaves the old file or the
-// new one and never a part. The classes at the top are the only ones in the library that call the file
-// system.
+// Saving writes beside the target, syncs and renames, so a crash at any moment leaves the old file
+// or the new one and never a part. The classes at the top are the only ones in the library that
+// call the file system.
 #pragma once
 
 #include <cstddef>
@@ -27,8 +27,8 @@
 
 namespace bloomery {
 
-// A file, mapped for reading. What it shows must not be shortened by others while it is mapped; files
-// that Bloomery replaces never are, because they are replaced by renaming.
+// A file, mapped for reading. What it shows must not be shortened by others while it is mapped;
+// files that Bloomery replaces never are, because they are replaced by renaming.
 class mapped_file {
  public:
   explicit mapped_file(const std::filesystem::path& path);
@@ -51,7 +51,8 @@ class mapped_file {
 };
 
 // A new file that appears under its name, complete, when commit() returns. Without commit() nothing
-// appears. Something that is no regular file (a pipe, a terminal, /dev/null) is written to directly.
+// appears. Something that is no regular file (a pipe, a terminal, /dev/null) is written to
+// directly.
 class atomic_file {
  public:
   explicit atomic_file(const std::filesystem::path& path);
@@ -97,8 +98,8 @@ class scratch_file {
   std::uint64_t size_ = 0;
 };
 
-// Keeps others who take the same lock from changing the file between our reading and our replacing it.
-// The file may be replaced while we wait; then the lock moves on to its successor.
+// Keeps others who take the same lock from changing the file between our reading and our replacing
+// it. The file may be replaced while we wait; then the lock moves on to its successor.
 class file_lock {
  public:
   explicit file_lock(const std::filesystem::path& path);
@@ -126,11 +127,13 @@ class image_file {
   image_view image_;
 };
 
-// The filter of a packed file, in memory; nothing when the file is not packed. Errors name the file.
+// The filter of a packed file, in memory; nothing when the file is not packed. Errors name the
+// file.
 [[nodiscard]] std::optional<unpacked_filter> open_packed(
     const std::filesystem::path& path, std::uint64_t most_bits = default_unpack_bits);
 
-// ---- saving and opening ----------------------------------------------------------------------------
+// ---- saving and opening
+// ----------------------------------------------------------------------------
 
 // Writes one image: header, words, checksums. The words may be in several parts.
 void write_image(atomic_file& file, const image_header& header,
@@ -138,8 +141,8 @@ void write_image(atomic_file& file, const image_header& header,
 void write_image(atomic_file& file, const image_header& header,
                  std::span<const std::span<const std::uint64_t>> parts);
 
-// Writes an image whose words come piece by piece. The header, which depends on all of them, is put in
-// front at the end; a filter that is made while it is written brings it then.
+// Writes an image whose words come piece by piece. The header, which depends on all of them, is put
+// in front at the end; a filter that is made while it is written brings it then.
 class image_stream {
  public:
   image_stream(atomic_file& file, const image_header& header);
@@ -165,7 +168,8 @@ auto parts_of(const Filter& f) {
 
 }  // namespace detail
 
-// A filter of hashes, with the hash function that they come from; by default one of the caller's own.
+// A filter of hashes, with the hash function that they come from; by default one of the caller's
+// own.
 template <storable Filter>
 void save(const Filter& hashes, const std::filesystem::path& path, const hash_spec& hash = {}) {
   atomic_file file(path);

@@ -1,8 +1,8 @@
-// A filter as bytes: header, payload, checksums. docs/format.md is the normative text; this is its one
-// parser and its one writer.
+// A filter as bytes: header, payload, checksums. docs/format.md is the normative text; this is its
+// one parser and its one writer.
 //
-// Parsing looks at the header and the last word only, so it takes the same time for any size. Every field
-// is checked in 64-bit arithmetic that cannot overflow before anything is derived from it.
+// Parsing looks at the header and the last word only, so it takes the same time for any size. Every
+// field is checked in 64-bit arithmetic that cannot overflow before anything is derived from it.
 #pragma once
 
 #include <array>
@@ -27,7 +27,8 @@ struct image_header {
   std::uint64_t keys = 0;
 };
 
-// How long the image is, by its first image_header_bytes: for whoever receives it piece by piece. Throws like parse.
+// How long the image is, by its first image_header_bytes: for whoever receives it piece by piece.
+// Throws like parse.
 [[nodiscard]] std::uint64_t image_bytes(std::span<const std::byte> header);
 
 // Borrowed bytes that were parsed and found sound.
@@ -41,8 +42,8 @@ class image_view {
   // The payload as words. Throws errc::bad_argument when the bytes are not aligned for them.
   [[nodiscard]] std::span<const std::uint64_t> words() const;
 
-  // Throws errc::corrupt unless every checksum holds; reads the whole payload with `threads` threads
-  // (0: one for each core). The message names the first chunk that differs.
+  // Throws errc::corrupt unless every checksum holds; reads the whole payload with `threads`
+  // threads (0: one for each core). The message names the first chunk that differs.
   void verify(unsigned threads = 0) const;
 
  private:
@@ -53,8 +54,8 @@ class image_view {
 };
 
 // Collects the checksums while the payload passes by, then knows the header. The order of a file is
-// header, payload, checksums: a filter in memory is passed once and then written in that order; one that
-// is larger than memory is written piece by piece and its header last.
+// header, payload, checksums: a filter in memory is passed once and then written in that order; one
+// that is larger than memory is written piece by piece and its header last.
 class image_writer {
  public:
   explicit image_writer(const image_header& header);

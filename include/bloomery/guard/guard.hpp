@@ -1,14 +1,16 @@
-// A filter in front of an expensive lookup: absent keys mostly never reach it (Bloom 1970; Broder and Mitzenmacher 2004).
+// A filter in front of an expensive lookup: absent keys mostly never reach it (Bloom 1970; Broder
+// and Mitzenmacher 2004).
 //
 //     bloomery::guard g(filter, [&](std::string_view key) { return store.get(key); });
 //     if (auto value = g.find(key)) ...        lookups = hits + fpr * misses
 //
-// The lookup is anything that can be called with a key, and answers with something that is true when the key was found: an
-// optional, a pointer, a bool. A key that the filter does not have gets an empty one. The filter is a bloomery::filter or any
-// other bloomery::keyed.
+// The lookup is anything that can be called with a key, and answers with something that is true
+// when the key was found: an optional, a pointer, a bool. A key that the filter does not have gets
+// an empty one. The filter is a bloomery::filter or any other bloomery::keyed.
 //
-// Threads: find, add, removed, aged, rebuild and report may be called at the same time, if the lookup may. Readers wait for nobody.
-// For add the filter's kind must be classic, partitioned or blocked: those that can be asked and changed at once.
+// Threads: find, add, removed, aged, rebuild and report may be called at the same time, if the
+// lookup may. Readers wait for nobody. For add the filter's kind must be classic, partitioned or
+// blocked: those that can be asked and changed at once.
 #pragma once
 
 #include <chrono>
@@ -33,7 +35,8 @@ namespace bloomery {
 
 struct guard_options {
   std::uint32_t sample_every = 64;  // the time of every n-th call is taken; 0: of none
-  // When the filter is old: its rate is this many times what it was made for, or this share of its keys was removed.
+  // When the filter is old: its rate is this many times what it was made for, or this share of its
+  // keys was removed.
   double most_times_target = 2.0;
   double most_removed = 0.1;
 };
@@ -70,8 +73,8 @@ class guard {
     return find(key);
   }
 
-  // For a key that is in the store now: put it there first, then add it. So a rebuild that has not heard of the key
-  // finds it in the store. It is found by whoever knows that add has returned.
+  // For a key that is in the store now: put it there first, then add it. So a rebuild that has not
+  // heard of the key finds it in the store. It is found by whoever knows that add has returned.
   template <class Key>
     requires requires(Filter& f, const hash_type& hash) { f.hashes().concurrent().add(hash); }
   void add(const Key& key) {
@@ -101,8 +104,9 @@ class guard {
            f.fpr() > options_.most_times_target * target(f);
   }
 
-  // Replaces the filter by make(), which scans the store, in a thread of its own. Keys that are added meanwhile go into
-  // both filters. False, and nothing done, while another rebuild is under way. The new filter must have the same hash.
+  // Replaces the filter by make(), which scans the store, in a thread of its own. Keys that are
+  // added meanwhile go into both filters. False, and nothing done, while another rebuild is under
+  // way. The new filter must have the same hash.
   template <class Make>
     requires std::convertible_to<std::invoke_result_t<Make&>, Filter>
   bool rebuild(Make make) {
@@ -125,7 +129,8 @@ class guard {
   bool rebuild_if_aged(Make make) {
     return aged() && rebuild(std::move(make));
   }
-  // Until no rebuild is under way. Throws what the last one threw; the old filter is still in use then.
+  // Until no rebuild is under way. Throws what the last one threw; the old filter is still in use
+  // then.
   void wait() {
     const std::lock_guard one_at_a_time(starting_);
     if (worker_.joinable()) worker_.join();

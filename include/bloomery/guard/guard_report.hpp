@@ -23,7 +23,8 @@ struct guard_report {
   // Of the absent keys: the filter's rate as it was met, removed keys included.
   [[nodiscard]] double fpr() const noexcept { return share(wasted, avoided + wasted); }
 
-  // Mean time of a call with the filter, by what was counted and measured, and without: that of a lookup.
+  // Mean time of a call with the filter, by what was counted and measured, and without: that of a
+  // lookup.
   [[nodiscard]] std::optional<double> guarded_ns() const {
     if (!filter_ns || !lookup_ns || asked() == 0) return std::nullopt;
     return sizing::mean_time({.present = static_cast<double>(hit),

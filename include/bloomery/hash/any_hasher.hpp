@@ -1,5 +1,5 @@
-// A hash function chosen at run time, called per batch: for files and front ends, which learn from a
-// header or an option what a program that links the library knows at compile time.
+// A hash function chosen at run time, called per batch: for files and front ends, which learn from
+// a header or an option what a program that links the library knows at compile time.
 #pragma once
 
 #include <algorithm>
@@ -29,7 +29,8 @@ class any_hasher {
   virtual void hash(std::span<const std::string_view> keys, std::span<digest> out) const = 0;
 };
 
-// What the strings are: keys, or the eight bytes of a little-endian integer, which is hashed as one.
+// What the strings are: keys, or the eight bytes of a little-endian integer, which is hashed as
+// one.
 enum class key_form : std::uint8_t { bytes, integers };
 
 template <hasher Hasher, key_form Form = key_form::bytes>

@@ -1,7 +1,7 @@
 // Key + seed -> 64-bit hash. One hash per key; everything after it (hash/probe.hpp) works on that.
 //
-// Default: XXH3 (Collet) for bytes and a two-multiply mixer for integers. Both are fast and good, neither
-// withstands somebody who may choose keys: crypto/siphash.hpp is for that.
+// Default: XXH3 (Collet) for bytes and a two-multiply mixer for integers. Both are fast and good,
+// neither withstands somebody who may choose keys: crypto/siphash.hpp is for that.
 //
 // Your own types: write, beside the type,
 //
@@ -28,8 +28,8 @@
 #ifndef XXH_INLINE_ALL
 #define XXH_INLINE_ALL
 #endif
-// Read through memcpy. xxHash's default for GCC on Arm reads through another type, and once inlined the
-// compiler may drop the stores that it is about to hash.
+// Read through memcpy. xxHash's default for GCC on Arm reads through another type, and once inlined
+// the compiler may drop the stores that it is about to hash.
 #ifndef XXH_FORCE_MEMORY_ACCESS
 #define XXH_FORCE_MEMORY_ACCESS 0
 #endif
@@ -65,8 +65,9 @@ enum class hash_id : std::uint16_t {
   return "unknown";
 }
 
-// What the strings are that were hashed, where they are not simply the user's keys: a filter of passwords asked for a
-// password as if it were a word would give a wrong answer. Part of the file format like hash_id.
+// What the strings are that were hashed, where they are not simply the user's keys: a filter of
+// passwords asked for a password as if it were a word would give a wrong answer. Part of the file
+// format like hash_id.
 enum class key_rule : std::uint8_t {
   plain = 0,            // the keys as they are
   password = 1,         // lists/password.hpp: passwords,
@@ -111,7 +112,8 @@ struct digest {
   std::array<std::uint32_t, max_probes> words{};
 };
 
-// Steele, Lea and Flood 2014: spreads a seed over 64 bits, so that seeds 0, 1, 2, ... are unrelated.
+// Steele, Lea and Flood 2014: spreads a seed over 64 bits, so that seeds 0, 1, 2, ... are
+// unrelated.
 [[nodiscard]] constexpr std::uint64_t splitmix64(std::uint64_t seed) noexcept {
   std::uint64_t z = seed + 0x9e3779b97f4a7c15U;
   z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -121,20 +123,21 @@ struct digest {
 
 // The integer mixer, with the seed spread beforehand. One multiply is not enough: on some ordinary
 // key sets (timestamps, grids) it gave 6 to 46 times the expected false positives. This one stays
-// within the noise of the model on all of them (tests/hash/quality_stat_test.cpp), and eight keys at a
-// time vectorise.
+// within the noise of the model on all of them (tests/hash/quality_stat_test.cpp), and eight keys
+// at a time vectorise.
 [[nodiscard]] constexpr std::uint64_t mix64(std::uint64_t key, std::uint64_t spread_seed) noexcept {
   return detail::multiply_fold(key ^ spread_seed, 0x9fb21c651e98df25U) * 0xd6e8feb86659fd93U;
 }
 
-// Integers that stand for their mix64: what a batch call takes that hashes eight keys at a time on the way.
+// Integers that stand for their mix64: what a batch call takes that hashes eight keys at a time on
+// the way.
 struct mixed_integers {
   std::span<const std::uint64_t> keys;
   std::uint64_t spread_seed = 0;
 };
 
-// out[i] = the mix64 of key i, by the machine's widest instructions: 0.33 ns a key with AVX-512 on a
-// Zen 4.
+// out[i] = the mix64 of key i, by the machine's widest instructions: 0.33 ns a key with AVX-512 on
+// a Zen 4.
 void mix64_batch(const mixed_integers& keys, std::span<std::uint64_t> out) noexcept;
 
 class xxh3_hasher {

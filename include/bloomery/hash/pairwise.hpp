@@ -1,10 +1,10 @@
 // A pairwise independent family, for the sketches whose proofs ask for one.
 //
 // Dietzfelbinger 1996, "Universal hashing and k-wise independent random variables via integer
-// arithmetic without primes": h(x) = ((a x + b) mod 2^128) div 2^64, with a and b uniform over 128 bits,
-// is pairwise independent from 64-bit keys to 64-bit values. For every two different keys the pair of
-// values is uniform over the choice of the function; nothing stronger is promised, so a single function
-// may well map an arithmetic progression to something regular.
+// arithmetic without primes": h(x) = ((a x + b) mod 2^128) div 2^64, with a and b uniform over 128
+// bits, is pairwise independent from 64-bit keys to 64-bit values. For every two different keys the
+// pair of values is uniform over the choice of the function; nothing stronger is promised, so a
+// single function may well map an arithmetic progression to something regular.
 #pragma once
 
 #include <cstdint>

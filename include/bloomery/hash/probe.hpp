@@ -1,6 +1,7 @@
 // Hash + shape -> positions: the bits of the array that belong to a key.
 //
-// Each scheme is a small class with the same face, which detail/filter/bit_filter.hpp is written against:
+// Each scheme is a small class with the same face, which detail/filter/bit_filter.hpp is written
+// against:
 //
 //     hash_type                what it takes: one 64-bit hash, or a foreign digest
 //     scheme(shape)            keeps what it needs of the shape
@@ -11,10 +12,10 @@
 //
 //     contained_in(words, hash), add_to(words, hash)
 //
-// The arithmetic is frozen; docs/format.md is its normative text. The range reduction is multiply-high
-// and the next position comes from a multiplier that does not depend on the size. So every size works,
-// and since floor(floor(h m / 2^64) / 2) = floor(h (m/2) / 2^64), halving the size is an OR of
-// neighbours.
+// The arithmetic is frozen; docs/format.md is its normative text. The range reduction is
+// multiply-high and the next position comes from a multiplier that does not depend on the size. So
+// every size works, and since floor(floor(h m / 2^64) / 2) = floor(h (m/2) / 2^64), halving the
+// size is an OR of neighbours.
 #pragma once
 
 #include <array>
@@ -31,8 +32,8 @@
 
 namespace bloomery {
 
-// Odd, from the best spectral multipliers of Steele and Vigna 2021. The successive h * c^j are as good
-// as independent for the filter: measured 0.999 to 1.010 of the theory for 3 to 20 probes.
+// Odd, from the best spectral multipliers of Steele and Vigna 2021. The successive h * c^j are as
+// good as independent for the filter: measured 0.999 to 1.010 of the theory for 3 to 20 probes.
 inline constexpr std::uint64_t next_probe_multiplier = 0xd1342543de82ef95U;
 
 // Classic: position j = high64((h c^j) * bits).
@@ -106,7 +107,8 @@ struct block_mask {
 };
 
 // Blocked: everything in the 64 bytes of block high64(h * blocks). Inside, x = h mod 2^32 gives the
-// rotation of the lane pattern (bits 16 to 19) and, times a multiplier for each lane, the bit there.
+// rotation of the lane pattern (bits 16 to 19) and, times a multiplier for each lane, the bit
+// there.
 class blocked_probes {
  public:
   using hash_type = std::uint64_t;
@@ -124,7 +126,8 @@ class blocked_probes {
     });
   }
 
-  // Whether all bits of the key are set in an array of this shape; sets them. The same as with all_of, faster.
+  // Whether all bits of the key are set in an array of this shape; sets them. The same as with
+  // all_of, faster.
   [[gnu::always_inline]] [[nodiscard]] bool contained_in(const std::uint64_t* words,
                                                          std::uint64_t hash) const noexcept {
     return lanes().covered_in(hash, words, blocks_);
@@ -163,7 +166,8 @@ class blocked_probes {
   detail::lane_tables tables_;
 };
 
-// Whether these are the positions of a shard (detail/hash/shard_probe.hpp), which has some of the keys only.
+// Whether these are the positions of a shard (detail/hash/shard_probe.hpp), which has some of the
+// keys only.
 template <class Probes>
 concept sharded =
     requires(const Probes& p, const typename Probes::hash_type& hash) { p.owns(hash); };

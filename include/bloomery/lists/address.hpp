@@ -1,7 +1,9 @@
-// Internet addresses and ranges of them: read, written and compared, without asking the system or the network.
+// Internet addresses and ranges of them: read, written and compared, without asking the system or
+// the network.
 //
-// An IPv4 address inside an IPv6 one (::ffff:1.2.3.4) is the IPv4 address wherever things are looked up: dual-stack
-// servers log one in either form. `unmapped` says so; reading and writing keep what was written.
+// An IPv4 address inside an IPv6 one (::ffff:1.2.3.4) is the IPv4 address wherever things are
+// looked up: dual-stack servers log one in either form. `unmapped` says so; reading and writing
+// keep what was written.
 #pragma once
 
 #include <array>
@@ -23,7 +25,8 @@ struct ip_address {
   ip_family family = ip_family::v4;
   std::array<std::uint8_t, 16> bytes{};  // the most significant first; IPv4 has the first four
 
-  // What inet_pton takes: dotted decimal without leading zeros, and every form of RFC 4291, section 2.2.
+  // What inet_pton takes: dotted decimal without leading zeros, and every form of RFC 4291, section
+  // 2.2.
   [[nodiscard]] static std::optional<ip_address> parse(std::string_view text) noexcept;
   // The one form of RFC 5952.
   [[nodiscard]] std::string text() const;
@@ -46,7 +49,8 @@ struct ip_range {
   ip_address first;
   unsigned length = 32;  // bits that all addresses of the range share
 
-  // "10.0.0.0/8", or an address, which is a range of one. Bits after the prefix are taken for zeros.
+  // "10.0.0.0/8", or an address, which is a range of one. Bits after the prefix are taken for
+  // zeros.
   [[nodiscard]] static std::optional<ip_range> parse(std::string_view text) noexcept;
   // As it is read; without a length where it is a single address.
   [[nodiscard]] std::string text() const;
@@ -57,8 +61,8 @@ struct ip_range {
   friend bool operator==(const ip_range&, const ip_range&) = default;
 };
 
-// The fewest ranges that are together `first` to `last`, both included: at most 62, or 254 of IPv6. None when they are
-// of two families or in the wrong order.
+// The fewest ranges that are together `first` to `last`, both included: at most 62, or 254 of IPv6.
+// None when they are of two families or in the wrong order.
 [[nodiscard]] std::vector<ip_range> ranges_between(const ip_address& first, const ip_address& last);
 
 }  // namespace bloomery

@@ -1,16 +1,19 @@
-// The word forms that a dictionary of hunspell stands for: NAME.dic has stems with flags, NAME.aff says what each flag
-// does to a stem. The two are expanded into plain words, which is what a filter can hold.
+// The word forms that a dictionary of hunspell stands for: NAME.dic has stems with flags, NAME.aff
+// says what each flag does to a stem. The two are expanded into plain words, which is what a filter
+// can hold.
 //
 //     SFX D y ied [^aeiou]y      flag D: strip y, append ied, after a consonant and y
 //     try/D                  ->  try, tried
 //
-// Done: suffixes and prefixes with strip, condition and cross product; flags on affixes, one level deep (a suffix after
-// a suffix, a prefix by leave of a suffix and the other way round); the four forms of flags, and aliases of them (AF);
-// NEEDAFFIX, CIRCUMFIX, FORBIDDENWORD, KEEPCASE, NOSUGGEST, ONLYINCOMPOUND, FULLSTRIP.
-// Left out: compounds, which have no end (their flags are read past, so German's are unknown words), COMPLEXPREFIXES
-// (refused), and all that only serves suggestions or the conversion of text.
+// Done: suffixes and prefixes with strip, condition and cross product; flags on affixes, one level
+// deep (a suffix after a suffix, a prefix by leave of a suffix and the other way round); the four
+// forms of flags, and aliases of them (AF); NEEDAFFIX, CIRCUMFIX, FORBIDDENWORD, KEEPCASE,
+// NOSUGGEST, ONLYINCOMPOUND, FULLSTRIP. Left out: compounds, which have no end (their flags are
+// read past, so German's are unknown words), COMPLEXPREFIXES (refused), and all that only serves
+// suggestions or the conversion of text.
 //
-// Both texts are UTF-8 here; `encoding_of` tells what the files are in, and bloomery::text converts them.
+// Both texts are UTF-8 here; `encoding_of` tells what the files are in, and bloomery::text converts
+// them.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +31,8 @@ struct word_traits {
   bool no_suggestion = false;  // right, but nothing to propose
 };
 
-// What files of any size may lead to. A hostile pair of 100 bytes could stand for more words than there is memory.
+// What files of any size may lead to. A hostile pair of 100 bytes could stand for more words than
+// there is memory.
 struct affix_limits {
   std::uint64_t forms_of_word = 100'000;
   std::uint64_t forms = 200'000'000;

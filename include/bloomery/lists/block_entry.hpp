@@ -7,13 +7,13 @@
 //     ||ads.example/banners                                                   the same of all hosts of the domain
 //     |http://ads.example/banner.png|                                         this URL alone
 //
-// Each line is recognised by itself, so lists can be joined. A hosts line begins with an address that leads nowhere
-// (0.0.0.0, 127.0.0.1, ::, ::1); any other address before a name is an address with text after it. Comments begin
-// with '#', '!' or ';'.
+// Each line is recognised by itself, so lists can be joined. A hosts line begins with an address
+// that leads nowhere (0.0.0.0, 127.0.0.1, ::, ::1); any other address before a name is an address
+// with text after it. Comments begin with '#', '!' or ';'.
 //
-// Rules of ad blockers that no set of names can hold are left out, and the caller learns of it: exceptions (@@),
-// element hiding (##), options ($, but for $all and $important), and patterns (*, ^ in the middle, regular expressions,
-// parts of URLs).
+// Rules of ad blockers that no set of names can hold are left out, and the caller learns of it:
+// exceptions (@@), element hiding (##), options ($, but for $all and $important), and patterns (*,
+// ^ in the middle, regular expressions, parts of URLs).
 #pragma once
 
 #include <cstddef>
@@ -44,7 +44,8 @@ inline constexpr std::size_t deepest_blocked_url = 63;  // slashes
 struct block_entry {
   block_kind kind = block_kind::range;
   ip_range range;
-  // The domain; or host, path without a '/' at its end, and query. Scheme, user and default port do not matter.
+  // The domain; or host, path without a '/' at its end, and query. Scheme, user and default port do
+  // not matter.
   std::string name;
 
   // 192.0.2.0/24, host, .domain, host/path, .domain/path, |host/path|

@@ -1,8 +1,8 @@
 // The addresses, domains and URLs in a line of any text: access logs, mail logs, reports.
 //
-// A thing is what could be one by its form: a word with a dot and an ending of letters is a domain, whether or not
-// it exists. Ports, brackets and punctuation around it are left away; the part before '@' is no domain; what is
-// inside a URL is not looked at again.
+// A thing is what could be one by its form: a word with a dot and an ending of letters is a domain,
+// whether or not it exists. Ports, brackets and punctuation around it are left away; the part
+// before '@' is no domain; what is inside a URL is not looked at again.
 #pragma once
 
 #include <cstdint>

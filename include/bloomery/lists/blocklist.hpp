@@ -1,5 +1,6 @@
-// Block lists of addresses, domains and URLs as one filter: a router or a browser asks a few bits an entry and needs the
-// list itself only for what the filter reports (Broder and Mitzenmacher 2004).
+// Block lists of addresses, domains and URLs as one filter: a router or a browser asks a few bits
+// an entry and needs the list itself only for what the filter reports (Broder and Mitzenmacher
+// 2004).
 //
 // An entry is one string; its first byte says what kind:
 //
@@ -8,13 +9,15 @@
 //     'U' host path ?query        'W' the same on all hosts of a domain        'P' a URL alone
 //     'M' number                  something occurs in the list: see `census` in the source
 //
-// To ask for an address is to ask for it masked to each length, one string for each: logically a filter for each
-// length (Dharmapurikar et al. 2003, for routing tables). A domain is asked for with its parents, a URL with the parents
-// of its host and the beginnings of its path. The marks tell which lengths, numbers of labels and depths of paths
-// there are, so nothing is asked that no entry can be; merged filters have the marks of both.
+// To ask for an address is to ask for it masked to each length, one string for each: logically a
+// filter for each length (Dharmapurikar et al. 2003, for routing tables). A domain is asked for
+// with its parents, a URL with the parents of its host and the beginnings of its path. The marks
+// tell which lengths, numbers of labels and depths of paths there are, so nothing is asked that no
+// entry can be; merged filters have the marks of both.
 //
-// The rate of false alarms holds for an address, a domain or a URL, whatever it takes to ask: the filter is sized for
-// the largest number of strings that one of them can take with what occurs in the list.
+// The rate of false alarms holds for an address, a domain or a URL, whatever it takes to ask: the
+// filter is sized for the largest number of strings that one of them can take with what occurs in
+// the list.
 #pragma once
 
 #include <cstddef>
@@ -38,8 +41,8 @@ namespace bloomery {
 
 struct block_list_options {
   double fpr = 1e-3;  // of an address, a domain or a URL
-  // Not 0: room for so many entries of any kinds and lengths. Lists that are built with the same number, rate and
-  // seed can be merged.
+  // Not 0: room for so many entries of any kinds and lengths. Lists that are built with the same
+  // number, rate and seed can be merged.
   std::uint64_t room = 0;
   std::uint64_t seed = 0;
   std::filesystem::path directory = ".";  // where a long list may be spooled
@@ -55,7 +58,8 @@ class block_list_builder {
   void add(const block_entry& entry);
   void add_address(const ip_address& address) { add(range_entry({address, address.bits()})); }
   void add_range(const ip_range& range) { add(range_entry(range)); }
-  // A domain with all below it, a host alone, a page with all below it. These throw errc::bad_argument for what is none.
+  // A domain with all below it, a host alone, a page with all below it. These throw
+  // errc::bad_argument for what is none.
   void add_domain(std::string_view domain);
   void add_host(std::string_view host);
   void add_url(std::string_view text);
@@ -91,8 +95,8 @@ class block_list {
   // The most strings that asking for one thing takes.
   [[nodiscard]] std::size_t questions() const noexcept;
 
-  // The entry that blocks it, the narrowest where there are several; nothing when none does. What is no domain or no
-  // URL is not blocked. For many at a time, block_batch is faster.
+  // The entry that blocks it, the narrowest where there are several; nothing when none does. What
+  // is no domain or no URL is not blocked. For many at a time, block_batch is faster.
   [[nodiscard]] std::optional<block_entry> check_address(const ip_address& address) const;
   [[nodiscard]] std::optional<block_entry> check_domain(std::string_view domain) const;
   [[nodiscard]] std::optional<block_entry> check_url(std::string_view text) const;
@@ -105,8 +109,8 @@ class block_list {
   std::unique_ptr<plan_of_questions> plan_;
 };
 
-// What a filter reports, looked up in the list itself: first all that was reported is wanted, then the entries of the
-// list pass by once. Holds no more of the list than was wanted.
+// What a filter reports, looked up in the list itself: first all that was reported is wanted, then
+// the entries of the list pass by once. Holds no more of the list than was wanted.
 class block_confirmation {
  public:
   void want(std::string_view derived);

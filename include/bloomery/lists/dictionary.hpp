@@ -1,9 +1,9 @@
-// Words of a language in a filter: the spelling list of a machine with little memory (McIlroy 1982, "Development of a
-// spelling list"). A word that is not in it is surely none of the list; a wrong word slips through at the rate that was
-// asked for.
+// Words of a language in a filter: the spelling list of a machine with little memory (McIlroy 1982,
+// "Development of a spelling list"). A word that is not in it is surely none of the list; a wrong
+// word slips through at the rate that was asked for.
 //
-// A filter cannot be read, so what else has to be known of the words goes in as strings that no word is, each after a
-// control character:
+// A filter cannot be read, so what else has to be known of the words goes in as strings that no
+// word is, each after a control character:
 //
 //     word                a word
 //     01 word             a word that must not get a capital
@@ -13,8 +13,8 @@
 //     05 number / 256     and the page of Unicode that it is on, so that finding all takes 4,352 questions
 //     06 01 or 06 02      whether there are strings of that sort
 //
-// This is the part that knows no language: strings are compared as they are. text/speller.hpp takes texts apart, knows
-// capitals, and normalises.
+// This is the part that knows no language: strings are compared as they are. text/speller.hpp takes
+// texts apart, knows capitals, and normalises.
 #pragma once
 
 #include <cstdint>
@@ -82,8 +82,9 @@ class dictionary_filter {
   [[nodiscard]] bool contains_free(std::string_view word) const { return filter_.contains(word); }
   [[nodiscard]] bool contains_capitals(std::string_view folded) const;
 
-  // Words that one edit makes of this one: a character more, less or another, or two neighbours exchanged (Damerau
-  // 1964). Best first. Each of the hundreds of strings that are tried may be a false positive.
+  // Words that one edit makes of this one: a character more, less or another, or two neighbours
+  // exchanged (Damerau 1964). Best first. Each of the hundreds of strings that are tried may be a
+  // false positive.
   [[nodiscard]] std::vector<suggestion> near(std::string_view word);
   // The characters of the words, in the order of Unicode.
   [[nodiscard]] const std::u32string& letters();

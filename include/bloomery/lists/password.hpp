@@ -1,8 +1,10 @@
-// Passwords that nobody should choose: a dictionary that everybody may copy, since it cannot be listed (Spafford 1992,
-// "OPUS: preventing weak password choices"), and, if wanted, all that one edit makes of its words (Manber and Wu 1994).
+// Passwords that nobody should choose: a dictionary that everybody may copy, since it cannot be
+// listed (Spafford 1992, "OPUS: preventing weak password choices"), and, if wanted, all that one
+// edit makes of its words (Manber and Wu 1994).
 //
-// One edit is one character too many, too few or another. A list of n characters a word has some 200 n such neighbours
-// in ASCII alone. Instead a word w goes in with what is left of it without its character i, for each i:
+// One edit is one character too many, too few or another. A list of n characters a word has some
+// 200 n such neighbours in ASCII alone. Instead a word w goes in with what is left of it without
+// its character i, for each i:
 //
 //     "whole" w                           1 string
 //     i, w without character i            n strings
@@ -16,8 +18,9 @@
 //
 // The position keeps words out that are two edits away. Characters are Unicode code points.
 //
-// The filter also remembers which lengths its words have. A candidate is asked for only what a word of such a length
-// can be, and the rate of false alarms that was asked for holds for a candidate of any length, whatever it takes to ask.
+// The filter also remembers which lengths its words have. A candidate is asked for only what a word
+// of such a length can be, and the rate of false alarms that was asked for holds for a candidate of
+// any length, whatever it takes to ask.
 #pragma once
 
 #include <cstdint>
@@ -36,7 +39,8 @@ namespace bloomery {
 inline constexpr std::size_t password_digest_bytes = 20;
 
 struct password_options {
-  // password: the list holds passwords. near_password: and one edit away is too near. password_digest: it holds digests.
+  // password: the list holds passwords. near_password: and one edit away is too near.
+  // password_digest: it holds digests.
   key_rule rule = key_rule::password;
   double fpr = 1e-3;  // of a candidate
   std::uint64_t seed = 0;
@@ -47,7 +51,8 @@ class password_builder {
  public:
   explicit password_builder(const password_options& o);
 
-  // A password, or the 20 bytes of a digest; throws errc::bad_argument when it is of another length.
+  // A password, or the 20 bytes of a digest; throws errc::bad_argument when it is of another
+  // length.
   void add(std::string_view word);
   [[nodiscard]] std::uint64_t words() const noexcept { return words_; }
   [[nodiscard]] any_filter build();

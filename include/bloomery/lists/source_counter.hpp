@@ -1,5 +1,6 @@
-// Who sends most: lines, packets or requests counted by the address that they come from, in memory that does not grow
-// with the addresses. A count-min sketch has the counts, never too low; a top-k sketch has the names.
+// Who sends most: lines, packets or requests counted by the address that they come from, in memory
+// that does not grow with the addresses. A count-min sketch has the counts, never too low; a top-k
+// sketch has the names.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +26,8 @@ class source_counter {
   explicit source_counter(std::uint32_t wanted);
 
   void add(const ip_address& source);
-  // The largest count first, equal ones by address. Too high by more than 0.01 % of all in one case of a hundred.
+  // The largest count first, equal ones by address. Too high by more than 0.01 % of all in one case
+  // of a hundred.
   [[nodiscard]] std::vector<counted_source> top() const;
 
  private:

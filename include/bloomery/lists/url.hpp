@@ -1,9 +1,9 @@
 // URLs and host names in one form each, so that two that mean the same are the same string.
 //
-// The rules are those of RFC 3986, section 6.2.2 and 6.2.3: scheme and host in small letters, no default port, %41 as A,
-// other escapes in capitals, no dot segments, "/" for an empty path. Beyond it, as what fetches the page does not
-// see it: the fragment, user and password, an empty query and the dot after a host name are dropped; characters that
-// may not stand in a URL are escaped.
+// The rules are those of RFC 3986, section 6.2.2 and 6.2.3: scheme and host in small letters, no
+// default port, %41 as A, other escapes in capitals, no dot segments, "/" for an empty path. Beyond
+// it, as what fetches the page does not see it: the fragment, user and password, an empty query and
+// the dot after a host name are dropped; characters that may not stand in a URL are escaped.
 //
 // Names outside ASCII stay as they are: xn-- and UTF-8 forms of a name are two names here.
 #pragma once

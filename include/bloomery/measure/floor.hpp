@@ -1,10 +1,11 @@
-// The floor: the least that any filter of a given size can cost. To answer for a key a filter must hash it and
-// read one line of memory that only the hash tells; to add it, read the line, change it and write it back. This
-// does that and nothing else, for many keys at once, with the machine's widest instructions and the best
-// prefetching known. What a filter takes above it is the filter's own work.
+// The floor: the least that any filter of a given size can cost. To answer for a key a filter must
+// hash it and read one line of memory that only the hash tells; to add it, read the line, change it
+// and write it back. This does that and nothing else, for many keys at once, with the machine's
+// widest instructions and the best prefetching known. What a filter takes above it is the filter's
+// own work.
 //
-// Which order of loads and prefetches is best depends on the machine and on whether the array fits into a
-// cache, so there are several pipelines, and the fastest is found by trying them.
+// Which order of loads and prefetches is best depends on the machine and on whether the array fits
+// into a cache, so there are several pipelines, and the fastest is found by trying them.
 #pragma once
 
 #include <cstddef>
@@ -27,12 +28,12 @@ class floor_pipeline {
   constexpr floor_pipeline(const char* label, read_loop reading, write_loop writing) noexcept
       : name_(label), read_(reading), write_(writing) {}
 
-  // "avx512 14/1": prefetched 14 groups of eight keys ahead, and again 1 ahead; "0/1": only 1 ahead; "8": found 8 groups
-  // ahead and not prefetched.
+  // "avx512 14/1": prefetched 14 groups of eight keys ahead, and again 1 ahead; "0/1": only 1
+  // ahead; "8": found 8 groups ahead and not prefetched.
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
 
-  // Lines are eight words each, at least one; a key's is number high64(mix64(key) * lines). How many of the
-  // keys have a line with a set bit.
+  // Lines are eight words each, at least one; a key's is number high64(mix64(key) * lines). How
+  // many of the keys have a line with a set bit.
   [[nodiscard]] std::uint64_t read(std::span<const std::uint64_t> lines,
                                    const mixed_integers& keys) const noexcept {
     return read_(lines.data(), lines.size() / 8, keys.keys.data(), keys.keys.size(),
@@ -52,16 +53,16 @@ class floor_pipeline {
 // All that this machine can run. BLOOMERY_KERNEL has no say here: the floor is the machine's.
 [[nodiscard]] std::span<const floor_pipeline> floor_pipelines();
 
-// The fastest for an array like this one, by running each over the keys some times: about half a second with a
-// million keys. There should be about that many different ones, or their lines stay in the cache. Looking for
-// the fastest write leaves the lines changed.
+// The fastest for an array like this one, by running each over the keys some times: about half a
+// second with a million keys. There should be about that many different ones, or their lines stay
+// in the cache. Looking for the fastest write leaves the lines changed.
 [[nodiscard]] const floor_pipeline& fastest_read(std::span<const std::uint64_t> lines,
                                                  const mixed_integers& keys);
 [[nodiscard]] const floor_pipeline& fastest_write(std::span<std::uint64_t> lines,
                                                   const mixed_integers& keys);
 
-// The instructions that the batch calls of this process use: "portable", "avx2", "avx512" or "neon". The
-// environment variable BLOOMERY_KERNEL asks for others than the best.
+// The instructions that the batch calls of this process use: "portable", "avx2", "avx512" or
+// "neon". The environment variable BLOOMERY_KERNEL asks for others than the best.
 [[nodiscard]] std::string_view kernel_in_use() noexcept;
 
 }  // namespace bloomery

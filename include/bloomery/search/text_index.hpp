@@ -1,23 +1,26 @@
-// Which documents contain these words: a filter of words for each document, stored by bits instead of by documents.
+// Which documents contain these words: a filter of words for each document, stored by bits instead
+// of by documents.
 //
-// The filters of documents of about the same length have the same number of bits, so those of a group are a table
+// The filters of documents of about the same length have the same number of bits, so those of a
+// group are a table
 //
 //               document 0  1  2  3  ...
 //     bit 0              0  1  0  0          a row for each bit of the filters,
 //     bit 1              1  1  0  1          a column for each document
 //     ...
 //
-// kept row by row. A word has the same few rows in all documents of a group: their AND has a 1 for each document that
-// may contain it, and for several words one ANDs on. A question reads some rows from front to end, whatever the number
-// of documents, and nothing else. (Bit-sliced signatures; Ramakrishna 1989 searched text with Bloom filters. The two
-// systems that made them fast again: BitFunnel, Goodwin et al. 2017, and COBS, Bingmann et al. 2019, for k-mers.)
+// kept row by row. A word has the same few rows in all documents of a group: their AND has a 1 for
+// each document that may contain it, and for several words one ANDs on. A question reads some rows
+// from front to end, whatever the number of documents, and nothing else. (Bit-sliced signatures;
+// Ramakrishna 1989 searched text with Bloom filters. The two systems that made them fast again:
+// BitFunnel, Goodwin et al. 2017, and COBS, Bingmann et al. 2019, for k-mers.)
 //
-// Groups go by the number of different words in steps of a fifth or so: one filter size for all would waste nearly
-// all of it on short documents. Rows follow each other without padding, so a group of one long document is just
-// its filter.
+// Groups go by the number of different words in steps of a fifth or so: one filter size for all
+// would waste nearly all of it on short documents. Rows follow each other without padding, so a
+// group of one long document is just its filter.
 //
-// No document that contains all the words is missed. Others are reported at a rate below `fpr` for each word, so below
-// fpr^w for w words.
+// No document that contains all the words is missed. Others are reported at a rate below `fpr` for
+// each word, so below fpr^w for w words.
 #pragma once
 
 #include <cmath>
@@ -38,7 +41,8 @@ namespace bloomery {
 enum class term_kind : std::uint16_t {
   words = 1,  // of a text: text/word_scanner.hpp
   kmers =
-      2,  // canonical k-mers of sequences: all pieces of k bases, each the lesser of its two strands
+      // canonical k-mers of sequences: all pieces of k bases, each the lesser of its two strands
+  2,
 };
 enum class document_unit : std::uint16_t { file = 0, paragraph = 1 };
 
@@ -57,7 +61,8 @@ struct text_index_options {
   return hash_key(xxh3_hasher(seed), term);
 }
 
-// How many of `number` terms a share of them is, at least; a share such as 0.7 of 10 is 7, though their product is a little more.
+// How many of `number` terms a share of them is, at least; a share such as 0.7 of 10 is 7, though
+// their product is a little more.
 [[nodiscard]] inline std::uint64_t terms_needed(double share, std::uint64_t number) noexcept {
   return static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(number) - 1e-9));
 }
@@ -67,11 +72,13 @@ struct indexed_document {
   std::uint32_t line = 0;  // where a paragraph begins; 0 for a whole file
 };
 
-// Borrowed bytes. Opening looks at the header and the list of groups alone; what a question reads of the rest is checked
-// when it is read. An index of up to 1 MiB is checked against its checksum at once, as filters are.
+// Borrowed bytes. Opening looks at the header and the list of groups alone; what a question reads
+// of the rest is checked when it is read. An index of up to 1 MiB is checked against its checksum
+// at once, as filters are.
 class text_index_view {
  public:
-  // Throws errc::not_bloomery, unsupported or corrupt; bad_argument unless the bytes are aligned for 64-bit words.
+  // Throws errc::not_bloomery, unsupported or corrupt; bad_argument unless the bytes are aligned
+  // for 64-bit words.
   explicit text_index_view(std::span<const std::byte> bytes);
 
   struct group {
@@ -91,9 +98,9 @@ class text_index_view {
   // All the tables together.
   [[nodiscard]] std::uint64_t bits() const noexcept;
 
-  // The documents that may contain all of these terms, or at least this share of the different ones, in the order in
-  // which they were added. Throws errc::bad_argument when there are none or the share is not in (0, 1], and
-  // errc::corrupt when the file turns out to be damaged.
+  // The documents that may contain all of these terms, or at least this share of the different
+  // ones, in the order in which they were added. Throws errc::bad_argument when there are none or
+  // the share is not in (0, 1], and errc::corrupt when the file turns out to be damaged.
   [[nodiscard]] std::vector<std::uint32_t> find(std::span<const std::uint64_t> hashes,
                                                 double share = 1.0) const;
   // Nothing for a document that another one has replaced; find() reports none of these.
@@ -109,7 +116,8 @@ class text_index_view {
   // How many documents without any of this many words one should expect to be reported.
   [[nodiscard]] double expected_false(std::uint64_t terms) const;
 
-  // Throws errc::corrupt unless the checksum holds and every number in the file is one that it may be.
+  // Throws errc::corrupt unless the checksum holds and every number in the file is one that it may
+  // be.
   void verify() const;
 
  private:

@@ -5,8 +5,9 @@
 //     builder.add(file, 0, words.all());             // a distinct_hashes of its words
 //     builder.save("notes.bloom");
 //
-// A document is hashed into its own filter and goes to a scratch file; what stays in memory is 32 bytes for each document
-// and the paths. The tables are made from the scratch file at the end, 64 MiB at a time.
+// A document is hashed into its own filter and goes to a scratch file; what stays in memory is 32
+// bytes for each document and the paths. The tables are made from the scratch file at the end, 64
+// MiB at a time.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +24,9 @@
 
 namespace bloomery {
 
-// The different hashes of a document: an open table, kept from one document to the next. Where a hash stands in it depends
-// on a secret, or documents could be written that fill one place of it only.
+// The different hashes of a document: an open table, kept from one document to the next. Where a
+// hash stands in it depends on a secret, or documents could be written that fill one place of it
+// only.
 class distinct_hashes {
  public:
   // A table of 1 GiB. So many words are no document.
@@ -67,11 +69,12 @@ class text_index_builder {
  public:
   // Scratch space is taken in `directory`. Throws errc::bad_argument.
   text_index_builder(const text_index_options& o, const std::filesystem::path& directory);
-  // Begins with the documents of an index, which must outlive the builder, and goes on with its options.
+  // Begins with the documents of an index, which must outlive the builder, and goes on with its
+  // options.
   text_index_builder(const text_index_view& old, const std::filesystem::path& directory);
 
-  // These three may be called in several threads at once. Documents stand in the order of file and line, whatever the
-  // order in which they are added.
+  // These three may be called in several threads at once. Documents stand in the order of file and
+  // line, whatever the order in which they are added.
   std::uint32_t add_file(std::string_view path);
   void add(std::uint32_t file, std::uint32_t line, std::span<const std::uint64_t> hashes);
   // Forgets a file that could not be read to its end.
@@ -81,8 +84,8 @@ class text_index_builder {
   [[nodiscard]] std::uint64_t documents() const noexcept { return added_.size(); }
   [[nodiscard]] const text_index_options& options() const noexcept { return options_; }
 
-  // Writes the index, atomically; once. Documents of the old index whose file was added again and not dropped are
-  // replaced.
+  // Writes the index, atomically; once. Documents of the old index whose file was added again and
+  // not dropped are replaced.
   void save(const std::filesystem::path& path);
 
  private:

@@ -1,13 +1,14 @@
-// Filters as sets: union, intersection, folding, and the question whether one set may be part of another.
+// Filters as sets: union, intersection, folding, and the question whether one set may be part of
+// another.
 //
-// All of it works on bits alone, at the speed of the memory, because equal hashes set equal bits: the OR of
-// two filters is the filter of the union, to the bit. The AND is a filter that contains the intersection and
-// is never larger than either; it may have more false positives than a filter built from the
-// intersection would. Folding by D makes a filter of 1/D of the size that contains the same keys, as
-// if it had been built at that size.
+// All of it works on bits alone, at the speed of the memory, because equal hashes set equal bits:
+// the OR of two filters is the filter of the union, to the bit. The AND is a filter that contains
+// the intersection and is never larger than either; it may have more false positives than a filter
+// built from the intersection would. Folding by D makes a filter of 1/D of the size that contains
+// the same keys, as if it had been built at that size.
 //
-// Filters that differ in shape (and, as keyed filters, in hash or seed) are refused with the difference
-// named: their bits mean different things.
+// Filters that differ in shape (and, as keyed filters, in hash or seed) are refused with the
+// difference named: their bits mean different things.
 #pragma once
 
 #include <algorithm>
@@ -39,21 +40,23 @@ void and_words(std::span<std::uint64_t> into, std::span<const std::uint64_t> fro
 [[nodiscard]] std::uint64_t count_union(std::span<const std::uint64_t> a,
                                         std::span<const std::uint64_t> b) noexcept;
 
-// Throws errc::unsupported, saying what cannot be done to it, for filters that are not arrays of bits.
+// Throws errc::unsupported, saying what cannot be done to it, for filters that are not arrays of
+// bits.
 void check_of_bits(const shape& s, std::string_view what);
 
-// The shape after folding by `divisor`. Throws errc::bad_argument unless it divides the units: the bits of
-// a classic filter, those of a slice of a partitioned one, the blocks of a blocked one.
+// The shape after folding by `divisor`. Throws errc::bad_argument unless it divides the units: the
+// bits of a classic filter, those of a slice of a partitioned one, the blocks of a blocked one.
 [[nodiscard]] shape folded_shape(const shape& s, std::uint64_t divisor);
 void fold_words(std::span<std::uint64_t> into, std::span<const std::uint64_t> from, const shape& s,
                 std::uint64_t divisor);
 
 }  // namespace detail
 
-// ---- filters of hashes -----------------------------------------------------------------------------
+// ---- filters of hashes
+// -----------------------------------------------------------------------------
 
-// In place: the union, its keys() being the calls of add that went into both; and the intersection, its
-// keys() being the smaller of the two, which is the most that it can hold.
+// In place: the union, its keys() being the calls of add that went into both; and the intersection,
+// its keys() being the smaller of the two, which is the most that it can hold.
 template <class Probes>
 bit_filter<Probes>& operator|=(bit_filter<Probes>& into, const bit_view<Probes>& from) {
   check_combinable(into.shape(), from.shape());
@@ -96,15 +99,16 @@ template <class Probes>
   return result;
 }
 
-// False when some key of `part` is surely not in `all`; true when every bit of `part` is set in `all`. Also
-// the query that is itself a filter: of all the keys that it holds, at once.
+// False when some key of `part` is surely not in `all`; true when every bit of `part` is set in
+// `all`. Also the query that is itself a filter: of all the keys that it holds, at once.
 template <class Probes>
 [[nodiscard]] bool may_cover(const bit_view<Probes>& all, const bit_view<Probes>& part) {
   check_combinable(all.shape(), part.shape());
   return detail::covers_words(all.words(), part.words());
 }
 
-// ---- the same for keyed filters, which must agree in hash and seed too -----------------------------
+// ---- the same for keyed filters, which must agree in hash and seed too
+// -----------------------------
 
 template <class Probes, class Hasher, class From>
 keyed<bit_filter<Probes>, Hasher>& operator|=(keyed<bit_filter<Probes>, Hasher>& into,

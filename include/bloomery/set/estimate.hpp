@@ -1,12 +1,12 @@
 // What filters tell about the sets behind them: how many keys, how many in common.
 //
-// A filter of n keys leaves a bit at 0 with probability q(n) = q^n, where q is the chance that one key
-// spares it. So the number of zeros gives n, the zeros of the OR of two filters give the size of
-// the union, and the intersection follows. (Swamidass and Baldi 2007; Papapetrou et al. 2010.)
+// A filter of n keys leaves a bit at 0 with probability q(n) = q^n, where q is the chance that one
+// key spares it. So the number of zeros gives n, the zeros of the OR of two filters give the size
+// of the union, and the intersection follows. (Swamidass and Baldi 2007; Papapetrou et al. 2010.)
 //
-// Each estimate comes with its standard error, from the exact variances and covariances of the numbers of
-// zeros for the layout at hand. They differ: keys of a blocked filter crowd into blocks, which
-// moves the zeros together; docs/math.md has the derivation.
+// Each estimate comes with its standard error, from the exact variances and covariances of the
+// numbers of zeros for the layout at hand. They differ: keys of a blocked filter crowd into blocks,
+// which moves the zeros together; docs/math.md has the derivation.
 #pragma once
 
 #include <cstdint>

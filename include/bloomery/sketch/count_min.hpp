@@ -5,13 +5,15 @@
 //     words 1-7 zero
 //     then      row 0: width counters | row 1 | ... | row d-1 | zeros up to the end
 //
-// A key has one counter in each row, like a bit in each slice of a partitioned filter, and the least of
-// them is its count. Counters have 8, 16, 32 or 64 bits and saturate; a saturated one stays as it is, for
-// nobody knows any more what it stood for, and "at least that many" remains true.
+// A key has one counter in each row, like a bit in each slice of a partitioned filter, and the
+// least of them is its count. Counters have 8, 16, 32 or 64 bits and saturate; a saturated one
+// stays as it is, for nobody knows any more what it stood for, and "at least that many" remains
+// true.
 //
-// Variant 0 adds to all counters of a key; what was added can be removed again. Variant 1 is conservative
-// (Estan and Varghese 2002): a key that brings b with counters of at least m can have at most m + b, so
-// counters rise to m + b and larger ones stay. Much less error on skewed streams, but no removal.
+// Variant 0 adds to all counters of a key; what was added can be removed again. Variant 1 is
+// conservative (Estan and Varghese 2002): a key that brings b with counters of at least m can have
+// at most m + b, so counters rise to m + b and larger ones stay. Much less error on skewed streams,
+// but no removal.
 #pragma once
 
 #include <concepts>
@@ -37,11 +39,12 @@ class count_min_view : public detail::batch_answers<count_min_view> {
   static constexpr filter_kind kind = filter_kind::count_min;
   static constexpr probe_scheme scheme = probe_scheme::multiply;
 
-  // Throws errc::bad_argument unless the plan's shape is one of this kind and `words` holds its bits,
-  // errc::corrupt when words that must be zero are not.
+  // Throws errc::bad_argument unless the plan's shape is one of this kind and `words` holds its
+  // bits, errc::corrupt when words that must be zero are not.
   count_min_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
-  // An upper bound on the sum of the counts added for this hash (as long as no counter is saturated).
+  // An upper bound on the sum of the counts added for this hash (as long as no counter is
+  // saturated).
   [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept;
   void count_batch(std::span<const std::uint64_t> hashes,
                    std::span<std::uint64_t> counts) const noexcept;
@@ -50,8 +53,8 @@ class count_min_view : public detail::batch_answers<count_min_view> {
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
 
-  // May this key have the share phi of the total? Never a wrong no; a wrong yes for a key with less than
-  // (phi - epsilon) * total has a probability of at most delta.
+  // May this key have the share phi of the total? Never a wrong no; a wrong yes for a key with less
+  // than (phi - epsilon) * total has a probability of at most delta.
   [[nodiscard]] bool heavy(std::uint64_t hash, double phi) const noexcept {
     return is_heavy(count(hash), phi);
   }
@@ -74,8 +77,8 @@ class count_min_view : public detail::batch_answers<count_min_view> {
   [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
     return {words_, static_cast<std::size_t>(shape().bits / 64)};
   }
-  // Share of the counters that are not zero; the chance that a key that was never added has a count. Both
-  // read the whole array.
+  // Share of the counters that are not zero; the chance that a key that was never added has a
+  // count. Both read the whole array.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
 
@@ -101,7 +104,8 @@ class count_min : public count_min_view {
  public:
   using view = count_min_view;
 
-  // Sized for membership: o.keys different keys, of which absent ones have a count with probability fpr.
+  // Sized for membership: o.keys different keys, of which absent ones have a count with probability
+  // fpr.
   explicit count_min(const options& o)
       : count_min(sizing::make_plan({.kind = kind, .keys = o.keys, .fpr = o.fpr})) {}
   // Sized for counts. A template, so that count_min({.keys = ...}) can only mean options.
@@ -135,19 +139,21 @@ class count_min : public count_min_view {
   void add_and_count(std::span<const std::uint64_t> hashes, std::span<const std::uint64_t> counts,
                      std::span<std::uint64_t> sums) noexcept;
 
-  // Takes `count` away again. False, and nothing changed, when the key surely has less than that, and
-  // always under conservative update: its counters are shared, not summed. Removing what was never
-  // added but seems to be there makes counts of other keys too low.
+  // Takes `count` away again. False, and nothing changed, when the key surely has less than that,
+  // and always under conservative update: its counters are shared, not summed. Removing what was
+  // never added but seems to be there makes counts of other keys too low.
   bool remove(std::uint64_t hash, std::uint64_t count = 1) noexcept;
   std::size_t remove_batch(std::span<const std::uint64_t> hashes) noexcept;
 
-  // As if all that went into `other` had been added here: exactly so without conservative update. With
-  // it the sums are still never too low and never above those of a plain sketch, but they are not what one
-  // conservative sketch of both streams would say: mostly more. Throws errc::mismatch for another shape.
+  // As if all that went into `other` had been added here: exactly so without conservative update.
+  // With it the sums are still never too low and never above those of a plain sketch, but they are
+  // not what one conservative sketch of both streams would say: mostly more. Throws errc::mismatch
+  // for another shape.
   void merge(const view& other);
-  // Becomes the sum of these, each times its weight; this sketch may be one of them, and loses what it has
-  // otherwise. False, and nothing changed, when a counter would have to be below 0 or above the most that it
-  // holds, or the total outside of 64 bits. Throws errc::mismatch for another shape.
+  // Becomes the sum of these, each times its weight; this sketch may be one of them, and loses what
+  // it has otherwise. False, and nothing changed, when a counter would have to be below 0 or above
+  // the most that it holds, or the total outside of 64 bits. Throws errc::mismatch for another
+  // shape.
   [[nodiscard]] bool assign_sum(std::span<const weighted_count_min> terms);
 
   [[nodiscard]] std::span<std::uint64_t> mutable_words() noexcept { return array_.words(); }
@@ -159,7 +165,8 @@ class count_min : public count_min_view {
   static std::uint64_t checked_bits(const plan& p);
   static bit_array copy_of(const view& other);
   void rebind() noexcept { borrow(array_.words().data()); }
-  // The counters of many keys, by one each without counts; what calls of add with counts of this sum leave behind.
+  // The counters of many keys, by one each without counts; what calls of add with counts of this
+  // sum leave behind.
   void add_run(std::span<const std::uint64_t> hashes, const std::uint64_t* counts) noexcept;
   void add_totals(std::uint64_t calls, std::uint64_t count) noexcept;
 
@@ -168,9 +175,10 @@ class count_min : public count_min_view {
 
 // The keys with at least the share phi of a stream, kept up to date while it is added to a sketch.
 //
-// A key that ends with that share has had it when it last came, and its count is never too low: so it is
-// among the candidates then and is not dropped afterwards. There are at most ceil(2 / phi) candidates,
-// enough for a sketch with epsilon <= phi / 2; were there more, the one with the least count would go.
+// A key that ends with that share has had it when it last came, and its count is never too low: so
+// it is among the candidates then and is not dropped afterwards. There are at most ceil(2 / phi)
+// candidates, enough for a sketch with epsilon <= phi / 2; were there more, the one with the least
+// count would go.
 class heavy_hitters {
  public:
   struct entry {

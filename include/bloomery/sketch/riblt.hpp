@@ -1,24 +1,25 @@
-// A rateless invertible Bloom lookup table: the difference of two sets from about 1.35 symbols for each element of it,
-// however large the sets are (Yang, Gilad and Alizadeh 2024; the table itself is Goodrich and Mitzenmacher 2011).
+// A rateless invertible Bloom lookup table: the difference of two sets from about 1.35 symbols for
+// each element of it, however large the sets are (Yang, Gilad and Alizadeh 2024; the table itself
+// is Goodrich and Mitzenmacher 2011).
 //
 //     bloomery::riblt_encoder there(their_items);         // an endless stream of symbols that depends on the set alone
 //     bloomery::riblt_decoder here(my_items);
 //     while (!here.complete()) here.add(there.symbols(here.symbols(), 100));
 //     here.only_there(), here.only_here()
 //
-// A symbol is the XOR of some items, the XOR of their checks, and how many they are. Item and symbol i meet with
-// probability 2/(i+2), by a walk that only the item decides:
+// A symbol is the XOR of some items, the XOR of their checks, and how many they are. Item and
+// symbol i meet with probability 2/(i+2), by a walk that only the item decides:
 //
 //     symbol     0   1   2   3   4   5   6   7   8 ...
 //     item a     x   x       x               x              all items are in symbol 0
 //     item b     x       x   x                       x
 //
-// The difference of the two parties' symbols holds the items that only one of them has; a symbol with one item tells
-// it, it is taken out of its other symbols, and so on. When symbol 0 is empty, all is told. Nobody needs to know beforehand
-// how large the difference is: the receiver says stop.
+// The difference of the two parties' symbols holds the items that only one of them has; a symbol
+// with one item tells it, it is taken out of its other symbols, and so on. When symbol 0 is empty,
+// all is told. Nobody needs to know beforehand how large the difference is: the receiver says stop.
 //
-// Items are 64-bit hashes of keys, each at most once in a set. Equal items of different keys are one item; exact use needs a check of the keys.
-// docs/math.md derives the walk.
+// Items are 64-bit hashes of keys, each at most once in a set. Equal items of different keys are
+// one item; exact use needs a check of the keys. docs/math.md derives the walk.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +42,8 @@ inline constexpr std::uint32_t riblt_most_symbols = std::uint32_t{1} << 31U;
 
 namespace detail {
 
-// An item on its way through the symbols. The same on every machine with IEEE doubles: division and square root are
-// exact to the last bit, and there is no sum of a product that could be fused.
+// An item on its way through the symbols. The same on every machine with IEEE doubles: division and
+// square root are exact to the last bit, and there is no sum of a product that could be fused.
 class riblt_walk {
  public:
   explicit riblt_walk(std::uint64_t item) noexcept : item_(item) {}
@@ -67,8 +68,9 @@ class riblt_encoder {
   // 16 bytes for each item, and 24 for each symbol that was asked for.
   explicit riblt_encoder(std::span<const std::uint64_t> items);
 
-  // Symbols first, first + 1, ...; valid until the next call. Takes time for each item, so ask for many at once: a million
-  // items take 0.4 s for the first 5,000. Throws errc::bad_argument above riblt_most_symbols.
+  // Symbols first, first + 1, ...; valid until the next call. Takes time for each item, so ask for
+  // many at once: a million items take 0.4 s for the first 5,000. Throws errc::bad_argument above
+  // riblt_most_symbols.
   [[nodiscard]] std::span<const riblt_symbol> symbols(std::size_t first, std::size_t count);
   [[nodiscard]] riblt_symbol symbol(std::size_t i);
 
@@ -85,11 +87,12 @@ class riblt_decoder {
  public:
   explicit riblt_decoder(std::span<const std::uint64_t> items) : here_(items) {}
 
-  // The next symbols of the other set, in order. Nobody needs to trust them: memory and time are bounded by their
-  // number. Throws errc::corrupt when they cannot come from a set.
+  // The next symbols of the other set, in order. Nobody needs to trust them: memory and time are
+  // bounded by their number. Throws errc::corrupt when they cannot come from a set.
   void add(std::span<const riblt_symbol> next);
 
-  // Whether the whole difference is known. Symbols that were made up may say so too: check what you use.
+  // Whether the whole difference is known. Symbols that were made up may say so too: check what you
+  // use.
   [[nodiscard]] bool complete() const noexcept;
   [[nodiscard]] std::size_t symbols() const noexcept { return rest_.size(); }
 

@@ -1,5 +1,5 @@
-// The spectral Bloom filter: a classic filter with counters for bits, which answers with the count of a
-// key (Cohen and Matias 2003).
+// The spectral Bloom filter: a classic filter with counters for bits, which answers with the count
+// of a key (Cohen and Matias 2003).
 //
 //     | primary: k counters of a key anywhere in it | secondary: half as many, in variant 2 only |
 //
@@ -12,11 +12,11 @@
 //                          other key - or everywhere by some. Such keys also go to a second, emptier filter,
 //                          and are answered from there. Keys can be removed.
 //
-// The count is never too low in variants 0 and 1 (before removals of what was not there). Recurring minimum
-// as published is too low for 0.2 to 4 % of the keys, because a key in the second filter is not counted
-// there while its minimum recurs. Here it is, once it is there. What remains: a key that never went
-// to the second filter but seems to be there, by collisions in all k places; see docs/math.md.
-// count_at_most() is never too low in any variant, and contains() never misses a key.
+// The count is never too low in variants 0 and 1 (before removals of what was not there). Recurring
+// minimum as published is too low for 0.2 to 4 % of the keys, because a key in the second filter is
+// not counted there while its minimum recurs. Here it is, once it is there. What remains: a key
+// that never went to the second filter but seems to be there, by collisions in all k places; see
+// docs/math.md. count_at_most() is never too low in any variant, and contains() never misses a key.
 //
 // Counters have 8, 16, 32 or 64 bits and saturate; a saturated one stays.
 #pragma once
@@ -48,8 +48,8 @@ class spectral_view : public detail::batch_answers<spectral_view> {
   static constexpr filter_kind kind = filter_kind::spectral;
   static constexpr probe_scheme scheme = probe_scheme::multiply;
 
-  // Throws errc::bad_argument unless the plan's shape is one of this kind and `words` holds its bits.
-  // Any words are a filter: every one is made of counters.
+  // Throws errc::bad_argument unless the plan's shape is one of this kind and `words` holds its
+  // bits. Any words are a filter: every one is made of counters.
   spectral_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
   [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept;
@@ -74,8 +74,8 @@ class spectral_view : public detail::batch_answers<spectral_view> {
   [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
     return {words_, static_cast<std::size_t>(shape().bits / 64)};
   }
-  // Share of the primary counters that are not zero; the chance that a key that was never added has a count.
-  // Both read the whole array.
+  // Share of the primary counters that are not zero; the chance that a key that was never added has
+  // a count. Both read the whole array.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
 
@@ -126,15 +126,15 @@ class spectral_filter : public spectral_view {
   void add_batch(std::span<const std::uint64_t> hashes,
                  std::span<const std::uint64_t> counts) noexcept;
 
-  // Takes `count` away again. False, and nothing changed, when the key surely has less than that, and
-  // always under minimal increase. Removing what was never added but seems to be there makes counts of
-  // other keys too low.
+  // Takes `count` away again. False, and nothing changed, when the key surely has less than that,
+  // and always under minimal increase. Removing what was never added but seems to be there makes
+  // counts of other keys too low.
   bool remove(std::uint64_t hash, std::uint64_t count = 1) noexcept;
   std::size_t remove_batch(std::span<const std::uint64_t> hashes) noexcept;
 
-  // Sums of counters: as if all that went into `other` had been added here under minimum selection, never too
-  // low under minimal increase. Throws errc::mismatch for another shape, and errc::unsupported under
-  // recurring minimum: a key may be in one of the second filters only.
+  // Sums of counters: as if all that went into `other` had been added here under minimum selection,
+  // never too low under minimal increase. Throws errc::mismatch for another shape, and
+  // errc::unsupported under recurring minimum: a key may be in one of the second filters only.
   void merge(const view& other);
 
   [[nodiscard]] std::span<std::uint64_t> mutable_words() noexcept { return array_.words(); }

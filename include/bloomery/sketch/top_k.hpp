@@ -3,21 +3,22 @@
 //     d rows of w buckets, each (fingerprint, counter); a key has one bucket in each row
 //     a list of the k keys with the largest counts, which holds the keys themselves
 //
-// A key that finds its own fingerprint in a bucket counts there. One that finds another's wears it down: the
-// counter falls by one with probability decay^counter, and at zero the bucket changes hands. So small keys
-// come and go, while large ones, once there, stay: decay^counter is soon next to nothing. The estimate of a
-// key, its largest counter, is never too high unless fingerprints collide; a key is listed when its
-// estimate is above the least count in the list.
+// A key that finds its own fingerprint in a bucket counts there. One that finds another's wears it
+// down: the counter falls by one with probability decay^counter, and at zero the bucket changes
+// hands. So small keys come and go, while large ones, once there, stay: decay^counter is soon next
+// to nothing. The estimate of a key, its largest counter, is never too high unless fingerprints
+// collide; a key is listed when its estimate is above the least count in the list.
 //
-// Beyond the paper: a listed key is counted exactly from then on, since the list knows it by name. Listed
-// counts are too low by what came before the key was listed, and no more.
+// Beyond the paper: a listed key is counted exactly from then on, since the list knows it by name.
+// Listed counts are too low by what came before the key was listed, and no more.
 //
-// The draws come from a state inside the sketch, which is part of its image, and are compared with a table
-// made in integer arithmetic: the same stream makes the same sketch on every machine, also when it was saved
-// and opened in between.
+// The draws come from a state inside the sketch, which is part of its image, and are compared with
+// a table made in integer arithmetic: the same stream makes the same sketch on every machine, also
+// when it was saved and opened in between.
 //
-// Keys come with their hash (filter/keyed.hpp makes hashes); keys with equal hashes are one key. The image
-// is laid out in docs/format.md; its size follows the lengths of the listed keys, so the shape's bits do.
+// Keys come with their hash (filter/keyed.hpp makes hashes); keys with equal hashes are one key.
+// The image is laid out in docs/format.md; its size follows the lengths of the listed keys, so the
+// shape's bits do.
 #pragma once
 
 #include <concepts>
@@ -59,8 +60,8 @@ inline constexpr std::size_t top_k_longest_key = 65536;
 
 namespace detail {
 
-// The buckets, in an image or in memory: word i holds a fingerprint in its low and a counter in its high
-// 32 bits, little-endian.
+// The buckets, in an image or in memory: word i holds a fingerprint in its low and a counter in its
+// high 32 bits, little-endian.
 struct bucket_rows {
   std::uint32_t depth = 0;
   std::uint64_t width = 0;
@@ -80,8 +81,9 @@ class top_k_view : public detail::batch_answers<top_k_view> {
   static constexpr filter_kind kind = filter_kind::top_k;
   static constexpr probe_scheme scheme = probe_scheme::multiply;
 
-  // Checks the list completely, and copies what finds a key in it; the rest stays in the words. Throws
-  // errc::bad_argument for a shape of another kind, errc::corrupt for words that contradict it or themselves.
+  // Checks the list completely, and copies what finds a key in it; the rest stays in the words.
+  // Throws errc::bad_argument for a shape of another kind, errc::corrupt for words that contradict
+  // it or themselves.
   top_k_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
   // Whether a key with this hash is listed now.
@@ -108,7 +110,8 @@ class top_k_view : public detail::batch_answers<top_k_view> {
   [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
   [[nodiscard]] std::span<const std::uint64_t> words() const noexcept { return words_; }
   [[nodiscard]] std::span<const std::uint64_t> buckets() const noexcept;
-  // Share of the buckets in use; the chance that a key that is not listed has the hash of one that is.
+  // Share of the buckets in use; the chance that a key that is not listed has the hash of one that
+  // is.
   [[nodiscard]] double fill() const noexcept { return rows_.fill(buckets().data()); }
   [[nodiscard]] double fpr() const noexcept;
 
@@ -137,17 +140,17 @@ class top_k : public detail::batch_answers<top_k> {
 
   explicit top_k(const options& o)
       : top_k(sizing::make_plan({.kind = kind, .keys = o.keys, .fpr = o.fpr})) {}
-  // Templates, so that top_k({.keys = ...}) can only mean options. A plan is that of an empty sketch: all
-  // of its bits are preamble and buckets.
+  // Templates, so that top_k({.keys = ...}) can only mean options. A plan is that of an empty
+  // sketch: all of its bits are preamble and buckets.
   template <std::same_as<top_k_options> Options>
   explicit top_k(const Options& o) : top_k(plan_of(o), o.decay, o.seed) {}
   template <std::same_as<plan> Plan>
   explicit top_k(const Plan& p) : top_k(p, top_k_options{}.decay, 0) {}
   explicit top_k(const view& other);
 
-  // Returns the key that was dropped from the list for this one, if any. Adding zero changes nothing; a
-  // count is one event with the distribution of so many single ones. Throws errc::bad_argument for a key of
-  // more than 64 KiB.
+  // Returns the key that was dropped from the list for this one, if any. Adding zero changes
+  // nothing; a count is one event with the distribution of so many single ones. Throws
+  // errc::bad_argument for a key of more than 64 KiB.
   std::optional<std::string> add(std::string_view key, std::uint64_t hash, std::uint64_t count = 1);
   // hashes[i] is that of keys[i]; the spans have one size. Throws before anything is added.
   void add_batch(std::span<const std::string_view> keys, std::span<const std::uint64_t> hashes);
@@ -195,8 +198,8 @@ class top_k : public detail::batch_answers<top_k> {
   static plan plan_of(const top_k_options& o);
 
   [[nodiscard]] bool full() const noexcept { return heap_.size() == k(); }
-  // What the counter of a key can be at most: an unlisted key with more than the weakest listed one has would
-  // have been listed, so a larger counter is another's with the same fingerprint.
+  // What the counter of a key can be at most: an unlisted key with more than the weakest listed one
+  // has would have been listed, so a larger counter is another's with the same fingerprint.
   [[nodiscard]] std::uint64_t most_for(bool listed) const noexcept;
   // Returns the estimate of the key after so many arrivals.
   std::uint64_t update_buckets(std::uint64_t hash, std::uint64_t count,

@@ -1,17 +1,19 @@
-// A store with a differential file (Severance and Lohman 1976), and a filter that says which records changed
-// (Gremillion 1982): the example of Bloom's paper that databases took up.
+// A store with a differential file (Severance and Lohman 1976), and a filter that says which
+// records changed (Gremillion 1982): the example of Bloom's paper that databases took up.
 //
 //     find(key) --> filter: changed? --probably--> changes.N: the log, on disk --not there: a wasted read--+
 //                       |                                                                                  |
 //                       +--surely not----------------------------------------> base.N: sorted, never changed
 //
-// Changes go to the end of a log. The log has no index of its keys in memory, but chains of records on disk, so looking
-// for a key that did not change costs some reads; the filter saves all of them but the share of its fpr.
-// merge() writes a new base with the changes in it. Its new name, base.N+1, is what makes it valid: a crash leaves the
-// old base and its log, or the new base; files of other numbers are removed when the store is opened.
+// Changes go to the end of a log. The log has no index of its keys in memory, but chains of records
+// on disk, so looking for a key that did not change costs some reads; the filter saves all of them
+// but the share of its fpr. merge() writes a new base with the changes in it. Its new name,
+// base.N+1, is what makes it valid: a crash leaves the old base and its log, or the new base; files
+// of other numbers are removed when the store is opened.
 //
-// A crash of the program loses nothing that put() returned from, one of the machine nothing that sync() returned from. One
-// program at a time: a second one waits. Not safe to use from several threads at once.
+// A crash of the program loses nothing that put() returned from, one of the machine nothing that
+// sync() returned from. One program at a time: a second one waits. Not safe to use from several
+// threads at once.
 #pragma once
 
 #include <cstdint>
@@ -34,15 +36,16 @@ struct differential_counts {
 
 class differential_store {
  public:
-  // Opens the store in this directory, or makes an empty one. The filter errs at most at this rate, however many
-  // changes there are; a rate of 1 means no filter.
+  // Opens the store in this directory, or makes an empty one. The filter errs at most at this rate,
+  // however many changes there are; a rate of 1 means no filter.
   explicit differential_store(const std::filesystem::path& directory, double fpr = 0.01);
   differential_store(const differential_store&) = delete;
   differential_store& operator=(const differential_store&) = delete;
   ~differential_store();
 
-  // The first base of an empty store: next(key, value) sets the two and returns true until there are no more. Keys
-  // ascend, byte by byte; throws errc::bad_argument, and changes nothing, when they do not.
+  // The first base of an empty store: next(key, value) sets the two and returns true until there
+  // are no more. Keys ascend, byte by byte; throws errc::bad_argument, and changes nothing, when
+  // they do not.
   using record_source = std::function<bool(std::string_view& key, std::string_view& value)>;
   void load(const record_source& next);
 
@@ -51,7 +54,8 @@ class differential_store {
   void erase(std::string_view key);
   void sync();
 
-  // Makes a new base of base and changes. Needs the room of a second base on disk, and memory for the changed keys.
+  // Makes a new base of base and changes. Needs the room of a second base on disk, and memory for
+  // the changed keys.
   void merge();
 
   [[nodiscard]] std::uint64_t base_records() const noexcept;

@@ -1,6 +1,7 @@
-// Hyphens by simple rules, with a list of exceptions that is slow to read: what Bloom's filter was made for (Bloom
-// 1970; Broder and Mitzenmacher 2004, section 3.1). The rules are right for most words. The filter holds those for which
-// they are wrong, and only words that the filter finds are looked up in the list.
+// Hyphens by simple rules, with a list of exceptions that is slow to read: what Bloom's filter was
+// made for (Bloom 1970; Broder and Mitzenmacher 2004, section 3.1). The rules are right for most
+// words. The filter holds those for which they are wrong, and only words that the filter finds are
+// looked up in the list.
 //
 //     word -> filter -> surely no exception: the rules
 //                    -> perhaps one: the list -> its entry, or the rules after all
@@ -20,15 +21,17 @@
 
 namespace bloomery {
 
-// Patterns of letters that say where a word may be broken and where not (Liang 1983, "Word hy-phen-a-tion by
-// com-put-er"), in the form of the files hyph_*.dic. The short ones alone are simple rules: those of up to four
-// characters are less than half of the patterns for English, and right for seven words of eight.
+// Patterns of letters that say where a word may be broken and where not (Liang 1983, "Word
+// hy-phen-a-tion by com-put-er"), in the form of the files hyph_*.dic. The short ones alone are
+// simple rules: those of up to four characters are less than half of the patterns for English, and
+// right for seven words of eight.
 class hyphen_patterns {
  public:
   static constexpr std::size_t longest_pattern = 64;
 
-  // Takes the patterns of at most `longest` characters from the text of a file; `name` is for messages. Throws
-  // errc::corrupt with name and line, and errc::unsupported for a text that is not in UTF-8.
+  // Takes the patterns of at most `longest` characters from the text of a file; `name` is for
+  // messages. Throws errc::corrupt with name and line, and errc::unsupported for a text that is not
+  // in UTF-8.
   hyphen_patterns(std::string_view text, const std::string& name,
                   std::size_t longest = longest_pattern);
 

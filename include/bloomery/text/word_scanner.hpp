@@ -1,9 +1,10 @@
-// The words of a text as an index of texts has them: runs of letters and digits with the marks on them, without regard to
-// case. "Don't re-use x_y" has the words don, t, re, use, x and y.
+// The words of a text as an index of texts has them: runs of letters and digits with the marks on
+// them, without regard to case. "Don't re-use x_y" has the words don, t, re, use, x and y.
 //
-// A word is given out in one form: case-folded and in NFC (ICU), so that STRASSE and Straße, and é as one character or two,
-// are the same. Bytes that are no UTF-8 separate words. A run of more than longest_word bytes is cut into words of about
-// that size, so that no text needs more memory than another.
+// A word is given out in one form: case-folded and in NFC (ICU), so that STRASSE and Straße, and é
+// as one character or two, are the same. Bytes that are no UTF-8 separate words. A run of more than
+// longest_word bytes is cut into words of about that size, so that no text needs more memory than
+// another.
 #pragma once
 
 #include <cstddef>

@@ -11,7 +11,8 @@ namespace kernel {
 
 namespace {
 
-// Four sums: one would be a chain of an addition for each word, and slower than reading from the cache.
+// Four sums: one would be a chain of an addition for each word, and slower than reading from the
+// cache.
 template <class Word>
 [[gnu::always_inline]] inline std::uint64_t sum_of_ones(std::size_t size, Word word) noexcept {
   std::uint64_t sums[4] = {};

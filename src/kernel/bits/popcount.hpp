@@ -1,5 +1,5 @@
-// Counting set bits. A build for every x86-64 machine may not assume the instruction for it, and without it counting is
-// ten times slower than reading.
+// Counting set bits. A build for every x86-64 machine may not assume the instruction for it, and
+// without it counting is ten times slower than reading.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// The blocked kernels with AVX2: a block is two vectors. The ones of the used lanes come from a table by rotation
-// and are shifted to the bits of the key.
+// The blocked kernels with AVX2: a block is two vectors. The ones of the used lanes come from a
+// table by rotation and are shifted to the bits of the key.
 #if defined(__x86_64__)
 
 #include <immintrin.h>
@@ -110,7 +110,8 @@ class avx2 : public avx2_lanes {
   }
 };
 
-// Half a block of counters: a one at each of the key's, and all of their bits. Both are 0 in lanes without one.
+// Half a block of counters: a one at each of the key's, and all of their bits. Both are 0 in lanes
+// without one.
 struct half_counters {
   __m256i there;
   __m256i shift;
@@ -155,7 +156,8 @@ class avx2_counters : public avx2_lanes {
     store_halves(block, {_mm256_add_epi32(key.low.there, key.low.step()),
                          _mm256_add_epi32(key.high.there, key.high.step())});
   }
-  // The block is written in any case: a branch would be mispredicted where absent keys are among the others.
+  // The block is written in any case: a branch would be mispredicted where absent keys are among
+  // the others.
   [[gnu::always_inline]] [[nodiscard]] bool take(const key_ring& ring, std::size_t at,
                                                  std::uint64_t* block) const noexcept {
     const both_halves key = counters_of(ring.hash[at], block);

@@ -1,6 +1,6 @@
-// The blocked kernels with AVX-512: a block is one vector. Eight keys are hashed and their blocks found at a
-// time; then, for each key, x times the sixteen multipliers, the top five bits of each product, a one shifted
-// by them, and a test of the lanes that the key uses.
+// The blocked kernels with AVX-512: a block is one vector. Eight keys are hashed and their blocks
+// found at a time; then, for each key, x times the sixteen multipliers, the top five bits of each
+// product, a one shifted by them, and a test of the lanes that the key uses.
 #if defined(__x86_64__)
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -36,9 +36,9 @@ namespace bloomery::kernel {
 
 namespace {
 
-// Masks go straight from and to memory. Read by way of a general register they take the shift unit for a cycle,
-// and that is the busiest one here; written that way, GCC gathers eight of them in a vector first, which takes
-// longer than all the rest (1.10 against 0.78 ns a key).
+// Masks go straight from and to memory. Read by way of a general register they take the shift unit
+// for a cycle, and that is the busiest one here; written that way, GCC gathers eight of them in a
+// vector first, which takes longer than all the rest (1.10 against 0.78 ns a key).
 [[gnu::always_inline]] inline __mmask16 load_mask(const std::uint16_t& from) noexcept {
   __mmask16 mask = 0;
   asm("kmovw %1, %0" : "=k"(mask) : "m"(from));
@@ -86,7 +86,8 @@ class avx512_lanes : public avx512_hashes<avx512_lanes> {
   [[gnu::always_inline]] void place(eight hashes, key_ring& ring, std::size_t slot) const noexcept {
     const __m512i hash = hashes.v;
     _mm512_store_si512(&ring.hash[slot * group], hash);
-    // Every 16 bits of the hashes look for a pattern, and the second of each are the ones that count.
+    // Every 16 bits of the hashes look for a pattern, and the second of each are the ones that
+    // count.
     const __m512i lanes = _mm512_permutexvar_epi16(hash, patterns_);
     const __m128i second = _mm_setr_epi16(1, 5, 9, 13, 17, 21, 25, 29);
     _mm_store_si128(
@@ -134,7 +135,8 @@ class avx512 : public avx512_lanes {
 
   [[gnu::always_inline]] void set(const key_ring& ring, std::size_t at,
                                   std::uint64_t* block) const noexcept {
-    // The shift drops the lanes that are not used, so that the block can come straight from memory into the OR.
+    // The shift drops the lanes that are not used, so that the block can come straight from memory
+    // into the OR.
     const __m512i mask =
         _mm512_maskz_sllv_epi32(load_mask(ring.lanes[at]), _mm512_set1_epi32(1), bits_of(ring, at));
     _mm512_storeu_si512(block, _mm512_or_si512(mask, _mm512_loadu_si512(block)));
@@ -181,7 +183,8 @@ class avx512_counters : public avx512_lanes {
     _mm512_storeu_si512(block, _mm512_mask_add_epi32(there, room, there, one_at(shift)));
   }
 
-  // The block is written in any case: a branch would be mispredicted where absent keys are among the others.
+  // The block is written in any case: a branch would be mispredicted where absent keys are among
+  // the others.
   [[gnu::always_inline]] [[nodiscard]] bool take(const key_ring& ring, std::size_t at,
                                                  std::uint64_t* block) const noexcept {
     const __m512i there = _mm512_loadu_si512(block);
@@ -227,7 +230,8 @@ class avx512_split : public avx512_hashes<avx512_split> {
   avx512_split(const detail::split_lines& table, std::uint64_t spread_seed) noexcept
       : avx512_hashes(spread_seed), table_(table) {}
 
-  // The place of the lanes in the ring has what stands behind the point, and its last bit is set, see fits.
+  // The place of the lanes in the ring has what stands behind the point, and its last bit is set,
+  // see fits.
   [[gnu::always_inline]] void place(eight hash, key_ring& ring, std::size_t slot) const noexcept {
     hash.store(&ring.hash[slot * group]);
     if (table_.lines >> 32U != 0) [[unlikely]] {  // 256 GiB and more
@@ -261,8 +265,9 @@ class avx512_split : public avx512_hashes<avx512_split> {
   detail::split_lines table_;
 };
 
-// Turning the mask of one key into one bit takes as long as making it, so the masks of 64 keys are laid down
-// and turned into a word of the bitmap together: a key is contained when no lane that it uses is missing.
+// Turning the mask of one key into one bit takes as long as making it, so the masks of 64 keys are
+// laid down and turned into a word of the bitmap together: a key is contained when no lane that it
+// uses is missing.
 template <class Isa>
 struct vector_asking {
   static constexpr int write = 0;
@@ -271,7 +276,8 @@ struct vector_asking {
 
   [[gnu::always_inline]] void visit(const Isa& isa, key_ring& ring, std::size_t g) const noexcept {
     ask_group(isa, ring, g);
-    // One word late: what has just been stored in pieces cannot be loaded as one vector without a stall.
+    // One word late: what has just been stored in pieces cannot be loaded as one vector without a
+    // stall.
     if (g % 8 == 7 && g > 8) bitmap[g / 8 - 1] = answer(ring, g / 8 - 1);
   }
   [[gnu::always_inline]] void visit_some(const Isa& isa, key_ring& ring, std::size_t g,
@@ -308,9 +314,9 @@ struct vector_asking {
 
 }  // namespace
 
-// One group is placed while the next is mixed and the one after it half mixed. In one piece these are a long chain, whose
-// instructions fill the queue of those that wait for their operands: 1.25 against 1.17 ns a key in the second-level
-// cache, and no room for prefetching.
+// One group is placed while the next is mixed and the one after it half mixed. In one piece these
+// are a long chain, whose instructions fill the queue of those that wait for their operands: 1.25
+// against 1.17 ns a key in the second-level cache, and no room for prefetching.
 template <class Isa>
   requires requires(const Isa& isa, const std::uint64_t* keys) { isa.half_mixed(keys); }
 class stager<Isa, true> {

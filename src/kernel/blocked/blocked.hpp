@@ -1,5 +1,6 @@
-// Many keys at a time for filters of blocks, and for lines of fingerprints, which differ in what a line holds: hash (if they are integers), find the block, ask or change its bits
-// or counters. One file for each instruction set (blocked_*.cpp), the loop around them in blocked_loop.hpp. All do
+// Many keys at a time for filters of blocks, and for lines of fingerprints, which differ in what a
+// line holds: hash (if they are integers), find the block, ask or change its bits or counters. One
+// file for each instruction set (blocked_*.cpp), the loop around them in blocked_loop.hpp. All do
 // what block_lanes (detail/hash/block_lanes.hpp) does for one key.
 #pragma once
 
@@ -12,8 +13,8 @@
 
 namespace bloomery::kernel {
 
-// The words of a filter of blocks, each of which begins `stride` words after the one before it. `Word` is const for
-// asking. The width is that of a counter.
+// The words of a filter of blocks, each of which begins `stride` words after the one before it.
+// `Word` is const for asking. The width is that of a counter.
 template <class Word>
 struct block_array {
   Word* words = nullptr;
@@ -32,7 +33,8 @@ using const_blocks = block_array<const std::uint64_t>;
 using changing_blocks = block_array<std::uint64_t>;
 
 struct blocked_kernels {
-  // Bit i % 64 of bitmap[i / 64] becomes the answer for key i; the bits after the last key become 0.
+  // Bit i % 64 of bitmap[i / 64] becomes the answer for key i; the bits after the last key become
+  // 0.
   using contains_call = void(const const_blocks& array, const key_run& run,
                              std::uint64_t* bitmap) noexcept;
   using add_call = void(const changing_blocks& array, const key_run& run) noexcept;

@@ -1,5 +1,6 @@
-// Blocks by the calls for one key, which are in the vectors of the compiler: the kernels of machines where those are as
-// good as any, and those of the build alone. `Cached` is the size below which an array is taken to be in the cache.
+// Blocks by the calls for one key, which are in the vectors of the compiler: the kernels of
+// machines where those are as good as any, and those of the build alone. `Cached` is the size below
+// which an array is taken to be in the cache.
 #pragma once
 
 #include <cstddef>

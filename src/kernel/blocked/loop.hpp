@@ -1,10 +1,10 @@
-// The loop of the blocked kernels, the same for every instruction set: a rolling pipeline of groups of
-// eight keys. A group is staged (hashed, its blocks found) some groups before its blocks are touched;
-// between the two its lines are on their way.
+// The loop of the blocked kernels, the same for every instruction set: a rolling pipeline of groups
+// of eight keys. A group is staged (hashed, its blocks found) some groups before its blocks are
+// touched; between the two its lines are on their way.
 //
-// Included by each blocked_*.cpp after it has switched its instruction set on, and everything here is
-// in the including file's own name space (Isa is a type of an anonymous one), so that no function compiled
-// for one machine can be linked into the path of another.
+// Included by each blocked_*.cpp after it has switched its instruction set on, and everything here
+// is in the including file's own name space (Isa is a type of an anonymous one), so that no
+// function compiled for one machine can be linked into the path of another.
 #pragma once
 
 #include <bit>
@@ -20,26 +20,29 @@ namespace bloomery::kernel {
 inline constexpr std::size_t group = 8;
 
 inline constexpr std::size_t ring_groups = 32;
-// Out of the cache, a line comes to the second-level cache 14 groups ahead and to the first one ahead: the misses
-// of the first alone are too few at a time (18 lines) to keep the memory busy. On a Zen 4 with 125 MB, 8 to 20
-// groups and 1 or 2 are within 3 % of each other.
+// Out of the cache, a line comes to the second-level cache 14 groups ahead and to the first one
+// ahead: the misses of the first alone are too few at a time (18 lines) to keep the memory busy. On
+// a Zen 4 with 125 MB, 8 to 20 groups and 1 or 2 are within 3 % of each other.
 inline constexpr std::size_t far_groups = 14;
 inline constexpr std::size_t near_groups = 1;
-// In the cache the second call alone is enough: 1.25 ns a key at 1.25 MB, 1.4 with none and 1.6 with both. Being a few
-// groups ahead keeps the loads of the ring from waiting for its stores (1 ahead: 2.1). How large an array is still
-// better off so depends on the instruction set, hence Isa::cached_bytes.
+// In the cache the second call alone is enough: 1.25 ns a key at 1.25 MB, 1.4 with none and 1.6
+// with both. Being a few groups ahead keeps the loads of the ring from waiting for its stores (1
+// ahead: 2.1). How large an array is still better off so depends on the instruction set, hence
+// Isa::cached_bytes.
 inline constexpr std::size_t close_groups = 4;
 
 // What is known of the staged keys, group g in slot g % ring_groups.
 struct key_ring {
   alignas(64) std::uint64_t hash[ring_groups * group];
   alignas(64) std::uint64_t word[ring_groups * group];  // the first of the block
-  // Where the instruction set wants them: the lanes that a key uses, and those where it found no bit.
+  // Where the instruction set wants them: the lanes that a key uses, and those where it found no
+  // bit.
   alignas(64) std::uint16_t lanes[ring_groups * group];
   alignas(64) std::uint16_t missing[ring_groups * group];
 };
 
-// GCC 12 takes what only prefetches for a function without effect and drops calls of it (batch.hpp).
+// GCC 12 takes what only prefetches for a function without effect and drops calls of it
+// (batch.hpp).
 template <int Write, int Locality>
 [[gnu::always_inline]] inline void fetch_group(const std::uint64_t* words, const key_ring& ring,
                                                std::size_t slot) noexcept {
@@ -49,15 +52,16 @@ template <int Write, int Locality>
   asm volatile("");
 }
 
-// The bitmap is written a byte for each group. Its words are numbers, so the first byte of a word is the last in
-// memory on a big-endian machine.
+// The bitmap is written a byte for each group. Its words are numbers, so the first byte of a word
+// is the last in memory on a big-endian machine.
 [[gnu::always_inline]] inline void store_answers(std::uint64_t* bitmap, std::size_t g,
                                                  unsigned found) noexcept {
   constexpr std::size_t flip = std::endian::native == std::endian::little ? 0 : 7;
   reinterpret_cast<unsigned char*>(bitmap)[g ^ flip] = static_cast<unsigned char>(found);
 }
 
-// What is done with the blocks of a group: visit for a whole one, visit_some for the last, done after all.
+// What is done with the blocks of a group: visit for a whole one, visit_some for the last, done
+// after all.
 template <class Isa>
 struct asking {
   static constexpr int write = 0;
@@ -111,7 +115,8 @@ struct asking_lines {
   static void done(const Isa&, const key_ring&, std::size_t) noexcept {}
 };
 
-// each(isa, ring, at, block, key) for every key: `at` is its place in the ring, `key` its number in the run.
+// each(isa, ring, at, block, key) for every key: `at` is its place in the ring, `key` its number in
+// the run.
 template <class Isa, class Word, class Each>
 struct visiting {
   static constexpr int write = std::is_const_v<Word> ? 0 : 1;
@@ -132,8 +137,8 @@ struct visiting {
   static void done(const Isa&, const key_ring&, std::size_t) noexcept {}
 };
 
-// Takes the keys of one group and stages those that it took `delay` calls before: none, unless an instruction set does
-// better with several groups on their way.
+// Takes the keys of one group and stages those that it took `delay` calls before: none, unless an
+// instruction set does better with several groups on their way.
 template <class Isa, bool Mixed>
 class stager {
  public:
@@ -215,8 +220,9 @@ void contains_run(const const_blocks& array, const key_run& run, std::uint64_t* 
 template <class Isa>
 void contains_split_run(const detail::split_lines& table, const key_run& run,
                         std::uint64_t* bitmap) noexcept {
-  // The stash is asked for the keys of a piece together, without a branch for those whose slot is free: one for each key
-  // would be mispredicted (5.6 against 2.9 ns a key where a twelfth of the lines are full).
+  // The stash is asked for the keys of a piece together, without a branch for those whose slot is
+  // free: one for each key would be mispredicted (5.6 against 2.9 ns a key where a twelfth of the
+  // lines are full).
   constexpr std::size_t piece = 2048;
   const Isa isa(table, run.spread_seed);
   for (std::size_t first = 0; first < run.count; first += piece) {

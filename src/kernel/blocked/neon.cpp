@@ -1,5 +1,5 @@
-// The blocked kernels with NEON: a block is four vectors. As with AVX2, the ones of the used lanes come from a
-// table. Little-endian machines only; a big-endian one has the portable kernels.
+// The blocked kernels with NEON: a block is four vectors. As with AVX2, the ones of the used lanes
+// come from a table. Little-endian machines only; a big-endian one has the portable kernels.
 #if defined(__aarch64__) && defined(__AARCH64EL__)
 
 #include <arm_neon.h>

@@ -65,8 +65,8 @@ class avx512 {
   eight seed_;
 };
 
-// In the cache the first four, out of it the others; which one changes with the size and the machine. On a Zen 4 the
-// best takes 1.0 ns a key with 1.25 MB and 4.7 with 125 MB.
+// In the cache the first four, out of it the others; which one changes with the size and the
+// machine. On a Zen 4 the best takes 1.0 ns a key with 1.25 MB and 4.7 with 125 MB.
 constexpr floor_loops pipelines[] = {
     floor_row<avx512, 1, false, 0>("avx512 1"),    floor_row<avx512, 2, false, 0>("avx512 2"),
     floor_row<avx512, 4, false, 0>("avx512 4"),    floor_row<avx512, 8, false, 0>("avx512 8"),

@@ -1,6 +1,7 @@
-// The loop of the floor, the same for every instruction set: a rolling pipeline like that of the filters
-// (blocked_loop.hpp). Included by each floor*.cpp after it has switched its instruction set on; Isa is a type of
-// an anonymous name space, so what is compiled for one machine is never linked into the path of another.
+// The loop of the floor, the same for every instruction set: a rolling pipeline like that of the
+// filters (blocked_loop.hpp). Included by each floor*.cpp after it has switched its instruction set
+// on; Isa is a type of an anonymous name space, so what is compiled for one machine is never linked
+// into the path of another.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +27,9 @@ template <int Write, int Locality>
   asm volatile("");  // or GCC 12 drops the call (batch.hpp)
 }
 
-// Counts or changes the lines of each key. A line is found Ahead groups before it is touched; with Far it is called to the
-// second-level cache then, and to the first Near groups before, or never with 0.
+// Counts or changes the lines of each key. A line is found Ahead groups before it is touched; with
+// Far it is called to the second-level cache then, and to the first Near groups before, or never
+// with 0.
 template <std::size_t Ahead, bool Far, std::size_t Near, class Isa, class Visit>
 [[gnu::always_inline]] inline void floor_roll(const Isa isa, const std::uint64_t* key,
                                               std::size_t count, Visit visit) noexcept {

@@ -1,5 +1,5 @@
-// Many keys at a time for the fuse and the bloomier filter, which find their cells alike. All give the answers of the
-// one-key calls of fuse_view and bloomier_view.
+// Many keys at a time for the fuse and the bloomier filter, which find their cells alike. All give
+// the answers of the one-key calls of fuse_view and bloomier_view.
 #pragma once
 
 #include <cstdint>

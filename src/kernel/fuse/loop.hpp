@@ -1,5 +1,6 @@
-// The loops of fuse.hpp. Staging a group of keys finds their cells, vectors of eight where there are any; visiting it
-// reads the cells, one by one: loads are faster than gathers on a Zen 4, and no slower elsewhere.
+// The loops of fuse.hpp. Staging a group of keys finds their cells, vectors of eight where there
+// are any; visiting it reads the cells, one by one: loads are faster than gathers on a Zen 4, and
+// no slower elsewhere.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +13,9 @@
 
 namespace bloomery::kernel {
 
-// Out of the cache, the lines of a key come to the second-level cache 14 groups ahead (8 to 20 are as good), those
-// of one key at a time between the visits: a burst of 24 takes 4 % longer. Calling them to the first-level cache, too,
-// costs 8 %.
+// Out of the cache, the lines of a key come to the second-level cache 14 groups ahead (8 to 20 are
+// as good), those of one key at a time between the visits: a burst of 24 takes 4 % longer. Calling
+// them to the first-level cache, too, costs 8 %.
 inline constexpr std::size_t fuse_ring_groups = 32;
 inline constexpr std::size_t fuse_far_groups = 14;
 inline constexpr std::size_t fuse_close_groups = 2;  // in the cache, 1 to 6 are as good
@@ -36,8 +37,8 @@ class fuse_pipeline {
   explicit fuse_pipeline(const fuse_array& array) noexcept
       : directory_(array.directory), words_(array.directory.words), cells_(array.cell_bits) {}
 
-  // visit(index, at, wrong) for every key: `at` is its place in the ring, `wrong` its fingerprint XOR its cells. The
-  // last group is filled up with keys that nobody asked for.
+  // visit(index, at, wrong) for every key: `at` is its place in the ring, `wrong` its fingerprint
+  // XOR its cells. The last group is filled up with keys that nobody asked for.
   template <bool Cached, class Visit>
   [[gnu::always_inline]] void roll(std::span<const std::uint64_t> hashes, std::uint64_t* bitmap,
                                    fuse_ring<Probes>& ring, const Visit& visit) const noexcept {
@@ -105,11 +106,13 @@ class fuse_pipeline {
 
 template <class Number>
 struct fuse_loop {
-  // Larger arrays are prefetched. Measured with cells of 8 bits: 4.2 against 5.3 ns a key at 9 MB by eight, 9.5
-  // against 7.7 at 18 MB; one by one 6.7 against 6.9 at 0.6 MB, 7.5 against 7.2 at 1.1 MB.
+  // Larger arrays are prefetched. Measured with cells of 8 bits: 4.2 against 5.3 ns a key at 9 MB
+  // by eight, 9.5 against 7.7 at 18 MB; one by one 6.7 against 6.9 at 0.6 MB, 7.5 against 7.2 at
+  // 1.1 MB.
   static constexpr std::uint64_t cached_bytes = Number::width == 1 ? 512U << 10U : 8U << 20U;
 
-  // Calls go.operator()<Probes, Cached>(), or clears the answers when no shard has keys: then there is nothing to read.
+  // Calls go.operator()<Probes, Cached>(), or clears the answers when no shard has keys: then there
+  // is nothing to read.
   template <class Go>
   [[gnu::always_inline]] static void choose(const fuse_array& array, std::size_t keys,
                                             std::uint64_t* bitmap, const Go& go) noexcept {

@@ -1,5 +1,6 @@
-// From hashes to cells for the fuse kernels: detail/hash/static_probe.hpp's arithmetic, as many keys at a time as a Number
-// has places (eight_avx512.hpp, one.hpp). And how cells are read, by byte or as tags of any number of bits.
+// From hashes to cells for the fuse kernels: detail/hash/static_probe.hpp's arithmetic, as many
+// keys at a time as a Number has places (eight_avx512.hpp, one.hpp). And how cells are read, by
+// byte or as tags of any number of bits.
 #pragma once
 
 #include <bit>
@@ -104,9 +105,10 @@ struct whole_cells {
   }
 };
 
-// And tags. A place is the number of a byte, times 64, and how far the tag is to be shifted. The byte is a multiple
-// of 8, or of 4 for a tag that lies in two words: eight bytes from there hold all of it (34 bits are the most, and
-// those begin at even places) and touch no line that the tag itself does not.
+// And tags. A place is the number of a byte, times 64, and how far the tag is to be shifted. The
+// byte is a multiple of 8, or of 4 for a tag that lies in two words: eight bytes from there hold
+// all of it (34 bits are the most, and those begin at even places) and touch no line that the tag
+// itself does not.
 template <class Number>
 struct tag_cells {
   using cell_type = std::uint64_t;

@@ -1,5 +1,5 @@
-// The ribbon kernels with AVX2: eight columns of a key are two vectors. Keys are staged one by one, since there is no
-// 64-bit multiply.
+// The ribbon kernels with AVX2: eight columns of a key are two vectors. Keys are staged one by one,
+// since there is no 64-bit multiply.
 #if defined(__x86_64__)
 
 #include <immintrin.h>

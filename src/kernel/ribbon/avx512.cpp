@@ -1,4 +1,5 @@
-// The ribbon kernels with AVX-512: eight keys are staged at a time, and eight columns of a key are one vector.
+// The ribbon kernels with AVX-512: eight keys are staged at a time, and eight columns of a key are
+// one vector.
 #if defined(__x86_64__)
 
 #if defined(__GNUC__) && !defined(__clang__)
@@ -45,8 +46,8 @@ struct avx512_columns : vector_columns<avx512_columns> {
     eight x = (eight::load(columns) & eight::all(ring.first[at])) ^
               (eight::load(columns + bits) & eight::all(ring.second[at])) ^
               (eight::load(columns + std::size_t{2} * bits) & eight::all(ring.third[at]));
-    // The parities of groups of four bits, then the sum of those in the uppermost one. With vpopcntq, which not all
-    // have, a lookup takes 6.0 ns instead of 6.2.
+    // The parities of groups of four bits, then the sum of those in the uppermost one. With
+    // vpopcntq, which not all have, a lookup takes 6.0 ns instead of 6.2.
     x = x ^ (x >> 1);
     x = x ^ (x >> 2);
     const eight lowest = eight::all(0x1111111111111111U);

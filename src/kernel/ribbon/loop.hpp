@@ -1,9 +1,9 @@
-// The loop of the ribbon kernels, the same for every instruction set. Staging a key finds its place and shifts its
-// coefficients into position; visiting it reads three words of each column and compares the parities with the
-// fingerprint, eight columns at a time.
+// The loop of the ribbon kernels, the same for every instruction set. Staging a key finds its place
+// and shifts its coefficients into position; visiting it reads three words of each column and
+// compares the parities with the fingerprint, eight columns at a time.
 //
-// Included by each ribbon_*.cpp after it has switched its instruction set on. Number is what keys are staged with,
-// and Columns has, both types of the including file:
+// Included by each ribbon_*.cpp after it has switched its instruction set on. Number is what keys
+// are staged with, and Columns has, both types of the including file:
 //     odd(columns, bits, ring, at)         bit j: whether column j of `bits`, at most seven, has an odd number of ones
 //                                          under the coefficients of the key at this place of the ring
 //     odd_eight(columns, bits, ring, at)   the same for eight columns
@@ -31,8 +31,9 @@ class ribbon_pipeline {
   explicit ribbon_pipeline(const ribbon_array& array) noexcept
       : stage_(array), array_(array), words_(array.directory.words) {}
 
-  // All keys of a piece through the first layer, and those that it bumped, one in 25, afterwards one by one. Where
-  // they were dealt with as they came, each cost 50 ns, for the branch that nobody can foretell.
+  // All keys of a piece through the first layer, and those that it bumped, one in 25, afterwards
+  // one by one. Where they were dealt with as they came, each cost 50 ns, for the branch that
+  // nobody can foretell.
   void ask(std::span<const std::uint64_t> hashes, std::uint64_t* bitmap) const noexcept {
     ribbon_rest<piece> rest;
     std::uint64_t answers[piece / 64];
@@ -100,8 +101,8 @@ class ribbon_pipeline {
     const auto wrong = [&](std::uint32_t j) __attribute__((always_inline)) {
       return (Columns::odd_eight(columns + j, bits, ring, at) ^ (print >> j)) & 0xffU;
     };
-    // One absent key in 256 gets past the first eight. Where present and absent keys alternate, this branch costs as
-    // much as it saves.
+    // One absent key in 256 gets past the first eight. Where present and absent keys alternate,
+    // this branch costs as much as it saves.
     for (unsigned chunk = 0; chunk + 1 < Chunks; ++chunk) {
       if (wrong(8 * chunk) != 0) return false;
     }

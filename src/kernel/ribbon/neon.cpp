@@ -1,5 +1,5 @@
-// The ribbon kernels with NEON: eight columns of a key are four vectors. Keys are staged one by one, since there is no
-// 64-bit multiply.
+// The ribbon kernels with NEON: eight columns of a key are four vectors. Keys are staged one by
+// one, since there is no 64-bit multiply.
 #if defined(__aarch64__) && defined(__AARCH64EL__)
 
 #include <arm_neon.h>

@@ -1,5 +1,5 @@
-// From hashes to equations for the ribbon kernels: detail/hash/static_probe.hpp's arithmetic, as many keys at a time as a
-// Number has places (eight_avx512.hpp, one.hpp).
+// From hashes to equations for the ribbon kernels: detail/hash/static_probe.hpp's arithmetic, as
+// many keys at a time as a Number has places (eight_avx512.hpp, one.hpp).
 #pragma once
 
 #include <bit>

@@ -1,5 +1,5 @@
-// Many keys at a time for the ribbon filter. One file for each instruction set (ribbon_*.cpp), the loop around
-// them in ribbon_loop.hpp. All give the answers of ribbon_view::contains.
+// Many keys at a time for the ribbon filter. One file for each instruction set (ribbon_*.cpp), the
+// loop around them in ribbon_loop.hpp. All give the answers of ribbon_view::contains.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@ struct ribbon_array {
 };
 
 struct ribbon_kernels {
-  // Bit i % 64 of bitmap[i / 64] becomes the answer for hash i; the bits after the last one become 0.
+  // Bit i % 64 of bitmap[i / 64] becomes the answer for hash i; the bits after the last one become
+  // 0.
   void (*contains)(const ribbon_array& array, std::span<const std::uint64_t> hashes,
                    std::uint64_t* bitmap) noexcept;
 };

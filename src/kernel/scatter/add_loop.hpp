@@ -1,8 +1,9 @@
 // Adding many keys to classic and partitioned filters (scatter.hpp).
 //
-// All lines of a key are needed. Out of the cache one key at a time is as fast as the memory, with the lines of later
-// ones called for to the second-level cache: 23 ns with 120 MB on a Zen 4, where the lines of eight keys at a time took
-// 30 (they come in bursts). In the cache the positions are worked out eight at a time where there are vectors.
+// All lines of a key are needed. Out of the cache one key at a time is as fast as the memory, with
+// the lines of later ones called for to the second-level cache: 23 ns with 120 MB on a Zen 4, where
+// the lines of eight keys at a time took 30 (they come in bursts). In the cache the positions are
+// worked out eight at a time where there are vectors.
 #pragma once
 
 #include <cstddef>
@@ -51,9 +52,9 @@ class scatter_adding {
         });
   }
 
-  // In the cache. A step is one probe of eight keys; its bits are set some steps after it was worked out, so that
-  // loads need not wait for the stores before them (5.5 ns a key, 6.1 with two steps), and one after the other, so
-  // that keys with a word in common do not disturb each other.
+  // In the cache. A step is one probe of eight keys; its bits are set some steps after it was
+  // worked out, so that loads need not wait for the stores before them (5.5 ns a key, 6.1 with two
+  // steps), and one after the other, so that keys with a word in common do not disturb each other.
   static void add_groups(const scatter_array<std::uint64_t>& array, const std::uint64_t* hashes,
                          std::size_t groups) noexcept {
     step ring[ring_steps];

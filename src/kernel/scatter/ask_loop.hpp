@@ -1,16 +1,18 @@
 // Asking many keys of classic and partitioned filters (scatter.hpp).
 //
-// In rounds over a piece of the keys: round j looks at probe j of those that are still in, and keeps the survivors
-// in place, without a branch on the outcome. An absent key has two probes on average, and a branch on each of them
-// would be mispredicted half of the time: 16 ns a key in the cache one at a time, 3 so. Out of the cache only the
-// lines that are needed are called for: 9 ns with 120 MB on a Zen 4, 27 with all of them.
+// In rounds over a piece of the keys: round j looks at probe j of those that are still in, and
+// keeps the survivors in place, without a branch on the outcome. An absent key has two probes on
+// average, and a branch on each of them would be mispredicted half of the time: 16 ns a key in the
+// cache one at a time, 3 so. Out of the cache only the lines that are needed are called for: 9 ns
+// with 120 MB on a Zen 4, 27 with all of them.
 //
-// Keys that are there have nothing from this. When nearly all pass the first round the others are left out: each key
-// has the rest of its probes at once and stops at the first zero, which is mostly predicted.
+// Keys that are there have nothing from this. When nearly all pass the first round the others are
+// left out: each key has the rest of its probes at once and stops at the first zero, which is
+// mostly predicted.
 //
-// In the cache, eight keys at a time where there are vectors, and no prefetches. Out of it, one at a time is as fast
-// as the memory (eight at a time took 31 ns for a key that is there, one 24). The lines come to the second-level cache,
-// since the first has too few misses in flight at a time.
+// In the cache, eight keys at a time where there are vectors, and no prefetches. Out of it, one at
+// a time is as fast as the memory (eight at a time took 31 ns for a key that is there, one 24). The
+// lines come to the second-level cache, since the first has too few misses in flight at a time.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +27,8 @@ namespace bloomery::kernel {
 
 namespace {
 
-// The answers of a piece, a word at a time: places come in ascending order, and a word that has just been stored
-// would be slow to read.
+// The answers of a piece, a word at a time: places come in ascending order, and a word that has
+// just been stored would be slow to read.
 class piece_marker {
  public:
   piece_marker(std::uint64_t* bitmap, std::size_t count) noexcept : bitmap_(bitmap) {
@@ -71,7 +73,8 @@ class scatter_asking {
   using keys = scatter_keys<Eight>;
   using probe = scatter_probe<Eight, Bits>;
 
-  // ---- one at a time ---------------------------------------------------------------------------------
+  // ---- one at a time
+  // ---------------------------------------------------------------------------------
 
   // A key that is still in: h c^j, its position in this round and its place in the piece.
   struct survivor {
@@ -166,9 +169,11 @@ class scatter_asking {
     return kept;
   }
 
-  // ---- in the cache, eight at a time -----------------------------------------------------------------
+  // ---- in the cache, eight at a time
+  // -----------------------------------------------------------------
 
-  // The same as lists, of which groups of eight may reach over the end, and which of a group pass this round.
+  // The same as lists, of which groups of eight may reach over the end, and which of a group pass
+  // this round.
   struct survivors {
     std::size_t size;
     alignas(64) std::uint64_t hash[piece + 8];
@@ -205,8 +210,9 @@ class scatter_asking {
     found.finish();
   }
 
-  // First all tests, then all moves. In one loop the place of a store would depend on words from the memory, and
-  // loads that come after it may have to wait until it is known: 8 ns a key could become 20.
+  // First all tests, then all moves. In one loop the place of a store would depend on words from
+  // the memory, and loads that come after it may have to wait until it is known: 8 ns a key could
+  // become 20.
   template <class Hashes, class Places>
   [[gnu::always_inline]] static void round_of_groups(const probe p, Hashes hashes, Places places,
                                                      survivors& in) noexcept {

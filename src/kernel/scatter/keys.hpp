@@ -1,5 +1,5 @@
-// What the loops over keys with several random lines share: which arrays are near, the positions of a key and the
-// look-ahead of arrays that are not.
+// What the loops over keys with several random lines share: which arrays are near, the positions of
+// a key and the look-ahead of arrays that are not.
 #pragma once
 
 #include <cstddef>
@@ -23,8 +23,9 @@ namespace {
 
 template <class Eight>
 struct scatter_keys {
-  // Arrays that are better off without prefetches. Measured with 32 MB of third-level cache: at 10 MB eight at a time
-  // without them are still 1.5 times as fast, at 19 MB half as fast. One at a time the two meet at 5 MB.
+  // Arrays that are better off without prefetches. Measured with 32 MB of third-level cache: at 10
+  // MB eight at a time without them are still 1.5 times as fast, at 19 MB half as fast. One at a
+  // time the two meet at 5 MB.
   static constexpr std::uint64_t near_bytes = std::uint64_t{Eight::is_vector ? 8 : 4} << 20U;
 
   template <class Word>
@@ -44,7 +45,8 @@ struct scatter_keys {
     }
   }
 
-  // How many keys ahead all lines of a key are called for: at least 128 lines, and never fewer than eight keys.
+  // How many keys ahead all lines of a key are called for: at least 128 lines, and never fewer than
+  // eight keys.
   [[nodiscard]] static std::size_t keys_ahead(std::uint32_t probes) noexcept {
     return 128 / probes + 8;
   }
@@ -68,8 +70,8 @@ struct scatter_keys {
   }
 };
 
-// Where the keys of one round are looked for. Bits: whether cells are bits, which is worth a copy of the loops without
-// shifts by variable numbers.
+// Where the keys of one round are looked for. Bits: whether cells are bits, which is worth a copy
+// of the loops without shifts by variable numbers.
 template <class Eight, bool Bits>
 struct scatter_probe {
   const std::uint64_t* words;

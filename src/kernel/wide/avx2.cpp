@@ -1,6 +1,6 @@
-// The kernels of wide.hpp with AVX2: vectors for the kinds whose arithmetic is short, plain C++ for the others (see
-// eight_scalar.hpp), which gain mulx and shifts by variable numbers. In the cache two vectors take a classic filter from
-// 5.7 to 3.7 ns for a key that is absent.
+// The kernels of wide.hpp with AVX2: vectors for the kinds whose arithmetic is short, plain C++ for
+// the others (see eight_scalar.hpp), which gain mulx and shifts by variable numbers. In the cache
+// two vectors take a classic filter from 5.7 to 3.7 ns for a key that is absent.
 #if defined(__x86_64__)
 
 #include <immintrin.h>

@@ -1,5 +1,5 @@
-// Eight 64-bit numbers at a time in one AVX-512 vector; eight_scalar.hpp and one.hpp say what each operation does.
-// Included after the instruction set has been switched on.
+// Eight 64-bit numbers at a time in one AVX-512 vector; eight_scalar.hpp and one.hpp say what each
+// operation does. Included after the instruction set has been switched on.
 #pragma once
 
 #include <immintrin.h>
@@ -24,8 +24,8 @@ struct eight {
   [[gnu::always_inline]] static eight all(std::uint64_t value) noexcept {
     return {_mm512_set1_epi64(static_cast<long long>(value))};
   }
-  // By eight loads: on a Zen 4 the gather instruction takes twice as long (15.7 against 8.6 ns a key for the
-  // seven words of a key in a classic filter).
+  // By eight loads: on a Zen 4 the gather instruction takes twice as long (15.7 against 8.6 ns a
+  // key for the seven words of a key in a classic filter).
   [[gnu::always_inline]] static eight gather(const std::uint64_t* words, eight index) noexcept {
     alignas(64) std::uint64_t at[8];
     index.store(at);
@@ -65,7 +65,8 @@ struct eight {
   [[gnu::always_inline]] void store(std::uint64_t* to) const noexcept {
     _mm512_storeu_si512(to, v);
   }
-  // Compressed in a register: the form that compresses on its way to memory takes a Zen 4 a hundred cycles.
+  // Compressed in a register: the form that compresses on its way to memory takes a Zen 4 a hundred
+  // cycles.
   [[gnu::always_inline]] void store_some(unsigned mask, std::uint64_t* to) const noexcept {
     _mm512_storeu_si512(to, _mm512_maskz_compress_epi64(static_cast<__mmask8>(mask), v));
   }
@@ -122,8 +123,8 @@ struct eight {
   }
   [[gnu::always_inline]] friend unsigned nonzero(eight a) noexcept { return meet(a, a); }
 
-  // AVX-512 has no upper half of a 64-bit product, so it is put together from four 32-bit ones. No sum
-  // overflows: (2^32 - 1)^2 + 2 (2^32 - 1) = 2^64 - 1.
+  // AVX-512 has no upper half of a 64-bit product, so it is put together from four 32-bit ones. No
+  // sum overflows: (2^32 - 1)^2 + 2 (2^32 - 1) = 2^64 - 1.
   class products {
    public:
     [[gnu::always_inline]] products(eight a, eight b) noexcept
@@ -148,8 +149,8 @@ struct eight {
     return products(a, b).upper_half();
   }
 
-  // bloomery::mix64, whose constants these are, in two steps: a loop that takes the second one a round later has fewer
-  // instructions that wait for each other.
+  // bloomery::mix64, whose constants these are, in two steps: a loop that takes the second one a
+  // round later has fewer instructions that wait for each other.
   class half_mixed {
    public:
     [[gnu::always_inline]] half_mixed(eight keys, eight spread_seed) noexcept

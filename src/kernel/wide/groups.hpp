@@ -1,8 +1,8 @@
-// A rolling pipeline over groups of eight keys, for kernels that answer with a bitmap: a group is staged (its
-// places found, its lines asked for) some groups before it is visited.
+// A rolling pipeline over groups of eight keys, for kernels that answer with a bitmap: a group is
+// staged (its places found, its lines asked for) some groups before it is visited.
 //
-// Included by files that are compiled for several machines: everything here is a template over a type of the
-// including file.
+// Included by files that are compiled for several machines: everything here is a template over a
+// type of the including file.
 #pragma once
 
 #include <bit>
@@ -14,8 +14,8 @@ namespace bloomery::kernel {
 
 inline constexpr std::size_t group_keys = 8;
 
-// stage(keys, g) is called `Ahead` groups before visit(g), which returns a byte: bit i is the answer for key i of
-// group g.
+// stage(keys, g) is called `Ahead` groups before visit(g), which returns a byte: bit i is the
+// answer for key i of group g.
 template <std::size_t Ahead, class Stage, class Visit>
 [[gnu::always_inline]] inline void roll_groups(std::span<const std::uint64_t> hashes,
                                                std::uint64_t* bitmap, const Stage& stage,
@@ -25,8 +25,8 @@ template <std::size_t Ahead, class Stage, class Visit>
   const std::size_t groups = hashes.size() / group_keys;
   const std::size_t rest = hashes.size() % group_keys;
   bitmap[(hashes.size() - 1) / 64] = 0;
-  // The bitmap is written a byte for each group. Its words are numbers, so the first byte of a word is the last in
-  // memory on a big-endian machine.
+  // The bitmap is written a byte for each group. Its words are numbers, so the first byte of a word
+  // is the last in memory on a big-endian machine.
   constexpr std::size_t flip = std::endian::native == std::endian::little ? 0 : 7;
   auto* const bytes = reinterpret_cast<unsigned char*>(bitmap);
   for (std::size_t g = 0; g < groups && g < Ahead; ++g) stage(keys + g * group_keys, g);

@@ -1,5 +1,5 @@
-// All kernels of wide.hpp for one instruction set. Included by wide_*.cpp after that has been switched on and
-// `eight` has been chosen.
+// All kernels of wide.hpp for one instruction set. Included by wide_*.cpp after that has been
+// switched on and `eight` has been chosen.
 #pragma once
 
 #include "kernel/count_min/loop.hpp"
@@ -9,7 +9,8 @@
 
 namespace bloomery::kernel {
 
-// Vectors: the type for kernels that need only some operations, if the instruction set has them for vectors.
+// Vectors: the type for kernels that need only some operations, if the instruction set has them for
+// vectors.
 template <class Eight, class Vectors = Eight>
 inline constexpr wide_kernels wide_kernels_with = {
     .scatter = scatter_kernels_with<Vectors>,

@@ -1,5 +1,5 @@
-// The kernels of wide.hpp for AArch64: plain C++, see eight_scalar.hpp. Little-endian machines only, as with the
-// other kernels.
+// The kernels of wide.hpp for AArch64: plain C++, see eight_scalar.hpp. Little-endian machines
+// only, as with the other kernels.
 #if defined(__aarch64__) && defined(__AARCH64EL__)
 
 #include "eight_scalar.hpp"

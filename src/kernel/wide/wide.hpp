@@ -1,6 +1,7 @@
-// Kernels that take eight keys at a time through the arithmetic and differ between instruction sets in nothing
-// else: a table of calls for each kind, chosen together. Their loops are templates over `eight`
-// (eight_avx512.hpp, eight_avx2.hpp, eight_scalar.hpp), compiled once for each instruction set.
+// Kernels that take eight keys at a time through the arithmetic and differ between instruction sets
+// in nothing else: a table of calls for each kind, chosen together. Their loops are templates over
+// `eight` (eight_avx512.hpp, eight_avx2.hpp, eight_scalar.hpp), compiled once for each instruction
+// set.
 //
 // How to add a kind:
 //   1. NAME.hpp declares `struct NAME_kernels`, a table of pointers to noexcept functions, and what they take.
@@ -9,7 +10,8 @@
 //      file, or lies in an anonymous name space. It calls nothing that the linker could merge with another file's
 //      copy (functions of the standard library that are not inlined).
 //   3. A member here and its line in wide_loop.hpp.
-// Filters call wide_kernels_chosen().NAME. tests/kernel compares every level with the one-key calls.
+// Filters call wide_kernels_chosen().NAME. tests/kernel compares every level with the one-key
+// calls.
 #pragma once
 
 #include "kernel/count_min/count_min.hpp"

@@ -1,13 +1,13 @@
-// Fingerprints of f bits, b in a bucket, packed without gaps: one layer of a cuckoo filter, and where in it a
-// key's fingerprint may be.
+// Fingerprints of f bits, b in a bucket, packed without gaps: one layer of a cuckoo filter, and
+// where in it a key's fingerprint may be.
 //
 //     B0 2^t buckets, bucket i = u 2^t + v:   u in [0, B0), v in [0, 2^t)
 //     partner of i:   u' = (H - u) mod B0,  v' = v xor V,   where H < B0 and V < 2^t come from the fingerprint
 //
-// The partner of the partner is i again: H - (H - u) = u and v xor V xor V = v. So any number of buckets
-// works; with xor alone (Fan et al. 2014) it would have to be a power of two, and the table up to twice as
-// large. v and V are the first t bits of longer strings: in a layer with a smaller t, the buckets of a key are
-// prefixes of those here.
+// The partner of the partner is i again: H - (H - u) = u and v xor V xor V = v. So any number of
+// buckets works; with xor alone (Fan et al. 2014) it would have to be a power of two, and the table
+// up to twice as large. v and V are the first t bits of longer strings: in a layer with a smaller
+// t, the buckets of a key are prefixes of those here.
 //
 // Cells are compared many at a time, as fields of a word.
 #pragma once

@@ -1,16 +1,18 @@
-// Lines of short fingerprints that can double without their keys: what a scalable filter of the split rule is made of.
+// Lines of short fingerprints that can double without their keys: what a scalable filter of the
+// split rule is made of.
 //
 //     line    [ 1011001 1 0000000 | 011000101100011 1 | ... ]   32 cells of 16 bits; 0 is an empty one
 //               fingerprint, a 1, zeros
 //
-// The product of a hash and the number of lines has the line of the key in its upper half, and what stands behind the
-// point, in the lower one, is what is left to tell keys of one line apart. A cell has the first 15 bits of it. Twice as many
-// lines take the first bit of them: the cells of line i go to lines 2i and 2i + 1 by it and are one bit shorter. So a
-// lookup reads one line, however often the lines have doubled (after Dayan, Bercea, Reviriego and Pagh 2023, who have
-// fingerprints of several lengths in a quotient filter).
+// The product of a hash and the number of lines has the line of the key in its upper half, and what
+// stands behind the point, in the lower one, is what is left to tell keys of one line apart. A cell
+// has the first 15 bits of it. Twice as many lines take the first bit of them: the cells of line i
+// go to lines 2i and 2i + 1 by it and are one bit shorter. So a lookup reads one line, however
+// often the lines have doubled (after Dayan, Bercea, Reviriego and Pagh 2023, who have fingerprints
+// of several lengths in a quotient filter).
 //
-// The cells of a line are filled from the front. A key whose line has no room goes into the stash, a table of whole
-// hashes with linear probing, which is asked for the keys of full lines only.
+// The cells of a line are filled from the front. A key whose line has no room goes into the stash,
+// a table of whole hashes with linear probing, which is asked for the keys of full lines only.
 #pragma once
 
 #include <bit>
@@ -98,7 +100,8 @@ struct split_lines {
     };
     return static_cast<std::size_t>(std::countr_zero(free_of(0) | free_of(4) << 16U));
 #else
-    // The highest bits of the cells that are 0; exact for the lowest such cell of a word, and that is the one.
+    // The highest bits of the cells that are 0; exact for the lowest such cell of a word, and that
+    // is the one.
     const auto free_in = [](std::uint64_t word) {
       return (word - 0x0001000100010001U) & ~word & 0x8000800080008000U;
     };
@@ -114,8 +117,9 @@ struct split_lines {
     part found{};
     for (std::size_t i = 0; i < words_per_line; i += sizeof(part) / 8) {
       const part cells = load(line + i);
-      // The bits of a cell from the 1 behind its fingerprint on, none of an empty one; above them it must be the same. The
-      // last bit is never part of a fingerprint, and being set it keeps empty cells from fitting.
+      // The bits of a cell from the 1 behind its fingerprint on, none of an empty one; above them
+      // it must be the same. The last bit is never part of a fingerprint, and being set it keeps
+      // empty cells from fitting.
       const part below = cells ^ one_less(cells);
       found |= ((cells ^ marked) & ~below) == 0 ? ~part{} : part{};
     }

@@ -21,20 +21,22 @@ class split_table {
   // Cells and slots in use.
   [[nodiscard]] std::uint64_t entries() const noexcept { return used_ + stashed_; }
 
-  // Adds those of the keys that are not contained, one after the other. Ends before the one that would be stored beyond
-  // `most`, and before and after one for which the stash becomes larger.
+  // Adds those of the keys that are not contained, one after the other. Ends before the one that
+  // would be stored beyond `most`, and before and after one for which the stash becomes larger.
   struct added {
     std::size_t done = 0;
     std::uint64_t stored = 0;
   };
   added add(std::span<const std::uint64_t> hashes, std::uint64_t most);
-  // Puts a key that is not contained where it belongs; only if that is its line, which then has room.
+  // Puts a key that is not contained where it belongs; only if that is its line, which then has
+  // room.
   void put(std::uint64_t hash);
   [[nodiscard]] bool put_in_line(std::uint64_t hash) noexcept;
   // The same keys in twice as many lines.
   [[nodiscard]] split_table doubled() const;
-  // Puts the keys of one with as many lines, but for those that are contained for certain. A cell that finds its line full
-  // becomes one with the cell that is most like it: what is not a key of either may fit it, so lines should rarely be full.
+  // Puts the keys of one with as many lines, but for those that are contained for certain. A cell
+  // that finds its line full becomes one with the cell that is most like it: what is not a key of
+  // either may fit it, so lines should rarely be full.
   void put_all(const split_lines& other);
 
  private:

@@ -1,5 +1,5 @@
-// Arrays of the static kinds (fuse, ribbon, bloomier): where those of a shard are, and cells of a few bits in
-// them. detail/filter/static_layout.hpp has the whole payload.
+// Arrays of the static kinds (fuse, ribbon, bloomier): where those of a shard are, and cells of a
+// few bits in them. detail/filter/static_layout.hpp has the whole payload.
 #pragma once
 
 #include <cstdint>

@@ -10,8 +10,8 @@ namespace bloomery::detail {
 __extension__ using uint128 = unsigned __int128;
 __extension__ using int128 = __int128;
 
-// The upper 64 bits of a * b. With a uniform over 64 bits this maps it to [0, b) without the bias and
-// the division of a modulo, and for every b, not only for powers of two.
+// The upper 64 bits of a * b. With a uniform over 64 bits this maps it to [0, b) without the bias
+// and the division of a modulo, and for every b, not only for powers of two.
 [[nodiscard]] constexpr std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b) noexcept {
   return static_cast<std::uint64_t>((static_cast<uint128>(a) * b) >> 64U);
 }
@@ -19,7 +19,8 @@ __extension__ using int128 = __int128;
 // The two halves of a * b, XORed.
 [[nodiscard]] constexpr std::uint64_t multiply_fold(std::uint64_t a, std::uint64_t b) noexcept {
 #if defined(__x86_64__)
-  // GCC 12 often sends a 128-bit product through memory, which takes as long as the rest of a lookup in the cache.
+  // GCC 12 often sends a 128-bit product through memory, which takes as long as the rest of a
+  // lookup in the cache.
   if (!std::is_constant_evaluated()) {
     std::uint64_t high = 0;
     asm("mul %[b]" : "+a"(a), "=d"(high) : [b] "r"(b) : "cc");
@@ -30,8 +31,8 @@ __extension__ using int128 = __int128;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
 }
 
-// Arrays are little-endian in memory as they are in files, so that a mapped file is a filter on every
-// machine. A little-endian machine pays nothing for it.
+// Arrays are little-endian in memory as they are in files, so that a mapped file is a filter on
+// every machine. A little-endian machine pays nothing for it.
 [[nodiscard]] constexpr std::uint64_t little_endian(std::uint64_t value) noexcept {
   if constexpr (std::endian::native == std::endian::little) {
     return value;

@@ -1,4 +1,5 @@
-// Code points of text that is probably UTF-8. What is not is taken byte by byte, so any string has code points.
+// Code points of text that is probably UTF-8. What is not is taken byte by byte, so any string has
+// code points.
 #pragma once
 
 #include <cstddef>
@@ -7,8 +8,8 @@
 
 namespace bloomery::detail {
 
-// Bytes of the code point that begins at `text[at]`: 1 to 4, or 1 for a byte that begins none. Overlong forms,
-// surrogates and numbers above U+10FFFF are no code points (RFC 3629).
+// Bytes of the code point that begins at `text[at]`: 1 to 4, or 1 for a byte that begins none.
+// Overlong forms, surrogates and numbers above U+10FFFF are no code points (RFC 3629).
 [[nodiscard]] constexpr std::size_t code_point_bytes(std::string_view text,
                                                      std::size_t at) noexcept {
   const auto byte = [&](std::size_t i) -> unsigned {

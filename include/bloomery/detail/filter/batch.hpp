@@ -1,8 +1,8 @@
 // The forms in which a batch call answers, each derived from one: a bitmap.
 //
-// A filter answers 64 keys in one word (`contains_bits`), because that is what the loops over many keys
-// produce best. A count, a byte for each key and the list of matching indexes follow from it in small
-// pieces that stay in the first-level cache.
+// A filter answers 64 keys in one word (`contains_bits`), because that is what the loops over many
+// keys produce best. A count, a byte for each key and the list of matching indexes follow from it
+// in small pieces that stay in the first-level cache.
 #pragma once
 
 #include <algorithm>
@@ -14,16 +14,17 @@
 
 namespace bloomery::detail {
 
-// A piece: its hashes and answers fit on the stack and stay in the first-level cache. Each piece starts the
-// look-ahead of the loops anew, so it should not be shorter.
+// A piece: its hashes and answers fit on the stack and stay in the first-level cache. Each piece
+// starts the look-ahead of the loops anew, so it should not be shorter.
 inline constexpr std::size_t batch_keys = 1024;
 // For threads that add to one filter: each piece goes through all of its locks, so it is longer.
 inline constexpr std::size_t shared_keys = 8 * batch_keys;
-// A piece of hashes that are there already. A filter that asks several arrays, one after the other, has each of
-// them in the cache for longer when the piece is long; the answers are 8 KiB.
+// A piece of hashes that are there already. A filter that asks several arrays, one after the other,
+// has each of them in the cache for longer when the piece is long; the answers are 8 KiB.
 inline constexpr std::size_t batch_hashes = 65536;
 
-// Calls bits(first, count, bitmap) for consecutive pieces and take(first, count, bitmap) after each.
+// Calls bits(first, count, bitmap) for consecutive pieces and take(first, count, bitmap) after
+// each.
 template <std::size_t Piece = batch_keys, class Bits, class Take>
 void for_each_piece(std::size_t keys, Bits bits, Take take) {
   std::array<std::uint64_t, Piece / 64> bitmap;

@@ -1,12 +1,13 @@
-// A set of hashes as bits: what classic, partitioned and blocked have in common, which is everything but
-// the positions. `Probes` (hash/probe.hpp) supplies those.
+// A set of hashes as bits: what classic, partitioned and blocked have in common, which is
+// everything but the positions. `Probes` (hash/probe.hpp) supplies those.
 //
-// Owner and view, like string and string_view: bit_filter owns its words and can be changed, bit_view
-// borrows them (a mapped file, a message, an owner) and can only be asked. An owner is a view of itself.
+// Owner and view, like string and string_view: bit_filter owns its words and can be changed,
+// bit_view borrows them (a mapped file, a message, an owner) and can only be asked. An owner is a
+// view of itself.
 //
-// Threads: any number may ask at the same time while nobody adds. To add and ask at the same time, give
-// each thread its own handle from concurrent(). To add many keys at once with all cores, keyed has calls that
-// take a `parallel`.
+// Threads: any number may ask at the same time while nobody adds. To add and ask at the same time,
+// give each thread its own handle from concurrent(). To add many keys at once with all cores, keyed
+// has calls that take a `parallel`.
 #pragma once
 
 #include <concepts>
@@ -27,7 +28,8 @@
 
 namespace bloomery {
 
-// What most callers know when they make a filter. `seed` chooses the hash function (filter/keyed.hpp).
+// What most callers know when they make a filter. `seed` chooses the hash function
+// (filter/keyed.hpp).
 struct options {
   std::uint64_t keys = 0;
   double fpr = 0.01;
@@ -43,7 +45,8 @@ class bit_view : public detail::batch_answers<bit_view<Probes>, typename Probes:
   static constexpr filter_kind kind = Probes::kind;
   static constexpr probe_scheme scheme = Probes::scheme;
 
-  // Throws errc::bad_argument unless the plan's shape is one of this kind and `words` holds its bits.
+  // Throws errc::bad_argument unless the plan's shape is one of this kind and `words` holds its
+  // bits.
   bit_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
   [[gnu::always_inline]] [[nodiscard]] bool contains(const hash_type& hash) const noexcept {
@@ -56,8 +59,8 @@ class bit_view : public detail::batch_answers<bit_view<Probes>, typename Probes:
   }
 
   // Batch calls: the same answers, several times faster when the array is larger than the cache.
-  // Bit i % 64 of bitmap[i / 64] is the answer for hashes[i]; needs (hashes.size() + 63) / 64 words.
-  // detail/filter/batch.hpp has the other forms of answer.
+  // Bit i % 64 of bitmap[i / 64] is the answer for hashes[i]; needs (hashes.size() + 63) / 64
+  // words. detail/filter/batch.hpp has the other forms of answer.
   void contains_bits(std::span<const hash_type> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
   // The same for integers that are hashed on the way (hash/hash.hpp).
@@ -77,8 +80,8 @@ class bit_view : public detail::batch_answers<bit_view<Probes>, typename Probes:
   [[nodiscard]] double fill() const noexcept {
     return static_cast<double>(bits_set()) / static_cast<double>(shape().bits);
   }
-  // The false-positive rate of the bits as they are now: the chance that a random hash finds all of its
-  // bits set. Reads the whole array.
+  // The false-positive rate of the bits as they are now: the chance that a random hash finds all of
+  // its bits set. Reads the whole array.
   [[nodiscard]] double fpr() const noexcept;
 
  protected:
@@ -144,9 +147,10 @@ class bit_filter : public bit_view<Probes> {
   [[nodiscard]] std::span<std::uint64_t> mutable_words() noexcept { return array_.words(); }
   void set_keys(std::uint64_t keys) noexcept { this->key_count() = keys; }
 
-  // A handle for one thread among many: adds with atomic ORs, asks with atomic loads, takes no locks.
-  // A key is sure to be found by whoever learnt, by any synchronisation, that its add has returned. The
-  // filter's own keys() is right once the handles are gone; the filter must outlive them.
+  // A handle for one thread among many: adds with atomic ORs, asks with atomic loads, takes no
+  // locks. A key is sure to be found by whoever learnt, by any synchronisation, that its add has
+  // returned. The filter's own keys() is right once the handles are gone; the filter must outlive
+  // them.
   class concurrent_handle {
    public:
     using hash_type = typename view::hash_type;
@@ -205,8 +209,9 @@ class bit_filter : public bit_view<Probes> {
 
   [[nodiscard]] concurrent_handle concurrent() noexcept { return concurrent_handle(*this); }
 
-  // Shared by threads that do nothing but add, many hashes at a time: faster than handles, since blocks are
-  // locked instead of bits (detail/filter/block_stripes.hpp). Nothing else may touch the filter meanwhile.
+  // Shared by threads that do nothing but add, many hashes at a time: faster than handles, since
+  // blocks are locked instead of bits (detail/filter/block_stripes.hpp). Nothing else may touch the
+  // filter meanwhile.
   class shared_adder {
    public:
     using hash_type = typename view::hash_type;

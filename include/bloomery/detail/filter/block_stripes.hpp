@@ -1,11 +1,12 @@
-// Lets several threads add to one array of blocks with the fast loops of one thread: hashes are sorted by the
-// stripe of the array that their block is in, and a stripe belongs to one thread at a time.
+// Lets several threads add to one array of blocks with the fast loops of one thread: hashes are
+// sorted by the stripe of the array that their block is in, and a stripe belongs to one thread at a
+// time.
 //
 //     blocks   | stripe 0 | stripe 1 | ...             | stripe 63 |
 //              a lock for each
 //
-// Atomic ORs need no lock, but they are one slow instruction for each bit of a key: 20 to 30 ns, against 2 for the
-// sorting and the 2 to 5 of the loops.
+// Atomic ORs need no lock, but they are one slow instruction for each bit of a key: 20 to 30 ns,
+// against 2 for the sorting and the 2 to 5 of the loops.
 #pragma once
 
 #include <algorithm>
@@ -28,8 +29,8 @@ class block_stripes {
       : blocks_(blocks),
         shift_(std::max<std::uint64_t>(std::bit_width(blocks), stripe_bits) - stripe_bits) {}
 
-  // Calls add(part of the hashes) for all of them, in some order. While it runs, no other thread is in a call with
-  // hashes of the same blocks.
+  // Calls add(part of the hashes) for all of them, in some order. While it runs, no other thread is
+  // in a call with hashes of the same blocks.
   template <class Add>
   void visit(std::span<const std::uint64_t> hashes, Add add) noexcept {
     for (std::size_t first = 0; first < hashes.size(); first += piece) {

@@ -1,5 +1,5 @@
-// What the payloads of the static kinds (fuse, ribbon, bloomier) have in common. The arithmetic from
-// a hash to cells and equations is in detail/hash/static_probe.hpp.
+// What the payloads of the static kinds (fuse, ribbon, bloomier) have in common. The arithmetic
+// from a hash to cells and equations is in detail/hash/static_probe.hpp.
 //
 //     | arrays of shard 0 | arrays of shard 1 | ... | directory: an entry for each shard | footer |
 //       from 64-byte boundaries                       4 or 8 words each                    8 words

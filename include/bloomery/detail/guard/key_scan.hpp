@@ -1,4 +1,5 @@
-// A filter of all keys of a store, whose number is known when the scan is over. Until then the hashes wait, 8 bytes each.
+// A filter of all keys of a store, whose number is known when the scan is over. Until then the
+// hashes wait, 8 bytes each.
 #pragma once
 
 #include <algorithm>

@@ -1,10 +1,12 @@
-// A value that many threads read while one of them may put another in its place. Readers never wait and take no lock;
-// who replaces waits until nobody reads the old value any more (the two phases of Ramalhete and Correia 2013, "Left-Right").
+// A value that many threads read while one of them may put another in its place. Readers never wait
+// and take no lock; who replaces waits until nobody reads the old value any more (the two phases of
+// Ramalhete and Correia 2013, "Left-Right").
 //
-// A reader says in a counter that it is there, then loads the pointer. Whoever replaces exchanges the pointer first and then
-// waits until each counter was 0 once. There are two counters, and new readers are sent to the other one, so that a stream
-// of them cannot make it wait for ever. Each thread has counters in a cache line of its own, or of few. std::atomic<std::shared_ptr>
-// would be shorter, but locks inside, and readers of all threads would change one count.
+// A reader says in a counter that it is there, then loads the pointer. Whoever replaces exchanges
+// the pointer first and then waits until each counter was 0 once. There are two counters, and new
+// readers are sent to the other one, so that a stream of them cannot make it wait for ever. Each
+// thread has counters in a cache line of its own, or of few. std::atomic<std::shared_ptr> would be
+// shorter, but locks inside, and readers of all threads would change one count.
 #pragma once
 
 #include <array>
@@ -35,15 +37,16 @@ class replaceable {
   replaceable& operator=(const replaceable&) = delete;
   ~replaceable() { delete current_.load(); }
 
-  // use(value), in any number of threads. All orders are the strict one: the argument above needs that the counter
-  // changes before the pointer is read.
+  // use(value), in any number of threads. All orders are the strict one: the argument above needs
+  // that the counter changes before the pointer is read.
   template <class Use>
   decltype(auto) read(Use use) const noexcept(noexcept(use(std::declval<T&>()))) {
     const presence here(stripes_[thread_stripe()].readers[phase_.load()]);
     return use(*current_.load());
   }
 
-  // Not to be called while another thread exchanges: the value itself, for whoever makes sure of that.
+  // Not to be called while another thread exchanges: the value itself, for whoever makes sure of
+  // that.
   [[nodiscard]] T& current() const noexcept { return *current_.load(); }
   // The next readers find `next`; the old value may be in use until await_readers has returned.
   [[nodiscard]] std::unique_ptr<T> exchange(std::unique_ptr<T> next) noexcept {

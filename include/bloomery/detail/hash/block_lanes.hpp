@@ -1,10 +1,11 @@
 // One key and its block of sixteen 32-bit lanes: its bit or its counter in each lane that it uses.
 //
-// Compiled into the program that includes it, for the machine that the program is built for. On x86 and little-endian
-// ARM a block is a few vectors, of the compiler's own kind; elsewhere the used lanes are visited one after the
-// other. On x86 there is also assembly for what the machine has beyond that (x86_lanes.hpp). Zen 4, 1.25 MB, 7 probes,
-// hashing included: 2.4 ns a key in programs built for AVX-512, 2.7 for AVX2, 2.7 for any x86-64, 9 with SSE2 alone
-// or lane by lane. All give the same bits.
+// Compiled into the program that includes it, for the machine that the program is built for. On x86
+// and little-endian ARM a block is a few vectors, of the compiler's own kind; elsewhere the used
+// lanes are visited one after the other. On x86 there is also assembly for what the machine has
+// beyond that (x86_lanes.hpp). Zen 4, 1.25 MB, 7 probes, hashing included: 2.4 ns a key in programs
+// built for AVX-512, 2.7 for AVX2, 2.7 for any x86-64, 9 with SSE2 alone or lane by lane. All give
+// the same bits.
 #pragma once
 
 #include <cstddef>
@@ -33,7 +34,8 @@ namespace bloomery::detail {
 
 #if defined(BLOOMERY_LANE_VECTOR)
 
-// What listed_lanes does, for all lanes at once; those that the key does not use have a one of 0 and a counter without bits.
+// What listed_lanes does, for all lanes at once; those that the key does not use have a one of 0
+// and a counter without bits.
 class vector_lanes {
  public:
   explicit vector_lanes(const lane_tables& tables) noexcept : tables_(tables) {}
@@ -48,8 +50,8 @@ class vector_lanes {
     part bits{};
     for (std::size_t i = 0; i < parts; ++i) {
       if constexpr (part_lanes == 8) {
-        // The bits come to the ones, which are in memory: a step less than the other way round, and 0.2 ns. With
-        // AVX-512 it is the slower way, by 0.1.
+        // The bits come to the ones, which are in memory: a step less than the other way round, and
+        // 0.2 ns. With AVX-512 it is the slower way, by 0.1.
         const part ones = part_of(tables_.ones[rotation_of(hash)].lanes, i);
         bits |= ones & ~(load(block, i) >> bits_of(hash, i));
       } else {
@@ -175,8 +177,8 @@ class vector_lanes {
     std::memcpy(block + i * sizeof(part) / 8, &lanes, sizeof(part));
   }
 
-  // With AVX2 by one test instead of three shuffles (2.9 against 3.3 ns for a whole `contains`), with AVX-512 by a
-  // comparison of the whole block (2.5 against 2.8).
+  // With AVX2 by one test instead of three shuffles (2.9 against 3.3 ns for a whole `contains`),
+  // with AVX-512 by a comparison of the whole block (2.5 against 2.8).
   [[gnu::always_inline]] static bool is_zero(const part& all) noexcept {
     using words [[gnu::vector_size(BLOOMERY_LANE_VECTOR)]] = long long;
     const auto w = reinterpret_cast<words>(all);
@@ -223,8 +225,8 @@ class block_lanes : public built_lanes {
   }
 
  private:
-  // Where the block begins. Found after the branch that tells what the machine has, and added by assembly on the way:
-  // the fewest instructions that way.
+  // Where the block begins. Found after the branch that tells what the machine has, and added by
+  // assembly on the way: the fewest instructions that way.
   struct the_first {
     [[gnu::always_inline]] [[nodiscard]] std::uint64_t word() const noexcept { return 0; }
   };

@@ -1,5 +1,5 @@
-// The lanes of a key for each number of probes and each rotation, worked out beforehand: a load costs less than
-// rotating the pattern.
+// The lanes of a key for each number of probes and each rotation, worked out beforehand: a load
+// costs less than rotating the pattern.
 #pragma once
 
 #include <array>
@@ -57,8 +57,8 @@ constexpr table_of_lanes<lane_steps> make_lane_steps() noexcept {
   return table;
 }
 
-// Ones: shifted by the bit numbers they are the key's mask. And the bits of the float -1, for machines that
-// cannot shift each lane by its own number: n added to the exponent makes it -2^n.
+// Ones: shifted by the bit numbers they are the key's mask. And the bits of the float -1, for
+// machines that cannot shift each lane by its own number: n added to the exponent makes it -2^n.
 inline constexpr table_of_lanes<lane_numbers> ones_of_lanes = make_lane_numbers(1);
 inline constexpr table_of_lanes<lane_numbers> floats_of_lanes = make_lane_numbers(0xbf800000U);
 inline constexpr table_of_lanes<lane_steps> steps_of_lanes = make_lane_steps();
@@ -86,15 +86,16 @@ enum class x86_level : std::uint8_t { none, avx2, avx512 };
 #if defined(__x86_64__)
   __builtin_cpu_init();  // before main, nobody else may have
   if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2")) return x86_level::none;
-  // Not on the first machines with AVX-512, which have no VBMI2: one wide multiplication slows all else down there.
+  // Not on the first machines with AVX-512, which have no VBMI2: one wide multiplication slows all
+  // else down there.
   return __builtin_cpu_supports("avx512vbmi2") ? x86_level::avx512 : x86_level::avx2;
 #else
   return x86_level::none;
 #endif
 }
 
-// The tables of one number of probes. A filter keeps this, and not one of the classes of block_lanes.hpp: its
-// layout must not depend on how the program that includes it is built.
+// The tables of one number of probes. A filter keeps this, and not one of the classes of
+// block_lanes.hpp: its layout must not depend on how the program that includes it is built.
 struct lane_tables {
   explicit lane_tables(std::uint32_t k, x86_level most = best_x86_level()) noexcept
       : ones(ones_of_lanes[k].data()),
@@ -110,7 +111,8 @@ struct lane_tables {
   const lane_steps* steps;
   std::uint32_t probes;
   std::uint32_t
-      pattern;  // of lanes, twice: shifted by a rotation, it has the lanes of a key in its lower half
+      // of lanes, twice: shifted by a rotation, it has the lanes of a key in its lower half
+      pattern;
   x86_level level;
 };
 

@@ -1,6 +1,8 @@
-// One key and its block of sixteen 32-bit lanes, lane by lane: the form of block_lanes.hpp for every machine.
+// One key and its block of sixteen 32-bit lanes, lane by lane: the form of block_lanes.hpp for
+// every machine.
 //
-// A counter is the group of `width` bits (2, 4, 8, 16) around the key's bit. It sticks at its maximum.
+// A counter is the group of `width` bits (2, 4, 8, 16) around the key's bit. It sticks at its
+// maximum.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +17,8 @@ class listed_lanes {
   explicit listed_lanes(const lane_tables& tables) noexcept
       : steps_(tables.steps), probes_(tables.probes) {}
 
-  // True when test(lane, bit) is, for all lanes: without a branch on the outcome, which would often be
-  // mispredicted and cost more than the remaining lanes.
+  // True when test(lane, bit) is, for all lanes: without a branch on the outcome, which would often
+  // be mispredicted and cost more than the remaining lanes.
   template <class Test>
   [[gnu::always_inline]] bool all_of(std::uint64_t hash, Test test) const noexcept {
     const auto x = static_cast<std::uint32_t>(hash);

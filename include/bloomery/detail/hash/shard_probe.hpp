@@ -1,5 +1,5 @@
-// The positions of a shard of a blocked filter; see hash/probe.hpp for those of whole ones. A class of its own, so that
-// whole filters pay nothing for it.
+// The positions of a shard of a blocked filter; see hash/probe.hpp for those of whole ones. A class
+// of its own, so that whole filters pay nothing for it.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,10 @@ namespace bloomery {
   return detail::multiply_high(hash, shards);
 }
 
-// Blocked, of which one shard is there: high64(h n B) = high64(h n) B + high64(low64(h n) B), so shard high64(h n) of n
-// is a contiguous slice of the filter with n B blocks. Positions are those in the slice. A key of another shard has
-// none: all_of and contained_in are false for it, and add_to does nothing.
+// Blocked, of which one shard is there: high64(h n B) = high64(h n) B + high64(low64(h n) B), so
+// shard high64(h n) of n is a contiguous slice of the filter with n B blocks. Positions are those
+// in the slice. A key of another shard has none: all_of and contained_in are false for it, and
+// add_to does nothing.
 class shard_probes {
  public:
   using hash_type = std::uint64_t;

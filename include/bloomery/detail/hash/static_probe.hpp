@@ -1,5 +1,5 @@
-// Hash + shard -> cells (fuse, bloomier) and equations (ribbon): the arithmetic that builders and lookups of the
-// static kinds share. docs/format.md is its normative text.
+// Hash + shard -> cells (fuse, bloomier) and equations (ribbon): the arithmetic that builders and
+// lookups of the static kinds share. docs/format.md is its normative text.
 #pragma once
 
 #include <array>
@@ -152,14 +152,15 @@ struct ribbon_cover {
   }
 };
 
-// a and b of two halves each, both folded onto one half: a below, b above. `by` bits are half of each unit.
+// a and b of two halves each, both folded onto one half: a below, b above. `by` bits are half of
+// each unit.
 [[nodiscard]] constexpr std::uint64_t fold_two(std::uint64_t a, std::uint64_t b, std::uint32_t by,
                                                std::uint64_t low) noexcept {
   return ((a & low) | ((b & low) << by)) ^ (((a >> by) & low) | (b & ~low));
 }
 
-// Bit j of the answer: whether number(j) has an odd number of ones, for eight numbers. They are folded until the
-// parities of all are those of the bytes of one word.
+// Bit j of the answer: whether number(j) has an odd number of ones, for eight numbers. They are
+// folded until the parities of all are those of the bytes of one word.
 template <class Numbers>
 [[nodiscard]] [[gnu::always_inline]] inline std::uint64_t odd_of_eight(
     const Numbers& number) noexcept {

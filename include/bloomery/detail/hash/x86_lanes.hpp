@@ -1,9 +1,10 @@
 // One key and its block with AVX2 or AVX-512, in programs that are built for any x86-64.
 //
-// Most programs are: their compiler may use SSE2 alone, where a lookup takes 9 ns. No compiler inlines a function for
-// another machine, and a call costs as much as the lookup. So these are a few lines of assembly, which is inlined, behind a
-// branch that always goes the same way. They are short, too, and that counts: when blocks come from the second or third
-// cache, a machine works on as many keys at a time as it can hold the instructions of, about 25 for each.
+// Most programs are: their compiler may use SSE2 alone, where a lookup takes 9 ns. No compiler
+// inlines a function for another machine, and a call costs as much as the lookup. So these are a
+// few lines of assembly, which is inlined, behind a branch that always goes the same way. They are
+// short, too, and that counts: when blocks come from the second or third cache, a machine works on
+// as many keys at a time as it can hold the instructions of, about 25 for each.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +25,9 @@
 
 #if defined(__x86_64__) && !defined(BLOOMERY_SANITIZED)
 
-// A compiler must be told of all registers that change, since it may put these lines into a function that it
-// translates for AVX-512. GCC can be told of those of AVX-512 only in programs that are built for it.
+// A compiler must be told of all registers that change, since it may put these lines into a
+// function that it translates for AVX-512. GCC can be told of those of AVX-512 only in programs
+// that are built for it.
 #if defined(__AVX512F__) || defined(__clang__)
 #define BLOOMERY_AVX512_LANES 1
 #endif
@@ -100,7 +102,8 @@ class avx512_lanes {
   static constexpr std::uint32_t one = 1;
   static constexpr std::uint32_t rotation_bits = 0xf0000;
 
-  // tables.patterns[rotation_of(hash)]. In memory, since a mask comes faster from there than from another register.
+  // tables.patterns[rotation_of(hash)]. In memory, since a mask comes faster from there than from
+  // another register.
   [[gnu::always_inline]] static const std::uint16_t& lanes_of(const lane_tables& tables,
                                                               std::uint64_t hash) noexcept {
     std::uint64_t rotation = 0;
@@ -132,8 +135,8 @@ class avx512_lanes {
 
 class avx2_lanes {
  public:
-  // Not 0 when the block at words[at] lacks a bit of the key. Addresses have two registers each, which takes fewer
-  // instructions than sums; the last operand says what is read.
+  // Not 0 when the block at words[at] lacks a bit of the key. Addresses have two registers each,
+  // which takes fewer instructions than sums; the last operand says what is read.
   [[gnu::always_inline]] static std::uint64_t missing(const lane_tables& tables, std::uint64_t hash,
                                                       const std::uint64_t* words,
                                                       std::uint64_t at) noexcept {

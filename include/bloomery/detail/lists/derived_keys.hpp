@@ -1,6 +1,6 @@
-// Filters of strings that are derived from a user's keys by a rule: the forms of a password, the parents of a domain.
-// One key gives several strings, so their number is known only when all are made. Until then their hashes wait in a
-// spool, 8 bytes each, beyond 32 MiB on disk.
+// Filters of strings that are derived from a user's keys by a rule: the forms of a password, the
+// parents of a domain. One key gives several strings, so their number is known only when all are
+// made. Until then their hashes wait in a spool, 8 bytes each, beyond 32 MiB on disk.
 #pragma once
 
 #include <cstdint>
@@ -24,8 +24,8 @@ class derived_keys {
   void add(std::string_view derived);
   [[nodiscard]] std::uint64_t size() const noexcept { return spool_.keys() + waiting_.size(); }
 
-  // A blocked filter of all of them, at most `fpr` for each string that it is asked for; with room for `keys`, so that
-  // filters of several lists are alike and can be merged.
+  // A blocked filter of all of them, at most `fpr` for each string that it is asked for; with room
+  // for `keys`, so that filters of several lists are alike and can be merged.
   [[nodiscard]] any_filter build(double fpr, std::uint64_t keys = 0);
 
  private:
@@ -40,8 +40,8 @@ class derived_keys {
 // The rate for one string, so that `strings` of them together stay below `fpr`.
 [[nodiscard]] double rate_of_one(double fpr, std::size_t strings);
 
-// The hash function of a filter that was made by a rule, to open it with. Throws errc::mismatch when the header has
-// another rule.
+// The hash function of a filter that was made by a rule, to open it with. Throws errc::mismatch
+// when the header has another rule.
 [[nodiscard]] std::shared_ptr<const any_hasher> derived_hasher(const image_header& header,
                                                                key_rule rule);
 
