@@ -44,8 +44,7 @@ using benchmark::State;
 constexpr std::uint64_t most_keys = 4'000'000;  // asked or added in one go
 constexpr double fpr = 0.01;
 
-// ---- keys
-// --------------------------------------------------------------------------------------------
+// ---- keys -------------------------------------------------------------------------------------
 
 // Numbers below n are in the filter of n keys. The multiplier is odd: all are different.
 std::uint64_t key_number(std::uint64_t i) { return i * 0x9e3779b97f4a7c15U; }
@@ -66,8 +65,7 @@ keys_type asked_keys(std::uint64_t n) {
 
 keys_type added_keys(std::uint64_t n) { return make_keys(0, std::min(n, most_keys), key_number); }
 
-// ---- what is measured: one thing at a time is in memory
-// -----------------------------------------------
+// ---- what is measured: one thing at a time is in memory ---------------------------------------
 
 template <class What, class Make>
 std::shared_ptr<What> hold(const std::string& name, Make make) {
@@ -156,8 +154,7 @@ void count_keys(State& state, std::size_t keys) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(keys));
 }
 
-// ---- the kinds
-// -----------------------------------------------------------------------------------------
+// ---- the kinds --------------------------------------------------------------------------------
 
 template <class Filter>
 void lookup_bulk(State& state, std::uint64_t n) {
@@ -213,8 +210,7 @@ void build_all(State& state, std::uint64_t n) {
   count_keys(state, keys.size());
 }
 
-// ---- the floor, for each kind anew: it is compared with what ran just before and after it
-// -------------------
+// ---- the floor, for each kind anew: it is compared with what ran just before and after it -----
 
 // Found once for each size.
 const floor_pipeline& best_pipeline(bit_array& array, const mixed_integers& keys, bool write) {
@@ -244,8 +240,7 @@ void run_floor(State& state, std::uint64_t n, bool write) {
   state.SetLabel(std::string(best.name()));
 }
 
-// ---- whole filters, against memcpy
-// ------------------------------------------------------------------------
+// ---- whole filters, against memcpy ------------------------------------------------------------
 
 // As many bits as the filter of n keys has, half of them set. An even number of blocks can be
 // folded by 2.
@@ -277,8 +272,7 @@ void copy_words(filter& into, const filter& from) {
               from.hashes().words().size_bytes());
 }
 
-// ---- what people use instead
-// --------------------------------------------------------------------------------
+// ---- what people use instead ------------------------------------------------------------------
 
 struct hash_set {
   static constexpr const char* name = "unordered_set";
@@ -352,8 +346,7 @@ void peer_build(State& state, std::uint64_t n) {
   count_keys(state, keys.size());
 }
 
-// ---- names: group/what/keys
-// --------------------------------------------------------------------------------
+// ---- names: group/what/keys -------------------------------------------------------------------
 
 template <class Work>
 void enter(std::string_view group, std::string_view what, std::uint64_t n, Work work) {

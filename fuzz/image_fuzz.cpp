@@ -32,8 +32,7 @@ using byte_vector = std::vector<std::byte>;
 constexpr std::size_t header_end = 248;
 constexpr std::uint64_t most_payload = std::uint64_t{1} << 14U;
 
-// ---- recipes
-// ---------------------------------------------------------------------------------------
+// ---- recipes ----------------------------------------------------------------------------------
 
 void put(byte_vector& bytes, std::size_t offset, std::size_t size, std::uint64_t value) {
   for (std::size_t i = 0; i < size && offset + i < bytes.size(); ++i) {
@@ -105,8 +104,7 @@ byte_vector cook(input in) {
   return image;
 }
 
-// ---- what must hold of an accepted file
-// ------------------------------------------------------------
+// ---- what must hold of an accepted file -------------------------------------------------------
 
 template <class Probes>
 void ask(const image_view& image) {

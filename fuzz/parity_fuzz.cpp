@@ -31,8 +31,7 @@ std::vector<std::uint64_t> take_batch(input& in) {
   return hashes;
 }
 
-// ---- docs/format.md, once more
-// ---------------------------------------------------------------------
+// ---- docs/format.md, once more ----------------------------------------------------------------
 
 std::uint64_t high64(std::uint64_t a, std::uint64_t b) {
   // By halves of 32 bits, unlike the library.
@@ -107,8 +106,7 @@ class model {
   std::uint64_t keys_ = 0;
 };
 
-// ---- calls
-// -----------------------------------------------------------------------------------------
+// ---- calls ------------------------------------------------------------------------------------
 
 template <class Filter>
 void ask_every_way(const Filter& f, const model& expected, std::span<const std::uint64_t> hashes) {

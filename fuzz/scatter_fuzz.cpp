@@ -33,8 +33,7 @@ using words_array = kernel::scatter_array<std::uint64_t>;
 
 enum class rule : std::uint8_t { bits, plain, conservative };
 
-// ---- the model
-// -------------------------------------------------------------------------------------
+// ---- the model --------------------------------------------------------------------------------
 
 class model {
  public:
@@ -106,8 +105,7 @@ class model {
   std::map<std::uint64_t, std::uint64_t> cells_;
 };
 
-// ---- the kernels
-// -----------------------------------------------------------------------------------
+// ---- the kernels ------------------------------------------------------------------------------
 
 struct free_memory {
   void operator()(std::uint64_t* words) const { std::free(words); }

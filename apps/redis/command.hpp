@@ -117,8 +117,7 @@ template <detail::body Run, int Arity>
       .name = name, .run = entry<Run, Arity>, .flags = flags, .arity = Arity, .summary = summary};
 }
 
-// ---- replies
-// -------------------------------------------------------------------------------------
+// ---- replies ----------------------------------------------------------------------------------
 
 inline void reply_ok(const call& c) { api::ReplyWithSimpleString(c.ctx, "OK"); }
 // The bits of a batch (detail/filter/batch.hpp), as an array of booleans; integers in RESP2.

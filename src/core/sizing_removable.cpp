@@ -65,8 +65,7 @@ std::uint64_t bits_of(const request& r) {
   return static_cast<std::uint64_t>(bits);
 }
 
-// ---- counting
-// ------------------------------------------------------------------------------------
+// ---- counting ---------------------------------------------------------------------------------
 
 // What is settled before the size and the probes: width of a counter, and 512 or 0.
 struct counting_layout {
@@ -221,8 +220,7 @@ shape shape_for_counting(const request& r) {
   return counting_of_size(r, layout_for(r, false), bits);
 }
 
-// ---- cuckoo
-// --------------------------------------------------------------------------------------
+// ---- cuckoo -----------------------------------------------------------------------------------
 
 namespace {
 

@@ -86,8 +86,7 @@ std::uint64_t payload_bits(double cells, std::uint32_t cell_bits, std::uint64_t 
   return static_cast<std::uint64_t>(bits);
 }
 
-// ---- count-min
-// -------------------------------------------------------------------------------------
+// ---- count-min --------------------------------------------------------------------------------
 
 shape count_min_of(std::uint32_t depth, double width, std::uint32_t cell_bits,
                    std::uint32_t variant) {
@@ -201,8 +200,7 @@ double fpr_of_count_min(const shape& s, std::uint64_t keys) {
       1.0, partitioned_fpr(keys, width * s.probes, s.probes) + static_cast<double>(keys) * 0x1p-64);
 }
 
-// ---- spectral
-// --------------------------------------------------------------------------------------
+// ---- spectral ---------------------------------------------------------------------------------
 
 shape shape_for_spectral(const request& r) {
   const std::uint32_t cell_bits = checked_cell(r, usual_spectral_counter);
@@ -234,8 +232,7 @@ double fpr_of_spectral(const shape& s, std::uint64_t keys) {
                            static_cast<double>(keys) * 0x1p-64);
 }
 
-// ---- top-k
-// -----------------------------------------------------------------------------------------
+// ---- top-k ------------------------------------------------------------------------------------
 
 shape top_k_shape(std::uint32_t k, std::uint32_t depth, std::uint64_t width) {
   check_probes(depth, max_probes);

@@ -60,8 +60,7 @@ offer take_offer(const message& got) {
   return o;
 }
 
-// ---- A
-// ---------------------------------------------------------------------------------------------------
+// ---- A ----------------------------------------------------------------------------------------
 
 void send_rows(message_channel& peer, const join_side& a, const std::optional<sent_filter>& wanted,
                join_report& report) {
@@ -90,8 +89,7 @@ void send_rows(message_channel& peer, const join_side& a, const std::optional<se
   report.other_bytes += framed(end.size());
 }
 
-// ---- B
-// ---------------------------------------------------------------------------------------------------
+// ---- B ----------------------------------------------------------------------------------------
 
 // Rows of A that arrived and have a partner in B.
 class arrived_rows {

@@ -43,8 +43,7 @@ double without_strangers(double passed, double all, double fpr) {
   return std::clamp((passed - fpr * all) / (1 - fpr), 0.0, all);
 }
 
-// ---- classes
-// ----------------------------------------------------------------------------------------------
+// ---- classes ----------------------------------------------------------------------------------
 
 struct sent_class {
   table_counts counts;
@@ -134,8 +133,7 @@ std::vector<passed_class> count_passing(const join_side& side,
 
 }  // namespace
 
-// ---- the mathematics
-// ----------------------------------------------------------------------------------------
+// ---- the mathematics --------------------------------------------------------------------------
 
 // Each stranger passes with probability f on its own, so the rows that pass by mistake have the
 // variance f (1 - f) times the sum of the strangers' squares. And when d keys of the one table meet
@@ -169,8 +167,7 @@ estimate estimate_join(const estimate& shared_keys, const table_counts& a, const
           .standard_error = std::sqrt(error * error + shared_keys.value * std::max(0.0, variance))};
 }
 
-// ---- the two sides
-// --------------------------------------------------------------------------------------------
+// ---- the two sides ----------------------------------------------------------------------------
 
 // A: its numbers, and its classes if it has fewer keys; then it hears B's classes, or none, and
 // counts what passes.

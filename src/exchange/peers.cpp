@@ -308,8 +308,7 @@ blocked_filter peer_directory::merged() const {
   return only->merged();
 }
 
-// ---- groups
-// ------------------------------------------------------------------------------------------------
+// ---- groups -----------------------------------------------------------------------------------
 
 peer_groups::peer_groups(const hash_spec& hash, const peers_options& o)
     : hash_(hash), options_(o), leaders_(hash, o) {}

@@ -149,8 +149,7 @@ std::uint16_t port_of(int socket) {
 
 }  // namespace
 
-// ---- channel
-// ---------------------------------------------------------------------------------------
+// ---- channel ----------------------------------------------------------------------------------
 
 channel::channel(int socket, patience limits)
     : socket_(socket), limits_(limits), started_(clock::now()) {}
@@ -260,8 +259,7 @@ void channel::end_writing() {  // NOLINT(readability-make-member-function-const)
     throw_io("ending the connection", errno);
 }
 
-// ---- making channels
-// -------------------------------------------------------------------------------
+// ---- making channels --------------------------------------------------------------------------
 
 std::pair<channel, channel> pipe_pair(patience limits) {
   std::array<int, 2> ends{};

@@ -82,8 +82,7 @@ std::uint64_t check_layer(const shape& s, std::uint64_t base, std::uint64_t buck
 
 }  // namespace
 
-// ---- the view
-// --------------------------------------------------------------------------------------
+// ---- the view ---------------------------------------------------------------------------------
 
 cuckoo_view::cuckoo_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys)
     : plan_(p), keys_(keys) {
@@ -206,8 +205,7 @@ void cuckoo_view::count_batch(std::span<const std::uint64_t> hashes,
   }
 }
 
-// ---- the owner
-// -------------------------------------------------------------------------------------
+// ---- the owner --------------------------------------------------------------------------------
 
 cuckoo_filter::cuckoo_filter(const options& o)
     : cuckoo_filter(

@@ -84,8 +84,7 @@ bool cuckoo_filter::put_by_moving(std::size_t layer, const cuckoo_table::place& 
   return false;
 }
 
-// ---- compaction
-// ------------------------------------------------------------------------------------
+// ---- compaction -------------------------------------------------------------------------------
 
 // A fingerprint may go where its key could have been put: into a layer with the same scale or a
 // smaller one, whose buckets are prefixes of those here. A layer that is as full as planned takes

@@ -94,8 +94,7 @@ auto naming(const fs::path& path, Work work) {
 
 }  // namespace
 
-// ---- mapped_file
-// -----------------------------------------------------------------------------------
+// ---- mapped_file ------------------------------------------------------------------------------
 
 mapped_file::mapped_file(const fs::path& path) {
   // Without O_NONBLOCK, opening a pipe would wait for somebody to write to it.
@@ -123,8 +122,7 @@ mapped_file::~mapped_file() {
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
 }
 
-// ---- atomic_file
-// -----------------------------------------------------------------------------------
+// ---- atomic_file ------------------------------------------------------------------------------
 
 atomic_file::atomic_file(const fs::path& path) : target_(path) {
   std::error_code ignored;
@@ -195,8 +193,7 @@ void atomic_file::commit() {
   if (::close(fd) != 0) throw_io("writing", target_, errno);
 }
 
-// ---- scratch_file
-// ----------------------------------------------------------------------------------
+// ---- scratch_file -----------------------------------------------------------------------------
 
 scratch_file::scratch_file(const fs::path& directory)
     : directory_(directory), fd_(open_nameless(directory)) {
@@ -223,8 +220,7 @@ void scratch_file::read_at(std::uint64_t offset, std::span<std::byte> bytes) con
                });
 }
 
-// ---- log_file
-// --------------------------------------------------------------------------------------
+// ---- log_file ---------------------------------------------------------------------------------
 
 log_file::log_file(const fs::path& path)
     : path_(path), fd_(open_or_throw(path, O_RDWR | O_CREAT | O_APPEND, 0666)) {
@@ -266,8 +262,7 @@ void log_file::cut(std::uint64_t size) {
   size_ = size;
 }
 
-// ---- file_lock
-// -------------------------------------------------------------------------------------
+// ---- file_lock --------------------------------------------------------------------------------
 
 file_lock::file_lock(const fs::path& path) {
   for (;;) {
@@ -290,8 +285,7 @@ file_lock::file_lock(const fs::path& path) {
 
 file_lock::~file_lock() { ::close(fd_); }
 
-// ---- images
-// ----------------------------------------------------------------------------------------
+// ---- images -----------------------------------------------------------------------------------
 
 image_file::image_file(const fs::path& path)
     : path_(path),

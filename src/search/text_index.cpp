@@ -168,8 +168,7 @@ std::vector<std::uint64_t> columns_with_some(const text_index_view::group& g, st
 
 }  // namespace
 
-// ---- opening
-// ---------------------------------------------------------------------------------------
+// ---- opening ----------------------------------------------------------------------------------
 
 text_index_view::text_index_view(std::span<const std::byte> bytes) : bytes_(bytes) {
   if (check_start(bytes) != image_form::text_index) {
@@ -244,8 +243,7 @@ void text_index_view::read_groups(std::span<const std::byte> table,
   }
 }
 
-// ---- what a document is
-// -------------------------------------------------------------------------------
+// ---- what a document is -----------------------------------------------------------------------
 
 std::uint32_t text_index_view::member(const group& g, std::uint64_t column) const {
   const auto place = static_cast<std::size_t>(g.first_member + column) * index_layout::member_bytes;
@@ -285,8 +283,7 @@ std::optional<indexed_document> text_index_view::document(std::uint32_t number) 
   return indexed_document{.path = path(file), .line = line};
 }
 
-// ---- questions
-// ---------------------------------------------------------------------------------------
+// ---- questions --------------------------------------------------------------------------------
 
 std::vector<std::uint32_t> text_index_view::find(std::span<const std::uint64_t> hashes,
                                                  double share) const {
@@ -360,8 +357,7 @@ void text_index_view::verify() const {
   for (std::uint32_t i = 0; i < files_; ++i) static_cast<void>(path(i));
 }
 
-// ---- files
-// -------------------------------------------------------------------------------------------
+// ---- files ------------------------------------------------------------------------------------
 
 namespace {
 

@@ -73,8 +73,7 @@ void transpose(std::array<std::uint64_t, 64>& m) {
 
 }  // namespace
 
-// ---- distinct_hashes
-// -----------------------------------------------------------------------------------
+// ---- distinct_hashes --------------------------------------------------------------------------
 
 distinct_hashes::distinct_hashes() {
   std::random_device random;
@@ -114,8 +113,7 @@ void distinct_hashes::clear() {
   has_zero_ = false;
 }
 
-// ---- adding
-// ----------------------------------------------------------------------------------------------
+// ---- adding -----------------------------------------------------------------------------------
 
 text_index_builder::text_index_builder(const text_index_options& o,
                                        const std::filesystem::path& directory)
@@ -183,8 +181,7 @@ void text_index_builder::drop(std::uint32_t file) {
   files_.at(file).dropped = true;
 }
 
-// ---- writing
-// -----------------------------------------------------------------------------------------------
+// ---- writing ----------------------------------------------------------------------------------
 
 // Where everything will be.
 struct text_index_builder::layout {

@@ -284,8 +284,7 @@ bool count_min::assign_sum(std::span<const weighted_count_min> terms) {
   return true;
 }
 
-// ---- heavy hitters
-// ---------------------------------------------------------------------------------
+// ---- heavy hitters ----------------------------------------------------------------------------
 
 heavy_hitters::heavy_hitters(count_min& sketch, double phi) : sketch_(&sketch), phi_(phi) {
   if (!(phi > 0 && phi <= 1 && 2 / phi <= static_cast<double>(most_candidates))) {

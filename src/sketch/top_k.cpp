@@ -100,8 +100,7 @@ double detail::bucket_rows::fill(const std::uint64_t* buckets) const noexcept {
   return static_cast<double>(used) / static_cast<double>(width * depth);
 }
 
-// ---- made
-// --------------------------------------------------------------------------------------------
+// ---- made -------------------------------------------------------------------------------------
 
 plan top_k::plan_of(const top_k_options& o) {
   const std::uint64_t usual = std::max<std::uint64_t>(64, 8 * std::uint64_t{o.k});
@@ -131,8 +130,7 @@ top_k::top_k(const view& other)
   for (const top_k_entry& e : other.entries()) list(e.key, e.hash, e.count);
 }
 
-// ---- buckets
-// -----------------------------------------------------------------------------------------
+// ---- buckets ----------------------------------------------------------------------------------
 
 std::uint64_t top_k::next_random() noexcept {
   const std::uint64_t draw = splitmix64(random_state_);
@@ -182,8 +180,7 @@ std::uint64_t top_k::update_buckets(std::uint64_t hash, std::uint64_t count,
   return best;
 }
 
-// ---- the list
-// ----------------------------------------------------------------------------------------
+// ---- the list ---------------------------------------------------------------------------------
 
 // The order of entries() backwards: a total order, so that which key goes does not depend on the
 // heap.
@@ -301,8 +298,7 @@ void top_k::set_decay(double decay) {
   thresholds_ = thresholds_for(decay_ratio_);
 }
 
-// ---- asked
-// -------------------------------------------------------------------------------------------
+// ---- asked ------------------------------------------------------------------------------------
 
 void top_k::contains_bits(std::span<const std::uint64_t> hashes,
                           std::span<std::uint64_t> bitmap) const noexcept {

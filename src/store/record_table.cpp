@@ -25,8 +25,7 @@ constexpr std::size_t longest = std::size_t{1} << 30U;
 
 }  // namespace
 
-// ---- writing
-// ---------------------------------------------------------------------------------------
+// ---- writing ----------------------------------------------------------------------------------
 
 record_table_writer::record_table_writer(const std::filesystem::path& path)
     : file_(path), offset_(magic.size()) {
@@ -82,8 +81,7 @@ void record_table_writer::commit() {
   file_.commit();
 }
 
-// ---- reading
-// ---------------------------------------------------------------------------------------
+// ---- reading ----------------------------------------------------------------------------------
 
 record_table::record_table(const std::filesystem::path& path) : path_(path), file_(path) {
   const std::span<const std::byte> bytes = file_.bytes();

@@ -168,8 +168,7 @@ TEST(BitArray, HoldsMoreThanTwoToThe32Bits) {
   EXPECT_EQ(count_bits(array.words(), bits - 1000, bits - 1), 0U);
 }
 
-// ---- single bits
-// -----------------------------------------------------------------------------------
+// ---- single bits ------------------------------------------------------------------------------
 
 // Position p is bit p % 8 of byte p / 8, on every machine: files are mapped.
 TEST(Bits, LieInBytesFromTheLowestUp) {
@@ -211,8 +210,7 @@ TEST(Bits, TheSharedFormsDoTheSame) {
   }
 }
 
-// ---- counting
-// --------------------------------------------------------------------------------------
+// ---- counting ---------------------------------------------------------------------------------
 
 std::uint64_t count_one_by_one(std::span<const std::uint64_t> words, std::uint64_t first,
                                std::uint64_t last) {

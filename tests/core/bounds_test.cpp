@@ -12,8 +12,7 @@ namespace {
 
 constexpr std::uint64_t million = 1'000'000;
 
-// ---- lower bounds
-// ----------------------------------------------------------------------------------
+// ---- lower bounds -----------------------------------------------------------------------------
 
 TEST(LowerBound, IsTheLogarithmOfTheRate) {
   EXPECT_NEAR(lower_bound_bits(1000, 0.01), 6643.856, 0.001);
@@ -55,8 +54,7 @@ TEST(LowerBound, IsNothingWhenTheSetIsTheUniverse) {
   EXPECT_NEAR(lower_bound_bits(5 * million, 0.01, 5e6), 0.0, 1e-3);
 }
 
-// ---- counters
-// --------------------------------------------------------------------------------------
+// ---- counters ---------------------------------------------------------------------------------
 
 TEST(Overflow, TheSurveysBoundForFourBitCounters) {
   EXPECT_NEAR(overflow_bound_loose(1, 16) / 1.37e-15, 1.0, 0.005);
@@ -110,8 +108,7 @@ TEST(Overflow, ACertainOverflowIsQuickToJudge) {
   EXPECT_NEAR(expected_overflows(1'000'000'000'000, 10, 1, 1), 10.0, 1e-9);
 }
 
-// ---- costs
-// -----------------------------------------------------------------------------------------
+// ---- costs ------------------------------------------------------------------------------------
 
 // 003: 102,000 URLs a year, 2,000 of them malicious, 1 ms in the filter, 500 ms in the database, 3
 // %.

@@ -40,8 +40,7 @@ shape with_units(shape s, std::uint64_t count) {
   return s;
 }
 
-// ---- by target
-// -------------------------------------------------------------------------------------
+// ---- by target --------------------------------------------------------------------------------
 
 using target = std::tuple<filter_kind, double>;  // kind, fpr
 
@@ -227,8 +226,7 @@ TEST(Planner, BlockedProbesFollowTheStudysSteps) {
   }
 }
 
-// ---- by size
-// ---------------------------------------------------------------------------------------
+// ---- by size ----------------------------------------------------------------------------------
 
 TEST(Planner, BytesAreNeverExceededAndNearlyAllUsed) {
   for (const filter_kind kind :
@@ -299,8 +297,7 @@ TEST(Planner, EstimatedKeysOfAFullPlanAreItsKeys) {
   }
 }
 
-// ---- refusals
-// --------------------------------------------------------------------------------------
+// ---- refusals ---------------------------------------------------------------------------------
 
 struct refusal {
   const char* name;

@@ -116,8 +116,7 @@ TEST(Shape, EqualShapesHaveEqualFields) {
   EXPECT_NE(classic(1024, 6), foreign(1024, 6));
 }
 
-// ---- the geometry of a block
-// ---------------------------------------------------------------------
+// ---- the geometry of a block ------------------------------------------------------------------
 
 TEST(BlockGeometry, APatternHasAsManyLanesAsProbes) {
   for (std::uint32_t k = 0; k <= 16; ++k) {

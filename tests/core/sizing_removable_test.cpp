@@ -51,8 +51,7 @@ plan counting_plan(double fpr, std::uint32_t width, std::uint32_t block_bits,
                     .block_bits = block_bits});
 }
 
-// ---- the rate in lines
-// ----------------------------------------------------------------------------
+// ---- the rate in lines ------------------------------------------------------------------------
 
 // One key in one block covers a query only at the same rotation, and then each lane once in L.
 TEST(CountingModel, TwoKeysInOneLine) {
@@ -93,8 +92,7 @@ TEST(CountingModel, TheBlockedRateIsThatOf32Positions) {
   }
 }
 
-// ---- sizes
-// ----------------------------------------------------------------------------------------
+// ---- sizes ------------------------------------------------------------------------------------
 
 // The study's table is for the target itself; the planner aims at 98 % of it, which costs 0.4 to
 // 0.8 %.
@@ -197,8 +195,7 @@ TEST(CountingPlan, RefusesWithReasons) {
   EXPECT_TRUE(has(why(errc::unreachable, {.keys = 1'000'000, .fpr = 1e-14}), "keys/2^60"));
 }
 
-// ---- overflow
-// -------------------------------------------------------------------------------------
+// ---- overflow ---------------------------------------------------------------------------------
 
 double choose(int n, int i) {
   double c = 1;
@@ -283,8 +280,7 @@ TEST(CountingOverflow, IsNumericallySound) {
   }
 }
 
-// ---- cuckoo
-// ---------------------------------------------------------------------------------------
+// ---- cuckoo -----------------------------------------------------------------------------------
 
 TEST(CuckooModel, IsItsFormula) {
   EXPECT_NEAR(cuckoo_fpr(8, 4, 0.95), 1 - std::pow(1 - 1 / 255.0, 8 * 0.95), 1e-15);

@@ -23,8 +23,7 @@ double at_bits_per_key(double c, std::uint32_t probes) {
   return classic_fpr(100 * million, static_cast<std::uint64_t>(c * 1e8), probes);
 }
 
-// ---- 000, figure 1: the rate over the number of probes at 32 bits a key
-// ----------------------------
+// ---- 000, figure 1: the rate over the number of probes at 32 bits a key -----------------------
 
 TEST(Figure1, TwentyTwoProbesAreBestAt32BitsAKey) {
   const double best = at_bits_per_key(32, 22);
@@ -45,8 +44,7 @@ TEST(Figure1, MoreThanTenProbesGainLittle) {
   EXPECT_LT(at_bits_per_key(32, 10) - at_bits_per_key(32, 22), 1.8e-6);
 }
 
-// ---- 000, figure 2: bits a key for a rate and a number of probes
-// -----------------------------------
+// ---- 000, figure 2: bits a key for a rate and a number of probes ------------------------------
 
 // m/n = -k / ln(1 - p^(1/k)); the sign in the tutorial's own equation 3 is wrong. For one probe
 // that is -1 / ln(1 - p), and for two and four the roots are known.
@@ -79,8 +77,7 @@ TEST(Figure2, ThirtyTwoProbesBringNothingOverEight) {
   EXPECT_GT(bits_per_key(32, 1e-5), 0.9 * bits_per_key(8, 1e-5));
 }
 
-// ---- rates that the documents state
-// ----------------------------------------------------------------
+// ---- rates that the documents state -----------------------------------------------------------
 
 struct stated_rate {
   double bits_per_key;
@@ -204,8 +201,7 @@ TEST(Classic, BestProbesAgreeWithTryingThemAll) {
   EXPECT_EQ(best_probes(filter_kind::classic, 1e-6), 1U);
 }
 
-// ---- the exact expectation
-// -------------------------------------------------------------------------
+// ---- the exact expectation --------------------------------------------------------------------
 
 // P(x of m bits are set) after some throws, one throw at a time.
 std::vector<double> occupancy(std::uint64_t bits, std::uint64_t throws) {
@@ -293,8 +289,7 @@ TEST(ClassicExpected, IsAProbability) {
   }
 }
 
-// ---- partitioned
-// -----------------------------------------------------------------------------------
+// ---- partitioned ------------------------------------------------------------------------------
 
 // 003 prints 1.28 %, but its own formula gives 1.27.
 TEST(Partitioned, TheLecturesExample) {
@@ -322,8 +317,7 @@ TEST(Partitioned, IsClassicWithOneProbe) {
   EXPECT_DOUBLE_EQ(partitioned_fpr(100, 1000, 1), classic_fpr(100, 1000, 1));
 }
 
-// ---- concentration
-// ---------------------------------------------------------------------------------
+// ---- concentration ----------------------------------------------------------------------------
 
 TEST(Concentration, IsTheAzumaHoeffdingBound) {
   EXPECT_NEAR(concentration_bound(1000, 10'000, 7, 0.01), 0.114865, 1e-6);
@@ -350,8 +344,7 @@ TEST(Concentration, BoundsTheExactDistribution) {
   }
 }
 
-// ---- estimates
-// -------------------------------------------------------------------------------------
+// ---- estimates --------------------------------------------------------------------------------
 
 shape shape_of(filter_kind kind, std::uint64_t bits, std::uint32_t probes) {
   return {.kind = kind,

@@ -28,8 +28,7 @@ words first_words(const digest& d, std::size_t count) {
   return {d.words.begin(), d.words.begin() + static_cast<std::ptrdiff_t>(count)};
 }
 
-// ---- vectors
-// ---------------------------------------------------------------------------------------
+// ---- vectors ----------------------------------------------------------------------------------
 
 // d41d8cd98f00b204e9800998ecf8427e and 900150983cd24fb0d6963f7d28e17f72 (RFC 1321).
 TEST(Md5, WordsAreThoseOfTheDigest) {
@@ -111,8 +110,7 @@ TEST(DigestHashers, MayBeUsedFromManyThreads) {
   for (const words& result : results) EXPECT_EQ(result[0], 0x90015098U);
 }
 
-// ---- filters
-// ---------------------------------------------------------------------------------------
+// ---- filters ----------------------------------------------------------------------------------
 
 plan digest_plan(std::uint64_t keys, double bits_per_key, std::uint32_t probes) {
   plan p = sizing::make_plan(
@@ -161,8 +159,7 @@ TEST(DigestFilter, SetsTheBitsThatTheWordsName) {
   }
 }
 
-// ---- refusals
-// --------------------------------------------------------------------------------------
+// ---- refusals ---------------------------------------------------------------------------------
 
 TEST(DigestFilter, WithMoreProbesThanWordsIsRefused) {
   try {

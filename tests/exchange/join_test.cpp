@@ -85,8 +85,7 @@ std::vector<std::byte> bytes(std::initializer_list<int> values) {
   return all;
 }
 
-// ---- filters in messages
-// -------------------------------------------------------------------------------
+// ---- filters in messages ----------------------------------------------------------------------
 
 TEST(sent_filter, has_its_keys_its_rate_and_the_size_of_the_model) {
   for (const std::size_t keys : {1U, 30U, 1000U, 5000U}) {
@@ -150,8 +149,7 @@ TEST(sent_filter, is_of_the_size_that_costs_least) {
   EXPECT_TRUE(throws(errc::bad_argument, "finite", [] { (void)choose_sent_filter(1, -1, 1); }));
 }
 
-// ---- plans and estimates
-// ---------------------------------------------------------------------------------
+// ---- plans and estimates ----------------------------------------------------------------------
 
 TEST(join_plan, is_the_best_of_all_pairs_of_sizes) {
   const auto rate = [](std::uint32_t bits) { return std::pow(0.5, static_cast<int>(bits)); };
@@ -312,8 +310,7 @@ TEST(join_estimate, knows_how_often_keys_occur) {
   EXPECT_LT(size.rows.standard_error, 0.05 * truth);
 }
 
-// ---- the join
-// ------------------------------------------------------------------------------------------
+// ---- the join ---------------------------------------------------------------------------------
 
 TEST(join, is_that_of_all_pairs_in_the_order_of_both_tables) {
   std::mt19937_64 random(7);

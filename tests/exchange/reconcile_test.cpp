@@ -254,8 +254,7 @@ TEST(Reconcile, KeysThatAreTooLongAreRefused) {
   EXPECT_THROW(static_cast<void>(bloomery::reconcile(peer, keys)), bloomery::error);
 }
 
-// ---- peers that lie
-// ---------------------------------------------------------------------------------
+// ---- peers that lie ---------------------------------------------------------------------------
 
 using change = std::function<void(bloomery::message&)>;
 

@@ -397,8 +397,7 @@ TEST(cuckoo_filter, an_empty_filter_of_any_plan) {
   EXPECT_TRUE(throws(errc::bad_argument, "blocked", [&] { cuckoo_filter{p}; }));
 }
 
-// ---- foreign words
-// ---------------------------------------------------------------------------------
+// ---- foreign words ----------------------------------------------------------------------------
 
 // Opens, asks and changes; any of it may throw bloomery::error and none may do anything else.
 void use(const plan& p, std::span<const std::uint64_t> words) {

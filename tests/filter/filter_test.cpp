@@ -204,8 +204,7 @@ TYPED_TEST(every_filter, keeps_what_was_planned) {
   EXPECT_EQ(f.planned().fpr, p.fpr);
 }
 
-// ---- owners and views
-// ------------------------------------------------------------------------------
+// ---- owners and views -------------------------------------------------------------------------
 
 TYPED_TEST(every_filter, copies_are_independent) {
   const auto original = this->filled(100);
@@ -326,8 +325,7 @@ TYPED_TEST(every_filter, refuses_options_that_no_plan_honours) {
       throws(errc::unreachable, "1e-300", [] { TypeParam(options{.keys = 10, .fpr = 1e-300}); }));
 }
 
-// ---- sizes
-// -----------------------------------------------------------------------------------------
+// ---- sizes ------------------------------------------------------------------------------------
 
 // 2^33 bits and some, so that 32-bit arithmetic anywhere would fold the positions. The pages that
 // are not touched cost nothing.

@@ -28,8 +28,7 @@ using namespace bloomery_test;
 
 constexpr double z = 5;
 
-// ---- families of keys: key(index), different for different indexes
-// ----------------------------------
+// ---- families of keys: key(index), different for different indexes ----------------------------
 
 struct sequential_integers {
   std::uint64_t key(std::uint64_t index) { return index; }
@@ -107,8 +106,7 @@ class similar_strings {
   std::uint64_t last_ = 0;
 };
 
-// ---- measuring
-// -------------------------------------------------------------------------------------
+// ---- measuring --------------------------------------------------------------------------------
 
 template <class Family, class Visit>
 void for_each_hash(Family& family, std::uint64_t seed, std::uint64_t first, std::uint64_t count,
@@ -193,8 +191,7 @@ measurement measure(const plan& p, std::uint64_t keys, std::uint64_t filters, st
   return m;
 }
 
-// ---- planned shapes
-// --------------------------------------------------------------------------------
+// ---- planned shapes ---------------------------------------------------------------------------
 
 struct cell {
   double fpr;
@@ -257,8 +254,7 @@ TYPED_TEST(planned_filter, states_a_small_rate_within_five_percent) {
   expect_promise<TypeParam, random_integers>({.fpr = 0.0001, .keys = 1'000'000}, UINT64_MAX);
 }
 
-// ---- the formulas of the literature
-// ----------------------------------------------------------------
+// ---- the formulas of the literature -----------------------------------------------------------
 
 // M1. 20 filters, so that the mean of their rates is known to 0.1 %; the textbook's formula is 0.01
 // % below the expectation at this size (Bose et al. 2008), which is far less.

@@ -137,8 +137,7 @@ TEST(fuse, states_its_rate_and_fill) {
   EXPECT_DOUBLE_EQ(f.fill(), 50'000.0 * 16 / static_cast<double>(f.shape().bits));
 }
 
-// ---- sizes
-// -----------------------------------------------------------------------------------------
+// ---- sizes ------------------------------------------------------------------------------------
 
 TEST(fuse, is_planned_at_its_exact_size) {
   for (const std::uint32_t probes : {3U, 4U}) {

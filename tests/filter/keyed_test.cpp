@@ -69,8 +69,7 @@ std::vector<std::string> names(std::size_t count, const std::string& prefix = "k
   return all;
 }
 
-// ---- one key
-// ---------------------------------------------------------------------------------------
+// ---- one key ----------------------------------------------------------------------------------
 
 TEST(keyed, does_what_the_readme_says) {
   filter f({.keys = 1'000'000, .fpr = 0.01});
@@ -182,8 +181,7 @@ TEST(keyed, never_allocates) {
   EXPECT_EQ(count, 1000U);
 }
 
-// ---- many keys
-// -------------------------------------------------------------------------------------
+// ---- many keys --------------------------------------------------------------------------------
 
 template <class Keys>
 void expect_ranges_work(const Keys& keys) {
@@ -238,8 +236,7 @@ TEST(keyed, answers_many_as_it_answers_one) {
   }
 }
 
-// ---- hash functions and views
-// ----------------------------------------------------------------------
+// ---- hash functions and views -----------------------------------------------------------------
 
 TEST(keyed, seeds_choose_the_hash_function) {
   const std::vector<std::string> keys = names(1000);

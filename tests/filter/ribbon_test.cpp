@@ -144,8 +144,7 @@ TEST(ribbon, states_its_rate_and_fill) {
   EXPECT_DOUBLE_EQ(f.fill(), 50'000.0 * 7 / static_cast<double>(f.shape().bits));
 }
 
-// ---- sizes
-// -----------------------------------------------------------------------------------------
+// ---- sizes ------------------------------------------------------------------------------------
 
 TEST(ribbon, is_planned_at_its_exact_size) {
   for (const std::uint64_t keys : {1U, 2U, 100U, 5000U, 100'000U}) {

@@ -172,8 +172,7 @@ TEST(any_filter, finds_damage_in_a_large_file_when_it_reads_all) {
                      [&] { (void)any_filter::load(folder / "f"); }));
 }
 
-// ---- hashes
-// ----------------------------------------------------------------------------------------
+// ---- hashes -----------------------------------------------------------------------------------
 
 TEST(any_filter, finds_the_default_hash_in_the_file) {
   const temporary_directory folder;
@@ -290,8 +289,7 @@ TEST(any_filter, refuses_a_digest_with_fewer_words_than_probes) {
 
 #endif
 
-// ---- the kinds
-// -------------------------------------------------------------------------------------
+// ---- the kinds --------------------------------------------------------------------------------
 
 TEST(kinds, are_found_by_their_names) {
   EXPECT_EQ(all_kinds().size(), 13U);

@@ -152,8 +152,7 @@ TEST(unpack, refuses_more_than_the_limit) {
   EXPECT_NO_THROW((void)unpack(packed, 1U << 20U));
 }
 
-// ---- deltas
-// ----------------------------------------------------------------------------------------
+// ---- deltas -----------------------------------------------------------------------------------
 
 filter_version version_of(const bits_with_fill& f) {
   return {.header = f.header, .words = f.words};

@@ -63,8 +63,7 @@ mode_t mode_of(const fs::path& path) {
   return info.st_mode;
 }
 
-// ---- round trips
-// -----------------------------------------------------------------------------------
+// ---- round trips ------------------------------------------------------------------------------
 
 template <class Filter>
 class every_file : public testing::Test {};
@@ -180,8 +179,7 @@ TEST(mapped_filter, opens_at_once_and_reaches_beyond_32_bits) {
   EXPECT_FALSE(mapped->contains(43));
 }
 
-// ---- what does not belong together
-// -----------------------------------------------------------------
+// ---- what does not belong together ------------------------------------------------------------
 
 TEST(opening, refuses_another_kind) {
   const temporary_directory folder;
@@ -246,8 +244,7 @@ TEST(opening, takes_foreign_digests_with_their_hash) {
 
 #endif
 
-// ---- what is no filter
-// -----------------------------------------------------------------------------
+// ---- what is no filter ------------------------------------------------------------------------
 
 TEST(opening, names_the_file_and_the_reason) {
   const temporary_directory folder;
@@ -281,8 +278,7 @@ TEST(opening, finds_damage_in_a_large_file_when_it_reads_all) {
   EXPECT_TRUE(throws(errc::corrupt, text, [&] { (void)load<filter>(folder / "f"); }));
 }
 
-// ---- atomic_file
-// -----------------------------------------------------------------------------------
+// ---- atomic_file ------------------------------------------------------------------------------
 
 TEST(atomic_file, appears_when_committed) {
   const temporary_directory folder;
@@ -475,8 +471,7 @@ TEST(atomic_file, survives_being_killed) {
   }
 }
 
-// ---- file_lock
-// -------------------------------------------------------------------------------------
+// ---- file_lock --------------------------------------------------------------------------------
 
 TEST(file_lock, keeps_updates_of_several_processes) {
   const temporary_directory folder;
@@ -506,8 +501,7 @@ TEST(file_lock, needs_a_file) {
   EXPECT_TRUE(throws(errc::io, "No such file", [&] { file_lock{folder / "none"}; }));
 }
 
-// ---- scratch_file
-// ----------------------------------------------------------------------------------
+// ---- scratch_file -----------------------------------------------------------------------------
 
 TEST(scratch_file, gives_back_what_it_got_and_has_no_name) {
   const temporary_directory folder;

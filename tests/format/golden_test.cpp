@@ -43,8 +43,7 @@ namespace {
 using namespace bloomery;
 using namespace bloomery_test;
 
-// ---- keys
-// ------------------------------------------------------------------------------------------
+// ---- keys -------------------------------------------------------------------------------------
 
 // Different for different indexes: two letters are the syllable of a digit.
 std::string word(std::uint64_t index) {
@@ -73,8 +72,7 @@ std::int64_t integer(std::uint64_t index) {
   return static_cast<std::int64_t>(splitmix64(index));
 }
 
-// ---- configurations
-// --------------------------------------------------------------------------------
+// ---- configurations ---------------------------------------------------------------------------
 
 // Spelt out, not planned: the planner may become better, and the bits must stay what they are.
 plan shaped(filter_kind kind, std::uint64_t bits, std::uint32_t probes, double target = 0) {
@@ -281,8 +279,7 @@ std::vector<golden> goldens() {
   return all;
 }
 
-// ---- building and asking
-// ---------------------------------------------------------------------------
+// ---- building and asking ----------------------------------------------------------------------
 
 template <class Filter>
 void save_integers(const golden& g, const std::filesystem::path& path) {

@@ -21,8 +21,7 @@ template <class Filter>
 class every_image : public testing::Test {};
 TYPED_TEST_SUITE(every_image, filter_types, );
 
-// ---- what is written
-// -------------------------------------------------------------------------------
+// ---- what is written --------------------------------------------------------------------------
 
 // The table of docs/format.md, once more.
 template <class Filter>
@@ -76,8 +75,7 @@ TYPED_TEST(every_image, does_not_depend_on_the_order_of_the_keys) {
   EXPECT_EQ(image_of(f, spec_for<TypeParam>()), small_image<TypeParam>());
 }
 
-// ---- what is read
-// ----------------------------------------------------------------------------------
+// ---- what is read -----------------------------------------------------------------------------
 
 TYPED_TEST(every_image, is_read_as_it_was_written) {
   const auto f = small_filter<TypeParam>();
@@ -145,8 +143,7 @@ TYPED_TEST(every_image, is_refused_with_any_bit_flipped) {
   EXPECT_NO_THROW(image_view::parse(image));
 }
 
-// ---- forged headers: wrong, but with right checksums
-// -----------------------------------------------
+// ---- forged headers: wrong, but with right checksums ------------------------------------------
 
 struct forgery {
   std::string what;
@@ -320,8 +317,7 @@ TEST(image, is_no_arbitrary_file) {
   }
 }
 
-// ---- the writer
-// ------------------------------------------------------------------------------------
+// ---- the writer -------------------------------------------------------------------------------
 
 TEST(image_writer, gets_the_same_bytes_piece_by_piece) {
   classic_filter f(plan{.shape = {.kind = filter_kind::classic, .probes = 3, .bits = 20'000'001}});
@@ -352,8 +348,7 @@ TEST(image_writer, refuses_what_no_file_can_hold) {
   EXPECT_TRUE(refused({.planned = no_rate, .hash = {}}, "1.5"));
 }
 
-// ---- larger than one chunk
-// -------------------------------------------------------------------------
+// ---- larger than one chunk --------------------------------------------------------------------
 
 class large_image : public testing::Test {
  protected:

@@ -35,8 +35,7 @@ namespace {
 
 constexpr std::uint64_t all_ones = ~std::uint64_t{0};
 
-// ---- frozen vectors
-// --------------------------------------------------------------------------------
+// ---- frozen vectors ---------------------------------------------------------------------------
 
 // The buffer and the results of xxHash's own sanity check (xxHash 0.8, XSUM_XXH3_testdata). The
 // lengths reach every branch of the function: 0, 1-3, 4-8, 9-16, 17-128, 129-240 and the long ones.
@@ -130,8 +129,7 @@ TEST(Xxh3Hasher, SaysWhatAFileMustStore) {
   EXPECT_NE(xxh3_hasher(7).spec(), xxh3_hasher(8).spec());
 }
 
-// ---- the same key in many types
-// --------------------------------------------------------------------
+// ---- the same key in many types ---------------------------------------------------------------
 
 TEST(HashKey, TheSameBytesAreTheSameKey) {
   const xxh3_hasher h(5);
@@ -208,8 +206,7 @@ TEST(HashKey, AnIntegerIsNotItsText) {
   EXPECT_NE(hash_key(h, number), hash_key(h, std::as_bytes(std::span(&number, 1))));
 }
 
-// ---- what is no key
-// --------------------------------------------------------------------------------
+// ---- what is no key ---------------------------------------------------------------------------
 
 static_assert(!key_for<char>);
 static_assert(!key_for<char8_t>);
@@ -234,8 +231,7 @@ static_assert(key_for<shop::article>);
 // As a pointer to text it would be read from address 0.
 TEST(HashKey, NullIsNoKey) { EXPECT_FALSE(key_for<std::nullptr_t>); }
 
-// ---- types of the user
-// -----------------------------------------------------------------------------
+// ---- types of the user ------------------------------------------------------------------------
 
 // Another hash function, as simple as can be, to see that user types follow whichever is in use.
 class adding_hasher {
@@ -288,8 +284,7 @@ TEST(HashBoth, IsFrozen) {
   EXPECT_EQ(hash_both(h, 6, 7), XXH3_64bits_withSeed(bytes.data(), bytes.size(), 1));
 }
 
-// ---- promises
-// --------------------------------------------------------------------------------------
+// ---- promises ---------------------------------------------------------------------------------
 
 TEST(HashKey, NeverThrows) {
   const xxh3_hasher h;

@@ -39,8 +39,7 @@ positions sorted(positions p) {
   return p;
 }
 
-// ---- frozen: computed from docs/format.md with Python's integers
-// -----------------------------------
+// ---- frozen: computed from docs/format.md with Python's integers ------------------------------
 
 TEST(ClassicProbes, AreFrozen) {
   EXPECT_EQ(positions_of<classic_probes>(0x0123456789abcdef, 1000, 7),
@@ -115,8 +114,7 @@ TEST(DigestProbes, AreTheWordsModuloTheSize) {
             (positions{0xd41d8cd9, 999, 1000, 0xffffffff}));
 }
 
-// ---- inside the array
-// ------------------------------------------------------------------------------
+// ---- inside the array -------------------------------------------------------------------------
 
 std::vector<std::uint64_t> extreme_and_random_hashes() {
   std::vector<std::uint64_t> hashes = {
@@ -182,8 +180,7 @@ TEST(BlockedProbes, ReachEveryBitOfABlock) {
   }
 }
 
-// ---- lines to prefetch
-// -----------------------------------------------------------------------------
+// ---- lines to prefetch ------------------------------------------------------------------------
 
 template <class Probes>
 positions lines_of(typename Probes::hash_type hash, std::uint64_t bits, std::uint32_t probes) {
@@ -226,8 +223,7 @@ TEST(BlockedProbes, ASingleMissIsAMiss) {
   }
 }
 
-// ---- folding and sharding
-// --------------------------------------------------------------------------
+// ---- folding and sharding ---------------------------------------------------------------------
 
 // Halving a filter is an OR of neighbours.
 TEST(ClassicProbes, HalvingTheSizeHalvesThePositions) {

@@ -26,8 +26,7 @@ constexpr std::uint64_t added_keys = 100'000;
 constexpr std::uint64_t asked_keys = 1'000'000;
 constexpr std::uint64_t seeds = 4;
 
-// ---- the sets of keys
-// ------------------------------------------------------------------------------
+// ---- the sets of keys -------------------------------------------------------------------------
 
 struct key_set {
   const char* name;
@@ -124,8 +123,7 @@ const key_set key_sets[] = {
 
 const key_set& weak_spot = key_sets[12];  // high_bits_only
 
-// ---- the study
-// -------------------------------------------------------------------------------------
+// ---- the study --------------------------------------------------------------------------------
 
 // What the keys of a set see, summed over the seeds, as a multiple of the model.
 template <class Filter, class Hash>
@@ -198,8 +196,7 @@ TEST(KeyQualityStudy, SimilarStringsMeetTheModel) {
   }
 }
 
-// ---- chi-square
-// ------------------------------------------------------------------------------------
+// ---- chi-square -------------------------------------------------------------------------------
 
 constexpr std::uint64_t counted_keys = 1U << 17U;
 

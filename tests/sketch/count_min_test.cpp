@@ -228,8 +228,7 @@ TEST_P(every_count_min, opens_its_own_words) {
   EXPECT_EQ(copy.fpr(), s.fpr());
 }
 
-// ---- figures and guarantees
-// -------------------------------------------------------------------------
+// ---- figures and guarantees -------------------------------------------------------------------
 
 // Broder and Mitzenmacher 2004, figure 2: this flow can only have been responsible for 2 previous
 // bytes, so when it introduces 4 new bytes, counters should increase only to 6.
@@ -346,8 +345,7 @@ TEST(count_min, copies_and_moves) {
   EXPECT_EQ(words_of(a), words_of(copy));
 }
 
-// ---- heavy hitters
-// ---------------------------------------------------------------------------------
+// ---- heavy hitters ----------------------------------------------------------------------------
 
 TEST(heavy_hitters, lists_every_key_above_the_share) {
   for (const double exponent : {0.8, 1.2}) {
@@ -404,8 +402,7 @@ TEST(heavy_hitters, refuses_shares_out_of_range) {
   }
 }
 
-// ---- what is refused
-// -------------------------------------------------------------------------------
+// ---- what is refused --------------------------------------------------------------------------
 
 TEST(count_min, names_the_difference_when_it_cannot_merge) {
   count_min a(small_plan());

@@ -222,8 +222,7 @@ TEST_P(every_spectral, merges_unless_keys_may_be_in_one_second_filter_only) {
   }
 }
 
-// ---- the rules
-// -------------------------------------------------------------------------------------
+// ---- the rules --------------------------------------------------------------------------------
 
 TEST(spectral, minimal_increase_never_counts_more_than_minimum_selection) {
   spectral_filter selection(small_plan(32, 0));
@@ -345,8 +344,7 @@ TEST(spectral, recurring_minimum_is_never_too_low_for_keys_put_in_the_second_fil
   EXPECT_GT(put_there, 100U);
 }
 
-// ---- made and refused
-// --------------------------------------------------------------------------------
+// ---- made and refused -------------------------------------------------------------------------
 
 template <class T>
 concept made_from_bare_options = requires { T({.keys = 1000U, .fpr = 0.01}); };

@@ -295,8 +295,7 @@ TEST(top_k, a_huge_count_takes_no_time_and_saturates) {
   EXPECT_EQ(t.add("c", 3, 1000), std::nullopt);
 }
 
-// ---- made and refused
-// --------------------------------------------------------------------------------
+// ---- made and refused -------------------------------------------------------------------------
 
 template <class T>
 concept made_from_bare_options = requires { T({.keys = 1000U, .fpr = 0.01}); };

@@ -118,8 +118,7 @@ void for_each_piece(const workload& w, std::uint64_t first, std::uint64_t count,
   }
 }
 
-// ---- making a filter
-// ---------------------------------------------------------------------------------
+// ---- making a filter --------------------------------------------------------------------------
 
 struct sample {
   stopwatch add;
@@ -216,8 +215,7 @@ keyed<Filter> make_filter(const workload& w, sample& s) {
       });
 }
 
-// ---- asking it
-// ---------------------------------------------------------------------------------------
+// ---- asking it --------------------------------------------------------------------------------
 
 // Calls visit(keys) for what is asked in one repetition, timed; and once before, not timed, to
 // bring the array back into the cache, if it fits.
@@ -254,8 +252,7 @@ double rate_of(const workload& w, const keyed<Filter>& f) {
   return static_cast<double>(found) / static_cast<double>(absent_keys);
 }
 
-// ---- several threads
-// -----------------------------------------------------------------------------------
+// ---- several threads --------------------------------------------------------------------------
 
 // Million keys a second of all threads, each of which calls work(its keys) once, at the same time.
 template <class Make, class Work>
@@ -298,8 +295,7 @@ double parallel_add(const workload& w) {
   return rate_of_threads(w, key_number, [&](key_span keys) { f.concurrent().add_batch(keys); });
 }
 
-// ---- a kind
-// ------------------------------------------------------------------------------------------
+// ---- a kind -----------------------------------------------------------------------------------
 
 struct kind_samples {
   std::vector<double> add;
@@ -376,8 +372,7 @@ void measure_kind(filter_kind kind, const workload& w, kind_samples& all) {
               "there is no measurement of the kind " + std::string(kind_name(kind)));
 }
 
-// ---- the floor
-// ----------------------------------------------------------------------------------------
+// ---- the floor --------------------------------------------------------------------------------
 
 class floor_measurement {
  public:

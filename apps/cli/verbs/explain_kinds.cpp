@@ -36,8 +36,7 @@ std::uint32_t bits_set(const block_mask& mask, const std::uint64_t* block) {
   return static_cast<std::uint32_t>(set);
 }
 
-// ---- several blocked filters
-// ---------------------------------------------------------------------
+// ---- several blocked filters ------------------------------------------------------------------
 
 explanation explain_split(const scalable_view& view, std::uint64_t hash) {
   using detail::split_lines;
@@ -135,8 +134,7 @@ explanation explain_windowed(const any_filter& f, std::uint64_t hash) {
   return view.explain(hash);
 }
 
-// ---- fingerprints
-// --------------------------------------------------------------------------------
+// ---- fingerprints -----------------------------------------------------------------------------
 
 class inside_cuckoo : public cuckoo_view {
  public:
@@ -278,8 +276,7 @@ explanation explain_inside(const any_filter& f, std::uint64_t hash) {
   return Inside(f.planned(), f.words(), f.keys()).explain(hash);
 }
 
-// ---- counters
-// ------------------------------------------------------------------------------------
+// ---- counters ---------------------------------------------------------------------------------
 
 template <class View, class Probes>
 explanation explain_counters(const View& view, const Probes& probes, std::uint64_t first_word,

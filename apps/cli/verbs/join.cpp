@@ -145,8 +145,7 @@ class row_printer {
   std::vector<std::string_view> b_fields_;
 };
 
-// ---- the report
-// -----------------------------------------------------------------------------------------
+// ---- the report -------------------------------------------------------------------------------
 
 nlohmann::json report_json(const join_report& r) {
   const auto or_null = [&r](std::uint32_t bits) {
@@ -178,8 +177,7 @@ void tell_sent(const join_report& r) {
        with_commas(r.filter_bytes), with_commas(r.plain_bytes), share(r));
 }
 
-// ---- the sides
-// ------------------------------------------------------------------------------------------
+// ---- the sides --------------------------------------------------------------------------------
 
 int join_at_b(message_channel& peer, const joined_table& b, const join_options& o) {
   row_printer printer(b.table(), o);

@@ -26,8 +26,7 @@ namespace bloomery::detail {
   return ~std::uint64_t{0} >> (64U - width);
 }
 
-// ---- one cell, by the position of its first bit
-// ------------------------------------------------------
+// ---- one cell, by the position of its first bit -----------------------------------------------
 
 // Width a power of two, position a multiple of it.
 [[nodiscard]] inline std::uint64_t get_cell(const std::uint64_t* words, std::uint64_t position,
@@ -101,8 +100,7 @@ inline void set_bits(std::uint64_t* words, std::uint64_t position, std::uint32_t
   word[1] = little_endian((little_endian(word[1]) & ~(mask >> done)) | value >> done);
 }
 
-// ---- all cells of a word at once; widths 1, 2, 4, ..., 32
-// ----------------------------------------------
+// ---- all cells of a word at once; widths 1, 2, 4, ..., 32 -------------------------------------
 
 // The lowest bit of every cell.
 [[nodiscard]] constexpr std::uint64_t cell_ones(std::uint32_t width) noexcept {

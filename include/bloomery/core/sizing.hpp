@@ -12,8 +12,7 @@
 
 namespace bloomery::sizing {
 
-// ---- classic
-// -------------------------------------------------------------------------------------
+// ---- classic ----------------------------------------------------------------------------------
 
 // (1 - (1 - 1/m)^(kn))^k, the formula of the textbooks.
 [[nodiscard]] double classic_fpr(std::uint64_t keys, std::uint64_t bits, std::uint32_t probes);
@@ -29,14 +28,12 @@ namespace bloomery::sizing {
 [[nodiscard]] double classic_fpr_expected(std::uint64_t keys, std::uint64_t bits,
                                           std::uint32_t probes);
 
-// ---- partitioned
-// ---------------------------------------------------------------------------------
+// ---- partitioned ------------------------------------------------------------------------------
 
 // (1 - (1 - k/m)^n)^k: exact, since the slices are independent. Never below classic_fpr.
 [[nodiscard]] double partitioned_fpr(std::uint64_t keys, std::uint64_t bits, std::uint32_t probes);
 
-// ---- blocked
-// -------------------------------------------------------------------------------------
+// ---- blocked ----------------------------------------------------------------------------------
 
 // The exact expectation for 64-byte blocks, lanes and patterns as in hash/probe.hpp, with `keys`
 // keys thrown into `blocks` blocks (a binomial mixture over the loads of the blocks). A lane has 32
@@ -58,8 +55,7 @@ namespace bloomery::sizing {
 // in 2^32. Below this target a blocked filter would pay with absurd sizes; the planner refuses.
 inline constexpr double blocked_fpr_limit = 1e-9;
 
-// ---- any kind
-// ------------------------------------------------------------------------------------
+// ---- any kind ---------------------------------------------------------------------------------
 
 // The expected rate of a filter of this shape that holds `keys` keys.
 [[nodiscard]] double fpr(const shape& s, std::uint64_t keys);
@@ -95,8 +91,7 @@ struct length {
 };
 [[nodiscard]] length shortest_length(std::uint64_t keys, double fpr);
 
-// ---- bounds
-// --------------------------------------------------------------------------------------
+// ---- bounds -----------------------------------------------------------------------------------
 
 // No representation of n keys with this fpr needs fewer than n log2(1/fpr) bits ...
 [[nodiscard]] double lower_bound_bits(std::uint64_t keys, double fpr);
@@ -121,8 +116,7 @@ struct length {
 [[nodiscard]] double expected_overflows(std::uint64_t keys, std::uint64_t counters,
                                         std::uint32_t probes, std::uint32_t value);
 
-// ---- packed
-// --------------------------------------------------------------------------------------
+// ---- packed -----------------------------------------------------------------------------------
 
 // Bits a key that a classic filter needs on the wire: its bits times the entropy of one.
 // (Mitzenmacher 2001: a sparser filter with fewer probes can have fewer false positives for the
@@ -138,8 +132,7 @@ struct packed_choice {
 // The array and probes with the least fpr, for at most this many bits a key sent and in memory.
 [[nodiscard]] packed_choice best_packed(double sent_bits_per_key, double most_bits_per_key);
 
-// ---- costs
-// ---------------------------------------------------------------------------------------
+// ---- costs ------------------------------------------------------------------------------------
 
 // Mean time of a lookup behind a filter: every query asks the filter, the present keys and the
 // false positives among the absent ones go on to the store. Times in any one unit.
@@ -152,8 +145,7 @@ struct guarded_lookup {
 };
 [[nodiscard]] double mean_time(const guarded_lookup& g);
 
-// ---- the planner
-// ---------------------------------------------------------------------------------
+// ---- the planner ------------------------------------------------------------------------------
 
 // What the caller knows; `keys` and exactly one of fpr, bits_per_key and bytes. `probes` may fix
 // the number of probes; otherwise the exact model chooses it.

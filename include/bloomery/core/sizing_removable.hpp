@@ -9,8 +9,7 @@
 
 namespace bloomery::sizing {
 
-// ---- counting
-// ------------------------------------------------------------------------------------
+// ---- counting ---------------------------------------------------------------------------------
 
 // The expected false-positive rate. In lines: the exact model of the blocked layout with 32/w
 // positions in a lane. Unblocked: that of a classic filter with as many bits as there are counters.
@@ -34,8 +33,7 @@ namespace bloomery::sizing {
   return cell_bits <= 4 ? 0.001 : cell_bits <= 8 ? 0.01 : 0.05;
 }
 
-// ---- cuckoo
-// --------------------------------------------------------------------------------------
+// ---- cuckoo -----------------------------------------------------------------------------------
 
 // A query compares its fingerprint with what two buckets hold, and each differs from it with
 // probability 1 - 1/(2^f - 1): 1 - (1 - 1/(2^f - 1))^(2 b load). Never reported, fingerprint 0, is

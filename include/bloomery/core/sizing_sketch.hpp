@@ -19,8 +19,7 @@ struct count_min_guarantee {
 
 namespace sizing {
 
-// ---- count-min
-// -----------------------------------------------------------------------------------
+// ---- count-min --------------------------------------------------------------------------------
 
 // ceil(e / epsilon) counters in each of ceil(ln(1 / delta)) rows, and back.
 [[nodiscard]] std::uint64_t count_min_width(double epsilon);
@@ -45,8 +44,7 @@ inline constexpr std::uint64_t count_min_preamble_bits = 512;
              : (s.bits - count_min_preamble_bits) / s.cell_bits / s.probes;
 }
 
-// ---- spectral
-// ------------------------------------------------------------------------------------
+// ---- spectral ---------------------------------------------------------------------------------
 
 // The counters of the two filters in a payload. Only recurring minimum (variant 2) has a secondary
 // one: a third of the counters, rounded down, so half as many as the primary filter.
@@ -60,8 +58,7 @@ struct spectral_counters {
   return {.primary = all - secondary, .secondary = secondary};
 }
 
-// ---- top-k
-// ---------------------------------------------------------------------------------------
+// ---- top-k ------------------------------------------------------------------------------------
 
 // Words before the buckets of a top-k sketch, and the buckets of a row of an empty one of this
 // shape.

@@ -44,8 +44,7 @@ struct table_counts {
   double squares = 0;       // the sum over the keys of the square of their number of rows
 };
 
-// ---- the plan
-// ----------------------------------------------------------------------------------------
+// ---- the plan ---------------------------------------------------------------------------------
 
 struct join_plan {
   std::uint32_t offered_bits = 0;  // of A's filter; 0: A sends none
@@ -61,8 +60,7 @@ struct join_plan {
 [[nodiscard]] join_plan plan_join(const table_counts& a, std::uint64_t keys_b,
                                   std::optional<double> shared = std::nullopt);
 
-// ---- estimates
-// -----------------------------------------------------------------------------------------
+// ---- estimates --------------------------------------------------------------------------------
 
 // Keys of one table that occur about as often, in a filter, and what of the other table passed it.
 struct passed_class {
@@ -86,8 +84,7 @@ struct passed_class {
 [[nodiscard]] estimate estimate_join(const estimate& shared_keys, const table_counts& a,
                                      const table_counts& b);
 
-// ---- the two sides
-// -------------------------------------------------------------------------------------
+// ---- the two sides ----------------------------------------------------------------------------
 
 // Reads a table once and keeps the hashes of its keys.
 class join_side {
@@ -154,8 +151,7 @@ struct join_size {
 join_size receive_estimate(message_channel& peer, const join_side& b,
                            const join_limits& limits = {});
 
-// ---- rows as lists of fields
-// ------------------------------------------------------------------------------
+// ---- rows as lists of fields ------------------------------------------------------------------
 
 // Appends a field to a list, and reads the fields of one. Throws errc::corrupt for what was not
 // made so.

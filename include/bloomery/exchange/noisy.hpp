@@ -97,8 +97,7 @@ template <class Filter>
   return mean_of(all);
 }
 
-// ---- what somebody learns who has some of the filters, with their keys
-// ------------------------------------------
+// ---- what somebody learns who has some of the filters, with their keys ------------------------
 
 struct eavesdropper {
   std::uint32_t filters = 0;  // that he has

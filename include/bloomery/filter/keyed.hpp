@@ -49,8 +49,7 @@ class keyed {
     }
   }
 
-  // ---- one key
-  // -----------------------------------------------------------------------------------
+  // ---- one key --------------------------------------------------------------------------------
 
   // Clang would make a call of each, which takes as long as the rest.
   template <key_for<Hasher> Key>
@@ -83,8 +82,7 @@ class keyed {
     return filter_.value(hash_key(hasher_, key));
   }
 
-  // ---- many keys: any range of keys, hashed a piece at a time
-  // ---------------------------------------
+  // ---- many keys: any range of keys, hashed a piece at a time ---------------------------------
 
   template <std::ranges::forward_range Keys>
     requires key_for<std::ranges::range_value_t<Keys>, Hasher>
@@ -132,8 +130,7 @@ class keyed {
     return detail::answer_indexes<piece_of<Keys>>(size_of(keys), out, pieces(keys));
   }
 
-  // ---- many keys, several threads (core/parallel.hpp)
-  // --------------------------------------------------
+  // ---- many keys, several threads (core/parallel.hpp) -----------------------------------------
 
   // The bits of add_batch. For the filters whose bits do not depend on the order of the keys.
   template <std::ranges::random_access_range Keys>
@@ -166,8 +163,7 @@ class keyed {
     return found;
   }
 
-  // ---- the rest
-  // ----------------------------------------------------------------------------------
+  // ---- the rest -------------------------------------------------------------------------------
 
   [[nodiscard]] double fpr() const noexcept { return filter_.fpr(); }
   [[nodiscard]] std::uint64_t keys() const noexcept { return filter_.keys(); }

@@ -132,8 +132,7 @@ class image_file {
 [[nodiscard]] std::optional<unpacked_filter> open_packed(
     const std::filesystem::path& path, std::uint64_t most_bits = default_unpack_bits);
 
-// ---- saving and opening
-// ----------------------------------------------------------------------------
+// ---- saving and opening -----------------------------------------------------------------------
 
 // Writes one image: header, words, checksums. The words may be in several parts.
 void write_image(atomic_file& file, const image_header& header,

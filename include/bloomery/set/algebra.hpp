@@ -52,8 +52,7 @@ void fold_words(std::span<std::uint64_t> into, std::span<const std::uint64_t> fr
 
 }  // namespace detail
 
-// ---- filters of hashes
-// -----------------------------------------------------------------------------
+// ---- filters of hashes ------------------------------------------------------------------------
 
 // In place: the union, its keys() being the calls of add that went into both; and the intersection,
 // its keys() being the smaller of the two, which is the most that it can hold.
@@ -107,8 +106,7 @@ template <class Probes>
   return detail::covers_words(all.words(), part.words());
 }
 
-// ---- the same for keyed filters, which must agree in hash and seed too
-// -----------------------------
+// ---- the same for keyed filters, which must agree in hash and seed too ------------------------
 
 template <class Probes, class Hasher, class From>
 keyed<bit_filter<Probes>, Hasher>& operator|=(keyed<bit_filter<Probes>, Hasher>& into,

@@ -73,8 +73,7 @@ class scatter_asking {
   using keys = scatter_keys<Eight>;
   using probe = scatter_probe<Eight, Bits>;
 
-  // ---- one at a time
-  // ---------------------------------------------------------------------------------
+  // ---- one at a time --------------------------------------------------------------------------
 
   // A key that is still in: h c^j, its position in this round and its place in the piece.
   struct survivor {
@@ -169,8 +168,7 @@ class scatter_asking {
     return kept;
   }
 
-  // ---- in the cache, eight at a time
-  // -----------------------------------------------------------------
+  // ---- in the cache, eight at a time ----------------------------------------------------------
 
   // The same as lists, of which groups of eight may reach over the end, and which of a group pass
   // this round.
