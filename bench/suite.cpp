@@ -110,7 +110,7 @@ void add_bulk(keyed<Filter>& f, const keys_type& keys) {
     for (std::size_t i = 0; i < keys.size(); ++i) texts[i] = text_of(keys[i]);
     keys_type hashes(keys.size());
     mix64_batch(f.hash_function().integers(keys), hashes);
-    f.hashes().add_batch(texts, hashes);
+    f.filter().add_batch(texts, hashes);
   } else {
     f.add_batch(keys);
   }
@@ -119,7 +119,7 @@ void add_bulk(keyed<Filter>& f, const keys_type& keys) {
 template <class Filter>
 void add_one(keyed<Filter>& f, const std::uint64_t& key) {
   if constexpr (std::same_as<Filter, top_k>) {
-    f.hashes().add(text_of(key), f.hash_function().integer(key));
+    f.filter().add(text_of(key), f.hash_function().integer(key));
   } else {
     f.add(key);
   }
@@ -249,7 +249,7 @@ filter random_filter(std::uint64_t n) {
   p.shape.bits += p.shape.bits % (std::uint64_t{2} * bits_per_block);
   filter f{blocked_filter(p)};
   std::uint64_t seed = 0;
-  for (std::uint64_t& word : f.hashes().mutable_words()) word = splitmix64(seed++);
+  for (std::uint64_t& word : f.filter().mutable_words()) word = splitmix64(seed++);
   return f;
 }
 
@@ -262,14 +262,14 @@ void whole_filter(State& state, std::uint64_t n, double moved, Work work) {
     work(into, *f);
     benchmark::ClobberMemory();
   }
-  const auto bytes = static_cast<double>(f->hashes().words().size_bytes());
+  const auto bytes = static_cast<double>(f->filter().words().size_bytes());
   state.SetBytesProcessed(
       static_cast<std::int64_t>(static_cast<double>(state.iterations()) * bytes * moved));
 }
 
 void copy_words(filter& into, const filter& from) {
-  std::memcpy(into.hashes().mutable_words().data(), from.hashes().words().data(),
-              from.hashes().words().size_bytes());
+  std::memcpy(into.filter().mutable_words().data(), from.filter().words().data(),
+              from.filter().words().size_bytes());
 }
 
 // ---- what people use instead ------------------------------------------------------------------
@@ -391,10 +391,10 @@ void enter_whole(std::uint64_t n) {
   add("merge", 3, [](filter& into, const filter& from) { into |= from; });
   add("intersect", 3, [](filter& into, const filter& from) { into &= from; });
   add("fold", 1.5, [](filter&, const filter& from) {
-    benchmark::DoNotOptimize(fold(from, 2).hashes().words().data());
+    benchmark::DoNotOptimize(fold(from, 2).filter().words().data());
   });
   add("count_bits", 1,
-      [](filter&, const filter& from) { benchmark::DoNotOptimize(from.hashes().bits_set()); });
+      [](filter&, const filter& from) { benchmark::DoNotOptimize(from.filter().bits_set()); });
 }
 
 // "50000000" or "100000000:blocked,classic"; groups are the kinds, peers and whole.

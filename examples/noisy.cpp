@@ -15,7 +15,7 @@ int main() {
   for (int i = 0; i < 200; ++i) book.add("friend" + std::to_string(i) + "@example.org");
   assert(book.contains("friend7@example.org"));
   std::printf("%u filters of %llu bytes, wrong together for %.1f %% of all addresses\n\n", letters,
-              static_cast<unsigned long long>(book.filters()[0].hashes().words().size_bytes()),
+              static_cast<unsigned long long>(book.filters()[0].filter().words().size_bytes()),
               100 * book.fpr());
 
   // Of a million addresses, 200 are in the book.

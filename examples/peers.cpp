@@ -15,7 +15,7 @@ int main() {
       summary.add("song " + std::to_string(peer) + "/" + std::to_string(i));
     }
     summary.add("everybody's song");
-    peers.update(peer, summary.hashes(), hasher.spec(), 10'000 + peer * 20);
+    peers.update(peer, summary.filter(), hasher.spec(), 10'000 + peer * 20);
   }
 
   const std::vector<std::uint64_t> asked = {hash_key(hasher, "song 42/7"),

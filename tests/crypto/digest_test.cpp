@@ -149,13 +149,13 @@ TEST(DigestFilter, WithFewerProbesThanWords) { expect_a_sound_filter(3, 5, md5_h
 TEST(DigestFilter, SetsTheBitsThatTheWordsName) {
   keyed<digest_filter, md5_hasher> f(digest_filter(digest_plan(100, 10, 4)), md5_hasher());
   f.add("abc");
-  const std::uint64_t bits = f.hashes().shape().bits;
+  const std::uint64_t bits = f.filter().shape().bits;
   std::vector<bool> expected(bits);
   for (const std::uint64_t word : {0x90015098U, 0x3cd24fb0U, 0xd6963f7dU, 0x28e17f72U}) {
     expected[word % bits] = true;
   }
   for (std::uint64_t position = 0; position < bits; ++position) {
-    EXPECT_EQ(detail::test_bit(f.hashes().words().data(), position), expected[position]);
+    EXPECT_EQ(detail::test_bit(f.filter().words().data(), position), expected[position]);
   }
 }
 
@@ -164,7 +164,7 @@ TEST(DigestFilter, SetsTheBitsThatTheWordsName) {
 TEST(DigestFilter, WithMoreProbesThanWordsIsRefused) {
   try {
     const keyed<digest_filter, md5_hasher> f(digest_filter(digest_plan(100, 10, 5)), md5_hasher());
-    FAIL() << "made a filter of " << f.hashes().shape().probes << " probes";
+    FAIL() << "made a filter of " << f.filter().shape().probes << " probes";
   } catch (const error& e) {
     EXPECT_EQ(e.code(), errc::mismatch);
     const std::string text = e.what();

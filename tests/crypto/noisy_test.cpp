@@ -148,7 +148,7 @@ TEST(NoisySet, whoever_has_the_keys_recovers_all_members_of_a_small_world) {
   std::vector<noisy::filter_type> without;
   const auto wrong_keys = derive_hashers(counting_master(), "eve", 5);
   for (std::size_t i = 0; i < 5; ++i) {
-    without.emplace_back(set.filters()[i].hashes(), wrong_keys[i]);
+    without.emplace_back(set.filters()[i].filter(), wrong_keys[i]);
   }
   int seen = 0;
   for (const int member : members) {

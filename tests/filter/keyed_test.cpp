@@ -190,7 +190,7 @@ void expect_ranges_work(const Keys& keys) {
   filter batch = small_filter();
   batch.add_batch(keys);
   const auto size = static_cast<std::size_t>(std::ranges::distance(keys));
-  EXPECT_EQ(words_of(batch.hashes()), words_of(one_by_one.hashes()));
+  EXPECT_EQ(words_of(batch.filter()), words_of(one_by_one.filter()));
   EXPECT_EQ(batch.keys(), size);
   EXPECT_EQ(batch.contains_count(keys), size);
 }
@@ -244,7 +244,7 @@ TEST(keyed, seeds_choose_the_hash_function) {
   filter seven({.keys = 1000, .seed = 7});
   zero.add_batch(keys);
   seven.add_batch(keys);
-  EXPECT_NE(words_of(zero.hashes()), words_of(seven.hashes()));
+  EXPECT_NE(words_of(zero.filter()), words_of(seven.filter()));
   EXPECT_EQ(seven.contains_count(keys), 1000U);
   EXPECT_EQ(seven.hash_function().spec(), (hash_spec{.id = hash_id::xxh3, .seed = 7}));
 }
@@ -259,7 +259,7 @@ TEST(keyed, refuses_bad_options_with_the_value_in_the_text) {
 TEST(keyed, wraps_views) {
   filter f({.keys = 1000, .seed = 7});
   f.add_batch(names(1000));
-  const filter_view view(f.hashes(), f.hash_function());
+  const filter_view view(f.filter(), f.hash_function());
   EXPECT_TRUE(view.contains("key 17"));
   EXPECT_EQ(view.contains_count(names(1000)), 1000U);
   EXPECT_EQ(view.keys(), 1000U);
@@ -277,7 +277,7 @@ TEST(keyed, wraps_every_kind) {
 
 TEST(keyed, gives_out_the_filter_of_hashes) {
   filter f = small_filter();
-  f.hashes().add(hash_key(f.hash_function(), "apples"));
+  f.filter().add(hash_key(f.hash_function(), "apples"));
   EXPECT_TRUE(f.contains("apples"));
 }
 
@@ -290,7 +290,7 @@ TEST(keyed, takes_a_secret_key) {
   secret_filter f(blocked_filter(options{.keys = 1000}), siphash_hasher(secret));
   f.add_batch(names(1000));
   EXPECT_EQ(f.contains_count(names(1000)), 1000U);
-  const secret_filter other(f.hashes(), siphash_hasher(siphash_hasher::key_type{}));
+  const secret_filter other(f.filter(), siphash_hasher(siphash_hasher::key_type{}));
   EXPECT_LT(other.contains_count(names(1000)), 50U) << "useless with another key";
 }
 

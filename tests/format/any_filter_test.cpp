@@ -62,12 +62,12 @@ class any_of_kind : public testing::Test {
     return any_filter(plan_of<Filter>(), erase(hasher_of<Filter>()));
   }
   void expect_same(const any_filter& f) const {
-    EXPECT_EQ(words_of(f), words_of(typed_.hashes()));
+    EXPECT_EQ(words_of(f), words_of(typed_.filter()));
     EXPECT_EQ(f.keys(), 1000U);
-    EXPECT_EQ(f.shape(), typed_.hashes().shape());
+    EXPECT_EQ(f.shape(), typed_.filter().shape());
     EXPECT_EQ(f.planned().keys, 1000U);
     EXPECT_EQ(f.hash(), typed_.hash_function().spec());
-    EXPECT_EQ(f.fill(), typed_.hashes().fill());
+    EXPECT_EQ(f.fill(), typed_.filter().fill());
     EXPECT_EQ(f.fpr(), typed_.fpr());
     const auto asked = texts(3000);
     std::vector<std::uint64_t> expected(47);

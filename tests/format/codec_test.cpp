@@ -104,7 +104,7 @@ TEST(pack, reproduces_the_published_tables) {
     keyed<classic_filter> f{classic_filter(p)};
     for (std::uint64_t key = 0; key < n; ++key) f.add(key);
     const auto packed =
-        pack({.planned = p, .hash = f.hash_function().spec(), .keys = n}, f.hashes().words());
+        pack({.planned = p, .hash = f.hash_function().spec(), .keys = n}, f.filter().words());
     EXPECT_NEAR(static_cast<double>(packed.size()) * 8 / n, row.sent, 0.006 * row.sent);
     // fpr() scatters by the fill: k times its relative deviation, below 0.2 % here; the table has
     // three digits.

@@ -79,10 +79,10 @@ keyed<Filter> sample_filter(std::uint64_t keys = 1000, std::uint64_t seed = 7) {
 
 template <class Keyed>
 void expect_same(const Keyed& actual, const auto& expected) {
-  EXPECT_EQ(words_of(actual.hashes()), words_of(expected.hashes()));
-  EXPECT_EQ(actual.hashes().shape(), expected.hashes().shape());
-  EXPECT_EQ(actual.hashes().planned().keys, expected.hashes().planned().keys);
-  EXPECT_EQ(actual.hashes().planned().fpr_target, expected.hashes().planned().fpr_target);
+  EXPECT_EQ(words_of(actual.filter()), words_of(expected.filter()));
+  EXPECT_EQ(actual.filter().shape(), expected.filter().shape());
+  EXPECT_EQ(actual.filter().planned().keys, expected.filter().planned().keys);
+  EXPECT_EQ(actual.filter().planned().fpr_target, expected.filter().planned().fpr_target);
   EXPECT_EQ(actual.keys(), expected.keys());
   EXPECT_EQ(actual.hash_function().spec(), expected.hash_function().spec());
 }
@@ -200,7 +200,7 @@ TEST(opening, refuses_another_seed) {
 
 TEST(opening, refuses_another_hash) {
   const temporary_directory folder;
-  const auto hashes = sample_filter<blocked_filter>().hashes();
+  const auto hashes = sample_filter<blocked_filter>().filter();
   save(hashes, folder / "none");
   EXPECT_TRUE(throws(errc::mismatch, "the hash none, not xxh3",
                      [&] { (void)map<filter>(folder / "none"); }));
@@ -434,7 +434,7 @@ TEST(atomic_file, writes_to_pipes_directly) {
   });
   save(f, folder / "pipe");
   reader.join();
-  EXPECT_EQ(received, image_of(f.hashes(), f.hash_function().spec()));
+  EXPECT_EQ(received, image_of(f.filter(), f.hash_function().spec()));
   EXPECT_TRUE(S_ISFIFO(mode_of(folder / "pipe")));
 }
 

@@ -269,7 +269,7 @@ TEST(KeyedBatch, IntegersOfEveryTypeAreTheSameKeys) {
   signed_many.add_batch(signed_keys);
   narrow.add_batch(narrow_keys);
   for (const filter* f : {&many, &signed_many, &narrow}) {
-    EXPECT_TRUE(std::ranges::equal(f->hashes().words(), one.hashes().words()));
+    EXPECT_TRUE(std::ranges::equal(f->filter().words(), one.filter().words()));
     EXPECT_EQ(f->keys(), one.keys());
     EXPECT_EQ(f->contains_count(keys), keys.size());
     EXPECT_EQ(f->contains_count(signed_keys), keys.size());

@@ -180,7 +180,7 @@ TEST(CountingBatch, IsTheSameAsOneKeyAtATime) {
     const std::vector<std::uint64_t> keys = integers(3000);
     for (const std::uint64_t key : keys) one.add(key);
     many.add_batch(keys);
-    EXPECT_TRUE(std::ranges::equal(one.hashes().words(), many.hashes().words()));
+    EXPECT_TRUE(std::ranges::equal(one.filter().words(), many.filter().words()));
     EXPECT_EQ(one.keys(), many.keys());
     EXPECT_EQ(many.contains_count(keys), keys.size());
 
@@ -188,8 +188,8 @@ TEST(CountingBatch, IsTheSameAsOneKeyAtATime) {
     const mixed_integers on_the_way = many.hash_function().integers(others);
     std::size_t removed = 0;
     for (const std::uint64_t key : others) removed += one.remove(key) ? 1U : 0U;
-    EXPECT_EQ(many.hashes().remove_batch(on_the_way), removed);
-    EXPECT_TRUE(std::ranges::equal(one.hashes().words(), many.hashes().words()));
+    EXPECT_EQ(many.filter().remove_batch(on_the_way), removed);
+    EXPECT_TRUE(std::ranges::equal(one.filter().words(), many.filter().words()));
     EXPECT_EQ(one.keys(), many.keys());
     std::vector<std::uint64_t> bitmap((keys.size() + 63) / 64);
     many.contains_bits(keys, bitmap);

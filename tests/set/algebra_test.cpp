@@ -41,7 +41,7 @@ class every_kind : public testing::Test {
 
 template <class Keyed>
 bool same_bits(const Keyed& a, const Keyed& b) {
-  return std::ranges::equal(a.hashes().words(), b.hashes().words());
+  return std::ranges::equal(a.filter().words(), b.filter().words());
 }
 
 template <class Work>
@@ -70,11 +70,11 @@ TYPED_TEST(every_kind, merges_parts_into_the_filter_of_the_whole) {
 TYPED_TEST(every_kind, merges_views) {
   const auto a = this->of(0, 500);
   const auto b = this->of(500, 1000);
-  const bit_view<typename TypeParam::probes_type> view(b.hashes().planned(), b.hashes().words(),
+  const bit_view<typename TypeParam::probes_type> view(b.filter().planned(), b.filter().words(),
                                                        b.keys());
-  TypeParam into(a.hashes());
+  TypeParam into(a.filter());
   into |= view;
-  EXPECT_TRUE(std::ranges::equal(into.words(), this->of(0, 1000).hashes().words()));
+  EXPECT_TRUE(std::ranges::equal(into.words(), this->of(0, 1000).filter().words()));
 }
 
 TYPED_TEST(every_kind, intersects_to_what_both_contain) {

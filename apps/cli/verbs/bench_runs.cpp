@@ -208,10 +208,10 @@ keyed<Filter> make_filter(const workload& w, sample& s) {
       [&](keyed<Filter>& f, key_span keys) {
         for (std::size_t i = 0; i < keys.size(); ++i) texts[i] = text(keys[i]);
         mix64_batch(hash.integers(keys), hashes);
-        f.hashes().add_batch({texts.data(), keys.size()}, {hashes.data(), keys.size()});
+        f.filter().add_batch({texts.data(), keys.size()}, {hashes.data(), keys.size()});
       },
       [&](keyed<Filter>& f, const std::uint64_t& key) {
-        f.hashes().add(text(key), hash.integer(key));
+        f.filter().add(text(key), hash.integer(key));
       });
 }
 
@@ -339,7 +339,7 @@ void measure_kind(const workload& w, kind_samples& all) {
     if (round > 0) continue;
     if (all.fpr < 0) {
       all.fpr = rate_of(w, f);
-      all.bits_per_key = static_cast<double>(f.hashes().shape().bits) / static_cast<double>(w.keys);
+      all.bits_per_key = static_cast<double>(f.filter().shape().bits) / static_cast<double>(w.keys);
     }
     if (w.threads > 1) all.parallel_contains.push_back(parallel_contains(w, f));
   }

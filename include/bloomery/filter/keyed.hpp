@@ -167,8 +167,9 @@ class keyed {
 
   [[nodiscard]] double fpr() const noexcept { return filter_.fpr(); }
   [[nodiscard]] std::uint64_t keys() const noexcept { return filter_.keys(); }
-  [[nodiscard]] const Filter& hashes() const noexcept { return filter_; }
-  [[nodiscard]] Filter& hashes() noexcept { return filter_; }
+  // The filter of hashes inside, for what takes hashes instead of keys.
+  [[nodiscard]] const Filter& filter() const noexcept { return filter_; }
+  [[nodiscard]] Filter& filter() noexcept { return filter_; }
   [[nodiscard]] const Hasher& hash_function() const noexcept { return hasher_; }
 
   // A handle for one thread among many; see bit_filter::concurrent.

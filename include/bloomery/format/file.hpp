@@ -179,7 +179,7 @@ void save(const Filter& hashes, const std::filesystem::path& path, const hash_sp
 
 template <storable Filter, class Hasher>
 void save(const keyed<Filter, Hasher>& f, const std::filesystem::path& path) {
-  save(f.hashes(), path, f.hash_function().spec());
+  save(f.filter(), path, f.hash_function().spec());
 }
 
 namespace detail {
@@ -237,7 +237,7 @@ template <class Keyed, class... Hasher>
 [[nodiscard]] Keyed load(const std::filesystem::path& path, const Hasher&... hasher) {
   const mapped<Keyed> m(path, hasher...);
   m.file().verify();
-  return Keyed(typename Keyed::filter_type(m->hashes()), m->hash_function());
+  return Keyed(typename Keyed::filter_type(m->filter()), m->hash_function());
 }
 
 }  // namespace bloomery

@@ -76,13 +76,13 @@ class guard {
   // For a key that is in the store now: put it there first, then add it. So a rebuild that has not
   // heard of the key finds it in the store. It is found by whoever knows that add has returned.
   template <class Key>
-    requires requires(Filter& f, const hash_type& hash) { f.hashes().concurrent().add(hash); }
+    requires requires(Filter& f, const hash_type& hash) { f.filter().concurrent().add(hash); }
   void add(const Key& key) {
     const std::lock_guard lock(changes_);
     Filter& f = filter_.current();
     const hash_type hash = hash_key(f.hash_function(), key);
     if (rebuilding_) added_.push_back(hash);
-    f.hashes().concurrent().add(hash);
+    f.filter().concurrent().add(hash);
   }
   // For keys that have left the store. They stay in the filter, and asking for them is wasted.
   void removed(std::uint64_t keys = 1) {
@@ -152,7 +152,7 @@ class guard {
   [[nodiscard]] bool asked(const Key& key, stripe& mine) {
     const auto ask = [&] {
       return filter_.read([&](Filter& f) {
-        if constexpr (requires { f.hashes().concurrent(); }) {
+        if constexpr (requires { f.filter().concurrent(); }) {
           return f.concurrent().contains(key);
         } else {
           return f.contains(key);
@@ -178,7 +178,7 @@ class guard {
   }
 
   [[nodiscard]] static double target(const Filter& f) {
-    const plan& p = f.hashes().planned();
+    const plan& p = f.filter().planned();
     return p.fpr_target > 0 ? p.fpr_target : p.fpr;
   }
 
@@ -210,8 +210,8 @@ class guard {
     if (fresh->hash_function().spec() != filter_.current().hash_function().spec()) {
       throw error(errc::mismatch, "the rebuilt filter has another hash or seed than the old one");
     }
-    if constexpr (requires(const hash_type& hash) { fresh->hashes().concurrent().add(hash); }) {
-      fresh->hashes().add_batch(added_);
+    if constexpr (requires(const hash_type& hash) { fresh->filter().concurrent().add(hash); }) {
+      fresh->filter().add_batch(added_);
     }
     removed_ -= removed_before_;
     return filter_.exchange(std::move(fresh));

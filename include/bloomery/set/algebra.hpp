@@ -112,7 +112,7 @@ template <class Probes, class Hasher, class From>
 keyed<bit_filter<Probes>, Hasher>& operator|=(keyed<bit_filter<Probes>, Hasher>& into,
                                               const keyed<From, Hasher>& from) {
   check_combinable(into.hash_function().spec(), from.hash_function().spec());
-  into.hashes() |= from.hashes();
+  into.filter() |= from.filter();
   return into;
 }
 
@@ -120,34 +120,34 @@ template <class Probes, class Hasher, class From>
 keyed<bit_filter<Probes>, Hasher>& operator&=(keyed<bit_filter<Probes>, Hasher>& into,
                                               const keyed<From, Hasher>& from) {
   check_combinable(into.hash_function().spec(), from.hash_function().spec());
-  into.hashes() &= from.hashes();
+  into.filter() &= from.filter();
   return into;
 }
 
 template <class A, class B, class Hasher>
 [[nodiscard]] auto merge(const keyed<A, Hasher>& a, const keyed<B, Hasher>& b) {
   check_combinable(a.hash_function().spec(), b.hash_function().spec());
-  auto result = merge(a.hashes(), b.hashes());
+  auto result = merge(a.filter(), b.filter());
   return keyed<decltype(result), Hasher>(std::move(result), a.hash_function());
 }
 
 template <class A, class B, class Hasher>
 [[nodiscard]] auto intersect(const keyed<A, Hasher>& a, const keyed<B, Hasher>& b) {
   check_combinable(a.hash_function().spec(), b.hash_function().spec());
-  auto result = intersect(a.hashes(), b.hashes());
+  auto result = intersect(a.filter(), b.filter());
   return keyed<decltype(result), Hasher>(std::move(result), a.hash_function());
 }
 
 template <class A, class Hasher>
 [[nodiscard]] auto fold(const keyed<A, Hasher>& f, std::uint64_t divisor) {
-  auto result = fold(f.hashes(), divisor);
+  auto result = fold(f.filter(), divisor);
   return keyed<decltype(result), Hasher>(std::move(result), f.hash_function());
 }
 
 template <class A, class B, class Hasher>
 [[nodiscard]] bool may_cover(const keyed<A, Hasher>& all, const keyed<B, Hasher>& part) {
   check_combinable(all.hash_function().spec(), part.hash_function().spec());
-  return may_cover(all.hashes(), part.hashes());
+  return may_cover(all.filter(), part.filter());
 }
 
 }  // namespace bloomery

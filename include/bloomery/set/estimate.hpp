@@ -56,13 +56,13 @@ template <class Probes>
 
 template <class Filter, class Hasher>
 [[nodiscard]] estimate estimate_keys(const keyed<Filter, Hasher>& f) {
-  return estimate_keys(f.hashes());
+  return estimate_keys(f.filter());
 }
 
 template <class A, class B, class Hasher>
 [[nodiscard]] comparison compare(const keyed<A, Hasher>& a, const keyed<B, Hasher>& b) {
   check_combinable(a.hash_function().spec(), b.hash_function().spec());
-  return compare(a.hashes(), b.hashes());
+  return compare(a.filter(), b.filter());
 }
 
 }  // namespace bloomery

@@ -32,7 +32,7 @@ class key_scan {
     filter f({.keys = static_cast<std::uint64_t>(std::max(1.0, std::ceil(keys))),
               .fpr = options_.fpr,
               .seed = options_.seed});
-    f.hashes().add_batch(hashes_);
+    f.filter().add_batch(hashes_);
     return f;
   }
 
