@@ -16,6 +16,7 @@
 
 #include "../src/kernel/blocked/blocked.hpp"
 #include "../src/kernel/dispatch.hpp"
+#include "../src/kernel/scalable/scalable.hpp"
 #include "bloomery/detail/hash/listed_lanes.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "input.hpp"
@@ -84,8 +85,8 @@ void require_bitmap(std::span<const std::uint64_t> bitmap, const std::vector<boo
 }
 
 // One call by the kernels on `mine`, and by the model.
-void play(unsigned call, const batch& b, const kernel::blocked_kernels& kernels, model& mine,
-          model& expected) {
+void play(unsigned call, const batch& b, kernel::level level, model& mine, model& expected) {
+  const kernel::blocked_kernels& kernels = kernel::blocked_kernels_of(level);
   const layout& l = mine.shape;
   const kernel::changing_blocks bits{mine.bits.data(), l.blocks, l.probes, 1, l.stride};
   const kernel::changing_blocks counters{mine.counters.data(), l.blocks, l.probes, l.width};
@@ -137,7 +138,7 @@ void play(unsigned call, const batch& b, const kernel::blocked_kernels& kernels,
       const detail::split_lines lines{.words = mine.counters.data(),
                                       .lines = l.blocks,
                                       .stash = {.slots = mine.counters.data(), .count = 8}};
-      kernels.contains_split(lines, b.run(), bitmap.data());
+      kernel::scalable_kernels_of(level).contains(lines, b.run(), bitmap.data());
       for (const std::uint64_t h : b.hashes) answers.push_back(lines.contains(h));
       require_bitmap(bitmap, answers);
       break;
@@ -169,7 +170,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     model expected(l);
     while (!calls.empty()) {
       const auto call = static_cast<unsigned>(calls.take(1));
-      play(call, batch(calls), kernel::blocked_kernels_of(level), mine, expected);
+      play(call, batch(calls), level, mine, expected);
     }
     require(mine.bits == expected.bits);
     require(mine.counters == expected.counters);

@@ -11,6 +11,7 @@
 #include "core/growth.hpp"
 #include "kernel/blocked/blocked.hpp"
 #include "kernel/blocked/layers.hpp"
+#include "kernel/scalable/scalable.hpp"
 
 namespace bloomery {
 
@@ -121,7 +122,7 @@ void scalable_view::read_layers(std::span<const std::uint64_t> words, std::size_
 template <class Keys>
 void scalable_view::ask_layers(const Keys& keys, std::span<std::uint64_t> bitmap) const noexcept {
   if (is_split()) {
-    kernel::blocked_kernels_chosen().contains_split(split_, kernel::run_of(keys), bitmap.data());
+    kernel::scalable_kernels_chosen().contains(split_, kernel::run_of(keys), bitmap.data());
     return;
   }
   std::array<kernel::const_blocks, growth::most_layers> all;

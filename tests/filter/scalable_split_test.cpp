@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "../../src/kernel/blocked/blocked.hpp"
+#include "../../src/kernel/scalable/scalable.hpp"
 #include "bloomery/detail/bits/split_table.hpp"
 #include "bloomery/filter/scalable.hpp"
 #include "filter/samples.hpp"
@@ -195,17 +195,17 @@ TEST(scalable_split, every_instruction_set_gives_the_same_answers) {
         std::vector<std::uint64_t> hashes = sample_hashes(count);
         for (std::size_t i = 0; i < count; i += 2) hashes[i] = sample_hash(i, 3);
         std::vector<std::uint64_t> bitmap((count + 63) / 64, ~std::uint64_t{0});
-        const auto& kernels = kernel::blocked_kernels_of(level);
+        const auto& kernels = kernel::scalable_kernels_of(level);
         const auto check = [&](auto hash_of) {
           for (std::size_t i = 0; i < bitmap.size() * 64; ++i) {
             const bool expected = i < count && lines.contains(hash_of(hashes[i]));
             ASSERT_EQ((bitmap[i / 64] >> (i % 64)) & 1U, expected ? 1U : 0U) << i;
           }
         };
-        kernels.contains_split(lines, kernel::run_of(hashes), bitmap.data());
+        kernels.contains(lines, kernel::run_of(hashes), bitmap.data());
         check([](std::uint64_t hash) { return hash; });
         constexpr std::uint64_t seed = 99;
-        kernels.contains_split(lines, kernel::run_of(mixed_integers{hashes, seed}), bitmap.data());
+        kernels.contains(lines, kernel::run_of(mixed_integers{hashes, seed}), bitmap.data());
         check([](std::uint64_t hash) { return mix64(hash, seed); });
       }
     }

@@ -201,43 +201,12 @@ class avx2_counters : public avx2_lanes {
   __m256i places_;  // a bit number and this is where its counter begins
 };
 
-class avx2_split : public scalar_stage {
- public:
-  static constexpr std::uint64_t cached_bytes = avx2_lanes::cached_bytes;
-
-  avx2_split(const detail::split_lines& table, std::uint64_t spread_seed) noexcept
-      : scalar_stage(const_blocks{.blocks = table.lines}, spread_seed), table_(table) {}
-
-  [[gnu::always_inline]] [[nodiscard]] bool fits(const key_ring& ring, std::size_t at,
-                                                 const std::uint64_t* line) const noexcept {
-    const __m256i rest = _mm256_set1_epi16(static_cast<short>(table_.rest_of(ring.hash[at]) | 1U));
-    const __m256i found =
-        _mm256_or_si256(fitting(load_half(line, 0), rest), fitting(load_half(line, 1), rest));
-    return _mm256_testz_si256(found, found) == 0;
-  }
-
- private:
-  // What split_lines::fits does, for half a line.
-  [[gnu::always_inline]] static __m256i fitting(__m256i cells, __m256i rest) noexcept {
-    const __m256i below = _mm256_xor_si256(cells, _mm256_subs_epu16(cells, _mm256_set1_epi16(1)));
-    const __m256i differing = _mm256_andnot_si256(below, _mm256_xor_si256(cells, rest));
-    return _mm256_cmpeq_epi16(differing, _mm256_setzero_si256());
-  }
-
-  detail::split_lines table_;
-};
-
 }  // namespace
 
-const blocked_kernels blocked_avx2 = {contains_run<avx2>,
-                                      add_run<avx2>,
-                                      add_new_run<avx2>,
-                                      contains_run<avx2_counters>,
-                                      add_run<avx2_counters>,
-                                      remove_run<avx2_counters>,
-                                      count_run<avx2_counters>,
-                                      mix_each,
-                                      contains_split_run<avx2_split>};
+const blocked_kernels blocked_avx2 = {contains_run<avx2>,       add_run<avx2>,
+                                      add_new_run<avx2>,        contains_run<avx2_counters>,
+                                      add_run<avx2_counters>,   remove_run<avx2_counters>,
+                                      count_run<avx2_counters>, mix_each};
 
 }  // namespace bloomery::kernel
 

@@ -29,8 +29,8 @@
 #pragma GCC target("avx512f,avx512dq,avx512bw,bmi2")
 #endif
 
-#include "kernel/wide/eight_avx512.hpp"
 #include "loop.hpp"
+#include "stage_avx512.hpp"
 
 namespace bloomery::kernel {
 
@@ -47,27 +47,6 @@ namespace {
 [[gnu::always_inline]] inline void store_mask(std::uint16_t& to, __mmask16 mask) noexcept {
   asm("kmovw %1, %0" : "=m"(to) : "k"(mask));
 }
-
-// Eight keys to their hashes. Isa::place puts them into the ring.
-template <class Isa>
-class avx512_hashes {
- public:
-  explicit avx512_hashes(std::uint64_t spread_seed) noexcept : seed_(eight::all(spread_seed)) {}
-
-  template <bool Mixed>
-  [[gnu::always_inline]] void stage(const std::uint64_t* keys, key_ring& ring,
-                                    std::size_t slot) const noexcept {
-    const eight given = eight::load(keys);
-    static_cast<const Isa&>(*this).place(Mixed ? mix64(given, seed_) : given, ring, slot);
-  }
-  [[gnu::always_inline]] [[nodiscard]] eight::half_mixed half_mixed(
-      const std::uint64_t* keys) const noexcept {
-    return {eight::load(keys), seed_};
-  }
-
- private:
-  eight seed_;
-};
 
 // Everything that bits and counters have in common.
 class avx512_lanes : public avx512_hashes<avx512_lanes> {
@@ -223,48 +202,6 @@ class avx512_counters : public avx512_lanes {
   __m512i places_;  // a bit number and this is where its counter begins
 };
 
-class avx512_split : public avx512_hashes<avx512_split> {
- public:
-  static constexpr std::uint64_t cached_bytes = avx512_lanes::cached_bytes;
-
-  avx512_split(const detail::split_lines& table, std::uint64_t spread_seed) noexcept
-      : avx512_hashes(spread_seed), table_(table) {}
-
-  // The place of the lanes in the ring has what stands behind the point, and its last bit is set,
-  // see fits.
-  [[gnu::always_inline]] void place(eight hash, key_ring& ring, std::size_t slot) const noexcept {
-    hash.store(&ring.hash[slot * group]);
-    if (table_.lines >> 32U != 0) [[unlikely]] {  // 256 GiB and more
-      for (std::size_t i = slot * group; i < (slot + 1) * group; ++i) {
-        ring.word[i] = detail::multiply_high(ring.hash[i], table_.lines) * words_per_line;
-        ring.lanes[i] = static_cast<std::uint16_t>(table_.rest_of(ring.hash[i]) | 1U);
-      }
-      return;
-    }
-    eight behind{};
-    const eight line = multiply_short(hash, eight::all(table_.lines), behind);
-    (line << 3U).store(&ring.word[slot * group]);
-    _mm_store_si128(reinterpret_cast<__m128i*>(&ring.lanes[slot * group]),
-                    _mm512_cvtepi64_epi16(((behind >> 48U) | eight::all(1)).v));
-  }
-
-  [[gnu::always_inline]] [[nodiscard]] bool fits(const key_ring& ring, std::size_t at,
-                                                 const std::uint64_t* line) const noexcept {
-    const __m512i cells = _mm512_loadu_si512(line);
-    const __m512i rest = _mm512_set1_epi16(static_cast<short>(ring.lanes[at]));
-    const __m512i less = _mm512_subs_epu16(cells, _mm512_set1_epi16(1));
-    // What split_lines::fits does: (cells ^ rest) & ~(cells ^ less).
-    constexpr int differ = (0xf0 ^ 0xcc) & ~(0xf0 ^ 0xaa);
-    const __m512i differing = _mm512_ternarylogic_epi64(cells, rest, less, differ);
-    return _mm512_testn_epi16_mask(differing, differing) != 0;
-  }
-
- private:
-  static constexpr std::size_t words_per_line = detail::split_lines::words_per_line;
-
-  detail::split_lines table_;
-};
-
 // Turning the mask of one key into one bit takes as long as making it, so the masks of 64 keys are
 // laid down and turned into a word of the bitmap together: a key is contained when no lane that it
 // uses is missing.
@@ -312,33 +249,6 @@ struct vector_asking {
   }
 };
 
-}  // namespace
-
-// One group is placed while the next is mixed and the one after it half mixed. In one piece these
-// are a long chain, whose instructions fill the queue of those that wait for their operands: 1.25
-// against 1.17 ns a key in the second-level cache, and no room for prefetching.
-template <class Isa>
-  requires requires(const Isa& isa, const std::uint64_t* keys) { isa.half_mixed(keys); }
-class stager<Isa, true> {
- public:
-  static constexpr std::size_t delay = 2;
-
-  [[gnu::always_inline]] explicit stager(const Isa& isa) noexcept : isa_(isa) {}
-  [[gnu::always_inline]] void operator()(const std::uint64_t* keys, key_ring& ring,
-                                         std::size_t slot) noexcept {
-    isa_.place(mixed_, ring, slot);
-    mixed_ = half_.mixed();
-    half_ = isa_.half_mixed(keys);
-  }
-
- private:
-  const Isa& isa_;
-  eight::half_mixed half_{eight{}, eight{}};
-  eight mixed_{};
-};
-
-namespace {
-
 void mix_all(const std::uint64_t* keys, std::size_t count, std::uint64_t spread_seed,
              std::uint64_t* out) noexcept {
   const eight seed = eight::all(spread_seed);
@@ -359,8 +269,7 @@ const blocked_kernels blocked_avx512 = {
     add_run<avx512_counters>,
     remove_run<avx512_counters>,
     count_run<avx512_counters>,
-    mix_all,
-    contains_split_run<avx512_split>};
+    mix_all};
 
 }  // namespace bloomery::kernel
 

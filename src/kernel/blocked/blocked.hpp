@@ -1,13 +1,11 @@
-// Many keys at a time for filters of blocks, and for lines of fingerprints, which differ in what a
-// line holds: hash (if they are integers), find the block, ask or change its bits or counters. One
-// file for each instruction set (blocked_*.cpp), the loop around them in blocked_loop.hpp. All do
-// what block_lanes (detail/hash/block_lanes.hpp) does for one key.
+// Many keys at a time for filters of blocks: hash (if they are integers), find the block, ask or
+// change its bits or counters. One file for each instruction set, the loop around them in loop.hpp.
+// All do what block_lanes (detail/hash/block_lanes.hpp) does for one key.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "bloomery/detail/bits/split_lines.hpp"
 #include "kernel/dispatch.hpp"
 #include "kernel/key_run.hpp"
 
@@ -53,9 +51,6 @@ struct blocked_kernels {
   // out[i] = mix64(keys[i], spread_seed); may be in place.
   void (*mix)(const std::uint64_t* keys, std::size_t count, std::uint64_t spread_seed,
               std::uint64_t* out) noexcept;
-  // The same as `contains` for fingerprints.
-  void (*contains_split)(const detail::split_lines& table, const key_run& run,
-                         std::uint64_t* bitmap) noexcept;
 };
 
 // Those of one instruction set; the portable ones where this build has no others.

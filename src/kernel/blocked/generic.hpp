@@ -72,23 +72,6 @@ class generic_counters : public scalar_stage {
   std::uint32_t width_;
 };
 
-template <std::uint64_t Cached>
-class generic_split : public scalar_stage {
- public:
-  static constexpr std::uint64_t cached_bytes = Cached;
-
-  generic_split(const detail::split_lines& table, std::uint64_t spread_seed) noexcept
-      : scalar_stage(const_blocks{.blocks = table.lines}, spread_seed), table_(table) {}
-
-  [[gnu::always_inline]] [[nodiscard]] bool fits(const key_ring& ring, std::size_t at,
-                                                 const std::uint64_t* line) const noexcept {
-    return detail::split_lines::fits(line, table_.rest_of(ring.hash[at]));
-  }
-
- private:
-  detail::split_lines table_;
-};
-
 }  // namespace
 
 }  // namespace bloomery::kernel

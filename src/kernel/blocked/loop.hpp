@@ -88,33 +88,6 @@ struct asking {
   static void done(const Isa&, const key_ring&, std::size_t) noexcept {}
 };
 
-// The same for fingerprints, and which of the lines are full: only those keys may be in the stash.
-template <class Isa>
-struct asking_lines {
-  static constexpr int write = 0;
-  const std::uint64_t* words;
-  std::uint64_t* bitmap;
-  std::uint64_t* full;
-
-  [[gnu::always_inline]] void visit(const Isa& isa, key_ring& ring, std::size_t g) const noexcept {
-    visit_some(isa, ring, g, group);
-  }
-  [[gnu::always_inline]] void visit_some(const Isa& isa, key_ring& ring, std::size_t g,
-                                         std::size_t count) const noexcept {
-    unsigned found = 0;
-    unsigned in_full = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t at = g % ring_groups * group + i;
-      const std::uint64_t* const line = words + ring.word[at];
-      found |= unsigned{isa.fits(ring, at, line)} << i;
-      in_full |= unsigned{detail::split_lines::is_full(line)} << i;
-    }
-    store_answers(bitmap, g, found);
-    store_answers(full, g, in_full);
-  }
-  static void done(const Isa&, const key_ring&, std::size_t) noexcept {}
-};
-
 // each(isa, ring, at, block, key) for every key: `at` is its place in the ring, `key` its number in
 // the run.
 template <class Isa, class Word, class Each>
@@ -215,51 +188,6 @@ void contains_run(const const_blocks& array, const key_run& run, std::uint64_t* 
   bitmap[(run.count - 1) / 64] = 0;
   const Isa isa(array, run.spread_seed);
   roll_any(isa, Asking{array.words, bitmap}, run, array.lines());
-}
-
-template <class Isa>
-void contains_split_run(const detail::split_lines& table, const key_run& run,
-                        std::uint64_t* bitmap) noexcept {
-  // The stash is asked for the keys of a piece together, without a branch for those whose slot is
-  // free: one for each key would be mispredicted (5.6 against 2.9 ns a key where a twelfth of the
-  // lines are full).
-  constexpr std::size_t piece = 2048;
-  const Isa isa(table, run.spread_seed);
-  for (std::size_t first = 0; first < run.count; first += piece) {
-    key_run now = run;
-    now.keys += first;
-    now.count = run.count - first < piece ? run.count - first : piece;
-    const std::size_t words = (now.count + 63) / 64;
-    std::uint64_t* const found = bitmap + first / 64;
-    std::uint64_t full[piece / 64];
-    found[words - 1] = 0;
-    full[words - 1] = 0;
-    roll_any(isa, asking_lines<Isa>{table.words, found, full}, now, table.lines);
-    if (table.stash.count == 0) continue;
-    struct open_key {
-      std::uint64_t hash;
-      std::size_t number;
-    };
-    open_key open[piece];
-    std::size_t count = 0;
-    for (std::size_t w = 0; w < words; ++w) {
-      for (std::uint64_t left = full[w] & ~found[w]; left != 0; left &= left - 1) {
-        const std::size_t number = w * 64 + static_cast<std::size_t>(std::countr_zero(left));
-        const std::uint64_t key = now.keys[number];
-        open[count] = {run.mixed ? mix64(key, run.spread_seed) : key, number};
-        table.stash.fetch(open[count++].hash);
-      }
-    }
-    std::size_t kept = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      open[kept] = open[i];
-      kept += std::size_t{table.stash.may_contain(open[i].hash)};
-    }
-    for (std::size_t i = 0; i < kept; ++i) {
-      const std::size_t number = open[i].number;
-      found[number / 64] |= std::uint64_t{table.stash.contains(open[i].hash)} << (number % 64);
-    }
-  }
 }
 
 template <class Isa>

@@ -65,14 +65,12 @@ class neon : public scalar_stage {
 
 // In the vectors of the compiler, which are these.
 using counters = generic_counters<neon::cached_bytes>;
-using split = generic_split<neon::cached_bytes>;
 
 }  // namespace
 
 const blocked_kernels blocked_neon = {
-    contains_run<neon>,     add_run<neon>,     add_new_run<neon>,
-    contains_run<counters>, add_run<counters>, remove_run<counters>,
-    count_run<counters>,    mix_each,          contains_split_run<split>};
+    contains_run<neon>, add_run<neon>,        add_new_run<neon>,   contains_run<counters>,
+    add_run<counters>,  remove_run<counters>, count_run<counters>, mix_each};
 
 }  // namespace bloomery::kernel
 

@@ -12,13 +12,11 @@ namespace {
 constexpr std::uint64_t cached = std::uint64_t{256} << 10U;
 using bits = generic_bits<cached>;
 using counters = generic_counters<cached>;
-using split = generic_split<cached>;
 
 }  // namespace
 
 const blocked_kernels blocked_portable = {
-    contains_run<bits>,     add_run<bits>,     add_new_run<bits>,
-    contains_run<counters>, add_run<counters>, remove_run<counters>,
-    count_run<counters>,    mix_each,          contains_split_run<split>};
+    contains_run<bits>, add_run<bits>,        add_new_run<bits>,   contains_run<counters>,
+    add_run<counters>,  remove_run<counters>, count_run<counters>, mix_each};
 
 }  // namespace bloomery::kernel

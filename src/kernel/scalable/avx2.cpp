@@ -1,0 +1,70 @@
+// Lines of fingerprints with AVX2: a line is two vectors.
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#include "bloomery/detail/core/arithmetic.hpp"
+#include "bloomery/hash/hash.hpp"
+#include "kernel/blocked/blocked.hpp"
+#include "scalable.hpp"
+
+// From here to the end of the file, and for nothing that is included above.
+#if defined(__clang__)
+#pragma clang attribute push(__attribute__((target("avx2,bmi2"))), apply_to = function)
+#else
+#pragma GCC target("avx2,bmi2")
+#endif
+
+#include "kernel/blocked/scalar.hpp"
+#include "loop.hpp"
+
+namespace bloomery::kernel {
+
+namespace {
+
+[[gnu::always_inline]] inline __m256i load_half(const void* from, std::size_t half) noexcept {
+  return _mm256_loadu_si256(static_cast<const __m256i*>(from) + half);
+}
+
+class avx2_lines : public scalar_stage {
+ public:
+  static constexpr std::uint64_t cached_bytes = std::uint64_t{2} << 20U;
+
+  avx2_lines(const detail::split_lines& table, std::uint64_t spread_seed) noexcept
+      : scalar_stage(const_blocks{.blocks = table.lines}, spread_seed), table_(table) {}
+
+  [[gnu::always_inline]] [[nodiscard]] bool fits(const key_ring& ring, std::size_t at,
+                                                 const std::uint64_t* line) const noexcept {
+    const __m256i rest = _mm256_set1_epi16(static_cast<short>(table_.rest_of(ring.hash[at]) | 1U));
+    const __m256i found =
+        _mm256_or_si256(fitting(load_half(line, 0), rest), fitting(load_half(line, 1), rest));
+    return _mm256_testz_si256(found, found) == 0;
+  }
+
+ private:
+  // What split_lines::fits does, for half a line.
+  [[gnu::always_inline]] static __m256i fitting(__m256i cells, __m256i rest) noexcept {
+    const __m256i below = _mm256_xor_si256(cells, _mm256_subs_epu16(cells, _mm256_set1_epi16(1)));
+    const __m256i differing = _mm256_andnot_si256(below, _mm256_xor_si256(cells, rest));
+    return _mm256_cmpeq_epi16(differing, _mm256_setzero_si256());
+  }
+
+  detail::split_lines table_;
+};
+
+}  // namespace
+
+const scalable_kernels scalable_avx2 = {contains_lines_run<avx2_lines>};
+
+}  // namespace bloomery::kernel
+
+#if defined(__clang__)
+#pragma clang attribute pop
+#endif
+
+#endif

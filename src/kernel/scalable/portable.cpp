@@ -1,0 +1,32 @@
+// Lines of fingerprints for every machine: the call for one key, in the loop for many.
+#include <cstddef>
+#include <cstdint>
+
+#include "kernel/blocked/scalar.hpp"
+#include "loop.hpp"
+
+namespace bloomery::kernel {
+
+namespace {
+
+class lines : public scalar_stage {
+ public:
+  static constexpr std::uint64_t cached_bytes = std::uint64_t{256} << 10U;
+
+  lines(const detail::split_lines& table, std::uint64_t spread_seed) noexcept
+      : scalar_stage(const_blocks{.blocks = table.lines}, spread_seed), table_(table) {}
+
+  [[gnu::always_inline]] [[nodiscard]] bool fits(const key_ring& ring, std::size_t at,
+                                                 const std::uint64_t* line) const noexcept {
+    return detail::split_lines::fits(line, table_.rest_of(ring.hash[at]));
+  }
+
+ private:
+  detail::split_lines table_;
+};
+
+}  // namespace
+
+const scalable_kernels scalable_portable = {contains_lines_run<lines>};
+
+}  // namespace bloomery::kernel

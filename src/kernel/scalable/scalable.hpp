@@ -1,0 +1,33 @@
+// Many keys at a time for lines of fingerprints (detail/bits/split_lines.hpp): hash (if they are
+// integers), find the line, look for a fingerprint that fits. One file for each instruction set,
+// the loop around them in loop.hpp. All give the answers of split_lines::contains.
+#pragma once
+
+#include <cstdint>
+
+#include "bloomery/detail/bits/split_lines.hpp"
+#include "kernel/dispatch.hpp"
+#include "kernel/key_run.hpp"
+
+namespace bloomery::kernel {
+
+struct scalable_kernels {
+  // Bit i % 64 of bitmap[i / 64] becomes the answer for key i; the bits after the last key become
+  // 0.
+  void (*contains)(const detail::split_lines& table, const key_run& run,
+                   std::uint64_t* bitmap) noexcept;
+};
+
+// Those of one instruction set; the portable ones, which are in the vectors of the compiler, where
+// this build has no others.
+[[nodiscard]] const scalable_kernels& scalable_kernels_of(level l) noexcept;
+// Those that this process uses.
+[[nodiscard]] const scalable_kernels& scalable_kernels_chosen() noexcept;
+
+extern const scalable_kernels scalable_portable;
+#if defined(__x86_64__)
+extern const scalable_kernels scalable_avx2;
+extern const scalable_kernels scalable_avx512;
+#endif
+
+}  // namespace bloomery::kernel
