@@ -1,45 +1,63 @@
 #!/usr/bin/python3
-"""Checks that every relative link of every Markdown file leads to a file, and to a heading of it.
+"""Checks what the documents point at: relative links lead to a file, and to a heading of it; sources
+and headers that are named are there, by the end of their path.
 
 Usage: check_links.py [ROOT]. Links to other hosts are not followed: a test needs no network.
 """
 
+import os
 import re
 import sys
 from pathlib import Path
 
-CODE = re.compile(r"^```.*?^```[^\n]*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+FENCED = re.compile(r"^```.*?^```[^\n]*$", re.MULTILINE | re.DOTALL)
+CODE = re.compile(r"`[^`\n]*`")
 LINK = re.compile(r"\]\(([^)\s]+)\)|<(?:a href|img src)=\"([^\"]+)\"")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
+# Capitals stand for any name: tests/FOLDER/NAME_test.cpp.
+SOURCE = re.compile(r"`([a-z0-9_./]*\w\.(?:hpp|cpp|py|mjs))`")
 
 
-def anchors(path):
+def blank(pattern, text):
+    """Blanked out, not cut out, so that the line numbers stay."""
+    return pattern.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
+
+
+def anchors(page):
     """The anchors that hosts of repositories make of the headings of a page."""
-    text = re.sub(r"^```.*?^```[^\n]*$", "", path.read_text(), flags=re.MULTILINE | re.DOTALL)
-    words = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in HEADING.findall(text))
-    return {word.strip().replace(" ", "-") for word in words}
+    headings = HEADING.findall(FENCED.sub("", page.read_text()))
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).strip().replace(" ", "-") for heading in headings}
+
+
+def broken_link(page, link):
+    file, _, anchor = link.partition("#")
+    target = (page.parent / file).resolve() if file else page
+    if not target.exists():
+        return "there is no such file"
+    if anchor and anchor not in anchors(target):
+        return "there is no such heading"
+    return None
 
 
 def check(root):
     root = Path(root).resolve()
+    files = []
+    for folder, folders, names in os.walk(root):
+        folders[:] = [name for name in folders if name not in ("build", ".git")]
+        files += [Path(folder, name) for name in names]
+    paths = "".join(f"/{file.relative_to(root).as_posix()}\n" for file in files)
     errors = []
-    for page in sorted(root.rglob("*.md")):
-        if {"build", ".git"} & set(page.relative_to(root).parts):
-            continue
-        text = page.read_text()
-        # Code is blanked out, not cut out, so that the line numbers stay.
-        text = CODE.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-        for match in LINK.finditer(text):
+    for page in sorted(file for file in files if file.suffix == ".md"):
+        text = blank(FENCED, page.read_text())
+        found = [(match.start(), match[1], "no source or header has this name")
+                 for match in SOURCE.finditer(text) if f"/{match[1]}\n" not in paths]
+        for match in LINK.finditer(blank(CODE, text)):
             link = match[1] or match[2]
-            if re.match(r"\w+:", link):
-                continue
-            file, _, anchor = link.partition("#")
-            target = (page.parent / file).resolve() if file else page
-            where = f"{page.relative_to(root)}:{text.count(chr(10), 0, match.start()) + 1}"
-            if not target.exists():
-                errors.append(f"{where}: {link}: there is no such file")
-            elif anchor and anchor not in anchors(target):
-                errors.append(f"{where}: {link}: there is no such heading")
+            why = None if re.match(r"\w+:", link) else broken_link(page, link)
+            if why:
+                found.append((match.start(), link, why))
+        errors += [f"{page.relative_to(root)}:{text.count(chr(10), 0, at) + 1}: {what}: {why}"
+                   for at, what, why in sorted(found)]
     return errors
 
 
