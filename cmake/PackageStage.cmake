@@ -10,7 +10,7 @@ bloomery (${CPACK_PACKAGE_VERSION}-${CPACK_DEBIAN_PACKAGE_RELEASE}) unstable; ur
  -- ${CPACK_PACKAGE_CONTACT}  ${now}
 ")
 set(library_overrides "\
-# Two libraries that change their soname together.
+# Several libraries that change their soname together.
 package-name-doesnt-match-sonames *
 # CPack always writes these scripts. The trigger, which is what Debian wants, is there as well.
 maintscript-calls-ldconfig *
