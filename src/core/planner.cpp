@@ -8,7 +8,7 @@
 
 #include "bloomery/core/sizing.hpp"
 #include "checks.hpp"
-#include "planners.hpp"
+#include "kind_table.hpp"
 
 namespace bloomery::sizing {
 
@@ -51,23 +51,19 @@ struct unit {
   std::uint64_t parts;  // equal parts of the array: the slices of a partitioned filter, else 1
 };
 
+bool in_blocks(filter_kind kind) { return row_of(kind).layout == position_layout::blocks; }
+
 unit unit_of(filter_kind kind, std::uint32_t probes) {
-  switch (kind) {
-    case filter_kind::blocked:
-      return {.bits = bits_per_block, .parts = 1};
-    case filter_kind::partitioned:
-      return {.bits = 8, .parts = probes};
-    default:
-      break;
-  }
-  return {.bits = word_bits, .parts = 1};
+  if (in_blocks(kind)) return {.bits = bits_per_block, .parts = 1};
+  const bool sliced = row_of(kind).layout == position_layout::slices;
+  return sliced ? unit{.bits = 8, .parts = probes} : unit{.bits = word_bits, .parts = 1};
 }
 
 // A power of two of at most 1/1024 of the units. A blocked filter of several blocks has an even
 // number of them even when that costs more: without it there would be nothing to fold.
 std::uint64_t fold_quantum(filter_kind kind, std::uint64_t units) {
   const std::uint64_t quantum = std::bit_floor(std::max<std::uint64_t>(1, units / 1024));
-  return kind == filter_kind::blocked && units > 1 ? std::max<std::uint64_t>(2, quantum) : quantum;
+  return in_blocks(kind) && units > 1 ? std::max<std::uint64_t>(2, quantum) : quantum;
 }
 
 [[noreturn]] void throw_too_large(const request& r, double bits) {
@@ -81,7 +77,7 @@ shape shape_of(const request& r, std::uint32_t probes, std::uint64_t units_per_p
   return {.kind = r.kind,
           .scheme = probe_scheme::multiply,
           .probes = probes,
-          .block_bits = r.kind == filter_kind::blocked ? bits_per_block : 0,
+          .block_bits = in_blocks(r.kind) ? bits_per_block : 0,
           .bits = units_per_part * u.parts * u.bits};
 }
 
@@ -135,7 +131,7 @@ std::uint64_t least_units(const request& r, std::uint32_t probes) {
 
 // The probes for a target: near log2(1/fpr) for classic and partitioned, by the table for blocked.
 std::uint32_t probes_for_target(const request& r) {
-  if (r.kind == filter_kind::blocked) {
+  if (in_blocks(r.kind)) {
     return blocked_probes([&](const probe_step& step) { return step.fpr <= *r.fpr; });
   }
   const double ideal = -std::log2(*r.fpr);
@@ -152,7 +148,7 @@ shape shape_for_target(const request& r) {
                                        " keys; the limit is keys/2^60, here " +
                                        detail::to_text(static_cast<double>(r.keys) * 0x1p-60));
   }
-  if (r.kind == filter_kind::blocked && *r.fpr < blocked_fpr_limit) {
+  if (in_blocks(r.kind) && *r.fpr < blocked_fpr_limit) {
     throw error(errc::unreachable, "a blocked filter cannot honour an fpr of " +
                                        detail::to_text(*r.fpr) +
                                        "; its limit is 1e-9, use a classic filter below it");
@@ -193,87 +189,42 @@ shape shape_for_bytes(const request& r) {
   return round_down(r, probes, units);
 }
 
-shape shape_for(const request& r) {
-  switch (r.kind) {
-    case filter_kind::counting:
-      return shape_for_counting(r);
-    case filter_kind::scalable:
-      return shape_for_scalable(r);
-    case filter_kind::windowed:
-      return shape_for_windowed(r);
-    case filter_kind::cuckoo:
-      return shape_for_cuckoo(r);
-    case filter_kind::fuse:
-      return shape_for_fuse(r);
-    case filter_kind::ribbon:
-      return shape_for_ribbon(r);
-    case filter_kind::bloomier:
-      return shape_for_bloomier(r);
-    case filter_kind::count_min:
-      return shape_for_count_min(r);
-    case filter_kind::spectral:
-      return shape_for_spectral(r);
-    case filter_kind::top_k:
-      return shape_for_top_k(r);
-    case filter_kind::classic:
-    case filter_kind::partitioned:
-    case filter_kind::blocked:
-      break;
-  }
+}  // namespace
+
+shape shape_for_bits(const request& r) {
   if (r.fpr) return shape_for_target(r);
   return r.bits_per_key ? shape_for_bits_per_key(r) : shape_for_bytes(r);
 }
 
+namespace {
+
+// A key with the hash of another is that other; the blocked model counts those itself.
+double with_same_hash(double rate, std::uint64_t keys) {
+  return std::min(1.0, rate + static_cast<double>(keys) * 0x1p-64);
+}
+
 }  // namespace
+
+double fpr_of_classic(const shape& s, std::uint64_t keys) {
+  return with_same_hash(classic_fpr_expected(keys, s.bits, s.probes), keys);
+}
+double fpr_of_partitioned(const shape& s, std::uint64_t keys) {
+  return with_same_hash(partitioned_fpr(keys, s.bits, s.probes), keys);
+}
+double fpr_of_blocked(const shape& s, std::uint64_t keys) {
+  return blocked_fpr(keys, s.bits / s.block_bits, s.probes);
+}
 
 double fpr(const shape& s, std::uint64_t keys) {
   check_shape(s);
-  if (keys == 0) return 0.0;
-  // A key with the hash of another is that other; the blocked model counts those itself.
-  const double same_hash = static_cast<double>(keys) * 0x1p-64;
-  switch (s.kind) {
-    case filter_kind::classic:
-      return std::min(1.0, classic_fpr_expected(keys, s.bits, s.probes) + same_hash);
-    case filter_kind::partitioned:
-      return std::min(1.0, partitioned_fpr(keys, s.bits, s.probes) + same_hash);
-    case filter_kind::blocked:
-      return blocked_fpr(keys, s.bits / s.block_bits, s.probes);
-    case filter_kind::counting:
-      return fpr_of_counting(s, keys);
-    case filter_kind::scalable:
-      return fpr_of_scalable(s, keys);
-    case filter_kind::windowed:
-      return fpr_of_windowed(s, keys);
-    case filter_kind::cuckoo:
-      return fpr_of_cuckoo(s, keys);
-    case filter_kind::fuse:
-      return fpr_of_fuse(s, keys);
-    case filter_kind::ribbon:
-      return fpr_of_ribbon(s, keys);
-    case filter_kind::bloomier:
-      return fpr_of_bloomier(s, keys);
-    case filter_kind::count_min:
-      return fpr_of_count_min(s, keys);
-    case filter_kind::spectral:
-      return fpr_of_spectral(s, keys);
-    case filter_kind::top_k:
-      return fpr_of_top_k(s, keys);
-  }
-  throw error(errc::bad_argument, "unknown kind of filter");
+  return keys == 0 ? 0.0 : row_of(s.kind).fpr(s, keys);
 }
 
 std::uint32_t lines_of_lookup(const shape& s) {
   check_shape(s);
-  switch (s.kind) {
-    case filter_kind::windowed:
-      return s.variant + 1;
-    case filter_kind::bloomier:
-      return s.probes + 1;  // the value has a cell of its own
-    case filter_kind::ribbon:
-      return 1 + (s.cell_bits * 16 + 63) / 64;  // thresholds, then 128 rows of every column
-    default:
-      return s.block_bits == bits_per_block ? 1 : s.probes;
-  }
+  const kind_row& row = row_of(s.kind);
+  if (row.lines != nullptr) return row.lines(s);
+  return s.block_bits == bits_per_block ? 1 : s.probes;
 }
 
 namespace {
@@ -295,26 +246,26 @@ double estimate_keys(const shape& s, std::uint64_t bits_set) {
   if (bits_set == s.bits) return std::numeric_limits<double>::infinity();
   const auto bits = static_cast<double>(s.bits);
   const double log_zero = std::log1p(-static_cast<double>(bits_set) / bits);
-  return log_zero / log_stays_zero(bits, s.probes, s.kind == filter_kind::classic);
+  return log_zero / log_stays_zero(bits, s.probes, layout_of(s) == position_layout::anywhere);
 }
 
 double expected_fill(const shape& s, std::uint64_t keys) {
   check_shape(s);
-  const bool counters = s.kind == filter_kind::counting;
-  if (!is_of_bits(s.kind) && !counters) {
+  const position_layout layout = layout_of(s);
+  if (layout == position_layout::none) {
     throw error(errc::bad_argument, "the kind is " + std::string(kind_name(s.kind)) +
                                         ", but only one array of bits or counters has an expected "
                                         "fill");
   }
   if (keys == 0) return 0.0;
-  const auto cells = static_cast<double>(counters ? s.bits / s.cell_bits : s.bits);
-  const bool anywhere = s.kind == filter_kind::classic || (counters && s.block_bits == 0);
-  return -std::expm1(static_cast<double>(keys) * log_stays_zero(cells, s.probes, anywhere));
+  const auto cells = static_cast<double>(s.bits / std::max(1U, s.cell_bits));
+  return -std::expm1(static_cast<double>(keys) *
+                     log_stays_zero(cells, s.probes, layout == position_layout::anywhere));
 }
 
 std::uint32_t best_probes(filter_kind kind, double bits_per_key) {
   check_positive("bits per key", bits_per_key);
-  if (kind == filter_kind::blocked) {
+  if (in_blocks(kind)) {
     return blocked_probes(
         [&](const probe_step& step) { return step.bits_per_key >= bits_per_key; });
   }
@@ -333,11 +284,12 @@ plan make_plan(const request& r) {
                                         detail::to_text(static_cast<std::uint64_t>(given)) +
                                         " were given");
   }
+  const kind_row& row = row_of(r.kind);
   if (r.probes) {
-    check_probes(*r.probes, r.kind == filter_kind::blocked ? max_blocked_probes : max_probes);
+    check_probes(*r.probes, row.blocks == block_use::lines ? max_blocked_probes : max_probes);
   }
   plan p;
-  p.shape = shape_for(r);
+  p.shape = row.plan(r);
   check_shape(p.shape);
   p.keys = r.keys;
   p.fpr_target = r.fpr.value_or(0.0);

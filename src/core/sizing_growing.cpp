@@ -8,7 +8,7 @@
 #include "bloomery/core/sizing.hpp"
 #include "checks.hpp"
 #include "growth.hpp"
-#include "planners.hpp"
+#include "kind_table.hpp"
 
 namespace bloomery::sizing {
 
@@ -155,6 +155,25 @@ shape tapered_shape(const request& r) {
 }
 
 }  // namespace
+
+// The rule stands above the factor; the steep one has a spread too.
+void check_growth(const shape& s) {
+  const std::string_view name = kind_name(s.kind);
+  const bool split = s.variant >> 8U == 1U << 10U;
+  const bool tapered = s.variant >> 8U == 1U << 9U;
+  check_range("the number of bits in a cell", s.cell_bits, split ? growth::split_cell_bits : 0,
+              split ? growth::split_cell_bits : 0, name);
+  if (split) {
+    check_range("the number of probes", s.probes, 1, 1, name);
+    check_range("the number of doublings", s.variant & 0xffU, 0, growth::most_doublings, name);
+  } else if (tapered) {
+    check_range("the growth", s.variant & 0xffU, growth::least_factor, growth::most_factor, name);
+  } else {
+    const bool ruled =
+        s.variant >> 17U == 0 && ((s.variant >> 16U) == 0 || ((s.variant >> 8U) & 0xffU) != 0);
+    check_range("the variant", ruled ? s.variant & 0xffU : s.variant, 2, 16, name);
+  }
+}
 
 shape shape_for_scalable(const request& r) {
   const bool by_factor = r.variant.has_value();

@@ -12,7 +12,7 @@
 #include "bloomery/detail/core/block_geometry.hpp"
 #include "bloomery/detail/core/cuckoo_geometry.hpp"
 #include "checks.hpp"
-#include "planners.hpp"
+#include "kind_table.hpp"
 
 namespace bloomery::sizing {
 

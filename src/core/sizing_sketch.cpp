@@ -10,7 +10,7 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "checks.hpp"
-#include "planners.hpp"
+#include "kind_table.hpp"
 
 namespace bloomery::sizing {
 

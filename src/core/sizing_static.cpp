@@ -8,7 +8,7 @@
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/detail/core/arithmetic.hpp"
 #include "checks.hpp"
-#include "planners.hpp"
+#include "kind_table.hpp"
 
 namespace bloomery::sizing {
 
@@ -103,11 +103,6 @@ double print_fpr(const shape& s) {
   return std::ldexp(s.probes, -static_cast<int>(bloomier_tag_bits(s)));
 }
 
-double static_fpr(const shape& s, std::uint64_t keys) {
-  if (keys == 0) return 0.0;
-  return std::min(1.0, print_fpr(s) + static_cast<double>(keys) * 0x1p-64);
-}
-
 // Room for so many bits a key, or in so many bytes.
 double bits_allowed(const request& r) {
   if (r.bytes) return static_cast<double>(*r.bytes) * 8;
@@ -163,7 +158,6 @@ std::uint64_t static_bits(const shape& s, std::uint64_t keys) {
   shape checked = s;
   checked.bits = 64;
   check_shape(checked);
-  if (s.kind == filter_kind::bloomier) check_bloomier(s);
   if (keys > max_bits) {
     detail::throw_bad_argument("the number of keys", keys, "at most 2^48 in a static filter");
   }
@@ -197,8 +191,8 @@ shape shape_for_bloomier(const request& r) {
                       [](std::uint32_t bits) { return bits + 1; });
 }
 
-double fpr_of_fuse(const shape& s, std::uint64_t keys) { return static_fpr(s, keys); }
-double fpr_of_ribbon(const shape& s, std::uint64_t keys) { return static_fpr(s, keys); }
-double fpr_of_bloomier(const shape& s, std::uint64_t keys) { return static_fpr(s, keys); }
+double fpr_of_static(const shape& s, std::uint64_t keys) {
+  return std::min(1.0, print_fpr(s) + static_cast<double>(keys) * 0x1p-64);
+}
 
 }  // namespace bloomery::sizing

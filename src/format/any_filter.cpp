@@ -12,10 +12,10 @@ namespace bloomery {
 
 namespace {
 
-using detail::kind_row;
+using detail::filter_row;
 
-const kind_row& row_for(const shape& s) {
-  for (const kind_row& row : detail::kind_table()) {
+const filter_row& row_for(const shape& s) {
+  for (const filter_row& row : detail::filter_table()) {
     if (row.kind == s.kind && row.scheme == s.scheme && row.shard != s.shard.whole()) return row;
   }
   throw error(errc::unsupported, "no filter of this kind and probe scheme");
@@ -26,7 +26,7 @@ filter_version version_of(const image_view& image) {
 }
 
 detail::model_ptr make(const plan& p) {
-  const kind_row& row = row_for(p.shape);
+  const filter_row& row = row_for(p.shape);
   if (row.make == nullptr) {
     throw error(errc::unsupported, "a " + std::string(kind_name(row.kind)) +
                                        " filter is built from all of its keys at once");
@@ -72,13 +72,6 @@ std::shared_ptr<const any_hasher> hasher_for(const image_header& header,
 
 }  // namespace
 
-std::optional<filter_kind> kind_from_name(std::string_view name) noexcept {
-  for (const filter_kind kind : all_kinds()) {
-    if (kind_name(kind) == name) return kind;
-  }
-  return std::nullopt;
-}
-
 std::shared_ptr<const any_hasher> hasher_from_spec(const hash_spec& spec) {
   if (spec.id == hash_id::xxh3 && spec.rule == key_rule::plain) {
     return erase(xxh3_hasher(spec.seed));
@@ -102,7 +95,7 @@ any_filter::~any_filter() = default;
 any_filter any_filter::build(const plan& p, std::shared_ptr<const any_hasher> hash,
                              std::span<const std::uint64_t> hashes,
                              std::span<const std::uint64_t> values, unsigned threads) {
-  const kind_row& row = row_for(p.shape);
+  const filter_row& row = row_for(p.shape);
   if (row.build == nullptr) {
     throw error(errc::unsupported,
                 "a " + std::string(kind_name(row.kind)) + " filter takes its keys one by one");
@@ -247,8 +240,7 @@ std::size_t any_filter::update_values(std::span<const std::uint64_t> hashes,
 }
 void any_filter::merge(const any_filter& other) {
   // Filters that grow differ in size all the time, and look for themselves.
-  const bool both_grow =
-      shape().kind == filter_kind::scalable && other.shape().kind == shape().kind;
+  const bool both_grow = abilities_of(shape().kind).grow && other.shape().kind == shape().kind;
   if (!both_grow) check_combinable(shape(), other.shape());
   check_combinable(hash_spec_, other.hash_spec_);
   filter_->merge(*other.filter_);

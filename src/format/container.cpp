@@ -5,6 +5,7 @@
 #include <string>
 
 #include "bloomery/core/error.hpp"
+#include "bloomery/core/kinds.hpp"
 #include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/hash/hash.hpp"
 
@@ -19,12 +20,10 @@ void put_short(std::vector<std::byte>& out, std::uint16_t value) {
   out.push_back(static_cast<std::byte>(value >> 8U));
 }
 
-// The first three kinds were packed before there were others: their fields stay what they are.
 constexpr unsigned shard_shift = 16;  // of a shard's number, which stands above the kind
 
-bool has_cells(std::uint64_t kind) {
-  return kind > static_cast<std::uint64_t>(filter_kind::blocked);
-}
+// Arrays of bits were packed before there were other kinds: they have no fields for cells.
+bool has_cells(std::uint64_t kind) { return !is_of_bits(static_cast<filter_kind>(kind)); }
 
 const char* name_of(image_form form) {
   switch (form) {

@@ -5,10 +5,12 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <optional>
 #include <string>
 
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/core/error.hpp"
+#include "bloomery/core/kinds.hpp"
 #include "bloomery/core/parallel.hpp"
 #include "header_fields.hpp"
 
@@ -97,7 +99,8 @@ void check_hash(const hash_spec& hash, const shape& s) {
 }
 
 shape checked_shape(const header_fields& f) {
-  if (f.kind < 1 || f.kind > static_cast<std::uint64_t>(filter_kind::top_k)) {
+  const std::optional<filter_kind> kind = kind_from_number(f.kind);
+  if (!kind) {
     throw error(errc::unsupported, "the filter is of kind " + detail::to_text(f.kind) +
                                        ", which this program does not know");
   }
@@ -108,7 +111,7 @@ shape checked_shape(const header_fields& f) {
   if (std::max({f.probes, f.block_bits, f.cell_bits, f.variant, f.shard}) > UINT32_MAX) {
     throw_corrupt("its shape is no shape");
   }
-  const shape s{.kind = static_cast<filter_kind>(f.kind),
+  const shape s{.kind = *kind,
                 .scheme = static_cast<probe_scheme>(f.scheme),
                 .probes = static_cast<std::uint32_t>(f.probes),
                 .block_bits = static_cast<std::uint32_t>(f.block_bits),

@@ -1,6 +1,6 @@
 // The face of a kind: what any_filter asks, per batch of keys. A call that a kind lacks is refused
 // here, with the kind in the message. models.hpp puts the filters of the library behind it;
-// kind_table.cpp lists them.
+// filter_table.cpp lists them.
 #pragma once
 
 #include <cstdint>
@@ -86,12 +86,11 @@ namespace detail {
 
 using model_ptr = std::unique_ptr<any_filter::model>;
 
-// A kind's row: what it can do, and how to make one.
-struct kind_row {
+// The row of a filter type: which shapes it has, and how to make one.
+struct filter_row {
   filter_kind kind;
   probe_scheme scheme;
   bool shard;
-  abilities can;
   model_ptr (*make)(const plan&);
   // From all keys at once; null for the kinds that take keys one by one.
   model_ptr (*build)(const plan&, std::span<const std::uint64_t> hashes,
@@ -101,7 +100,7 @@ struct kind_row {
   model_ptr (*copy)(const filter_version&);
 };
 
-[[nodiscard]] std::span<const kind_row> kind_table() noexcept;
+[[nodiscard]] std::span<const filter_row> filter_table() noexcept;
 
 }  // namespace detail
 }  // namespace bloomery

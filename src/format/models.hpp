@@ -101,7 +101,7 @@ class reading_model : public any_filter::model {
     return 0;
   }
   [[nodiscard]] std::optional<double> keys_estimated() const override {
-    if constexpr (is_of_bits(Filter::kind)) {
+    if constexpr (requires { filter_.bits_set(); }) {
       return sizing::estimate_keys(filter_.shape(), filter_.bits_set());
     } else if constexpr (requires { filter_.keys_stored(); }) {
       return static_cast<double>(filter_.keys_stored());

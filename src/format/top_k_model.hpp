@@ -9,10 +9,13 @@
 
 namespace bloomery::detail {
 
+template <>
+constexpr abilities abilities_of_owner<top_k>() {
+  return {.add = true, .count = true, .lists_top = true};
+}
+
 class top_k_model final : public any_filter::model {
  public:
-  static constexpr abilities abilities_of_top_k{.add = true, .count = true};
-
   explicit top_k_model(top_k sketch) : sketch_(std::move(sketch)) {}
 
   [[nodiscard]] const plan& planned() const noexcept override { return sketch_.planned(); }
@@ -23,7 +26,7 @@ class top_k_model final : public any_filter::model {
   }
   [[nodiscard]] double fill() const noexcept override { return sketch_.fill(); }
   [[nodiscard]] double fpr() const noexcept override { return sketch_.fpr(); }
-  [[nodiscard]] abilities can() const noexcept override { return abilities_of_top_k; }
+  [[nodiscard]] abilities can() const noexcept override { return abilities_of_owner<top_k>(); }
   [[nodiscard]] std::unique_ptr<any_filter::model> clone() const override {
     return std::make_unique<top_k_model>(top_k(sketch_));
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bloomery/bits/bit_array.hpp"
+#include "bloomery/core/kinds.hpp"
 #include "kernel/bits/halve.hpp"
 #include "kernel/bits/popcount.hpp"
 
@@ -143,15 +144,16 @@ void check_of_bits(const shape& s, std::string_view what) {
 shape folded_shape(const shape& s, std::uint64_t divisor) {
   check_shape(s);
   check_of_bits(s, "folded");
-  const std::uint64_t units = s.kind == filter_kind::blocked       ? s.bits / s.block_bits
-                              : s.kind == filter_kind::partitioned ? s.bits / s.probes
-                                                                   : s.bits;
+  const position_layout layout = layout_of(s);
+  const std::uint64_t units = layout == position_layout::blocks   ? s.bits / s.block_bits
+                              : layout == position_layout::slices ? s.bits / s.probes
+                                                                  : s.bits;
   if (divisor == 0 || units % divisor != 0) {
     throw_bad_argument("the number to fold by", divisor,
                        "a divisor of " + to_text(units) +
-                           (s.kind == filter_kind::blocked       ? ", the number of blocks"
-                            : s.kind == filter_kind::partitioned ? ", the bits of a slice"
-                                                                 : ", the number of bits"));
+                           (layout == position_layout::blocks   ? ", the number of blocks"
+                            : layout == position_layout::slices ? ", the bits of a slice"
+                                                                : ", the number of bits"));
   }
   shape folded = s;
   folded.bits = s.bits / divisor;
@@ -160,7 +162,7 @@ shape folded_shape(const shape& s, std::uint64_t divisor) {
 
 void fold_words(std::span<std::uint64_t> into, std::span<const std::uint64_t> from, const shape& s,
                 std::uint64_t divisor) {
-  if (s.kind == filter_kind::blocked) {
+  if (layout_of(s) == position_layout::blocks) {
     fold_blocks(into, from, divisor);
   } else if (s.scheme == probe_scheme::modulo) {
     // A word modulo m/D is the word modulo m, modulo m/D: the parts lie on each other.

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "bloomery/core/error.hpp"
+#include "bloomery/core/kinds.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/detail/core/block_geometry.hpp"
 
@@ -62,26 +63,26 @@ layout blocked_layout(double bits, std::uint32_t probes) {
   return l;
 }
 
-layout layout_of(const shape& s) {
+layout moments_of(const shape& s) {
   check_shape(s);
+  if (!is_of_bits(s.kind)) throw error(errc::unsupported, "no estimates for this kind of filter");
   const auto bits = static_cast<double>(s.bits);
   const double k = s.probes;
-  switch (s.kind) {
-    case filter_kind::classic:
+  switch (layout_of(s)) {
+    case position_layout::anywhere:
       return {.bits = bits, .draws = k, .one = 1 / bits, .classes = {{1, 1 / bits}, {bits - 1, 0}}};
-    case filter_kind::partitioned: {
+    case position_layout::slices: {
       const double p = k / bits;
       return {.bits = bits,
               .draws = 1,
               .one = p,
               .classes = {{1, p}, {bits / k - 1, 0}, {bits - bits / k, p * p}}};
     }
-    case filter_kind::blocked:
-      return blocked_layout(bits, s.probes);
-    default:
+    case position_layout::blocks:
+    case position_layout::none:
       break;
   }
-  throw error(errc::unsupported, "no estimates for this kind of filter");
+  return blocked_layout(bits, s.probes);
 }
 
 // Cov(zeros of X, zeros of Y), as a share of the product of their means.
@@ -110,7 +111,7 @@ estimate with_variance(double value, double variance) {
 estimate estimate_keys(const shape& s, std::uint64_t bits_set) {
   const double value = sizing::estimate_keys(s, bits_set);
   if (!std::isfinite(value)) return {.value = value, .standard_error = value};
-  return with_variance(value, covariance(layout_of(s), value));
+  return with_variance(value, covariance(moments_of(s), value));
 }
 
 comparison compare_bits(const shape& s, std::uint64_t set_a, std::uint64_t set_b,
@@ -121,7 +122,7 @@ comparison compare_bits(const shape& s, std::uint64_t set_a, std::uint64_t set_b
   }
   comparison c;
   c.shared_bits = set_a + set_b - set_union;
-  const layout l = layout_of(s);
+  const layout l = moments_of(s);
   c.keys_a = estimate_keys(s, set_a);
   c.keys_b = estimate_keys(s, set_b);
   c.keys_union = estimate_keys(s, set_union);

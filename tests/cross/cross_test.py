@@ -102,7 +102,7 @@ UNLAWFUL = (
     ("checksum of the header", filter_file(checksum_of_the_header=1)),
     ("header bytes", filter_file(header_bytes=255)),
     ("kind", filter_file(kind=0)),
-    ("kind", filter_file(kind=14)),
+    ("kind", filter_file(kind=999)),
     ("hash", filter_file(hash=5)),
     ("rule", filter_file(rule=6)),
     ("rule", filter_file(hash=NONE, rule=1)),

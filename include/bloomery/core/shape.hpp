@@ -6,7 +6,8 @@
 
 namespace bloomery {
 
-// The numbers are part of the file format and never change their meaning.
+// The numbers are part of the file format and never change their meaning. What else is known of
+// each kind is in core/kinds.hpp.
 enum class filter_kind : std::uint16_t {
   classic = 1,      // probes anywhere in one array (Bloom 1970)
   partitioned = 2,  // one slice of the array for each probe
@@ -24,13 +25,6 @@ enum class filter_kind : std::uint16_t {
 };
 
 [[nodiscard]] std::string_view kind_name(filter_kind kind) noexcept;
-
-// Whether a filter of this kind is one array of bits: then it can be folded, intersected and
-// estimated.
-[[nodiscard]] constexpr bool is_of_bits(filter_kind kind) noexcept {
-  return kind == filter_kind::classic || kind == filter_kind::partitioned ||
-         kind == filter_kind::blocked;
-}
 
 // How a hash becomes positions (hash/probe.hpp has the arithmetic). Frozen like the kinds.
 enum class probe_scheme : std::uint16_t {

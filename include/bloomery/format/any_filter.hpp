@@ -1,6 +1,6 @@
 // A filter whose kind is known at run time only: files, the tool, servers and bindings use this.
 //
-// One table row for each kind (kind_table in the source) and one virtual call for each batch of
+// One table row for each filter type (filter_table.cpp) and one virtual call for each batch of
 // keys, so the erasure costs nothing per key. A verb that a filter lacks throws errc::unsupported
 // and says why.
 #pragma once
@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bloomery/core/kinds.hpp"
 #include "bloomery/core/shape.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/format/delta.hpp"
@@ -22,29 +23,11 @@
 
 namespace bloomery {
 
-// What a filter can do beyond answering.
-struct abilities {
-  bool add = false;
-  bool add_concurrently = false;  // in several threads at once, in any order, with the same result
-  bool remove = false;
-  bool count = false;
-  bool value = false;   // has a value for each key
-  bool merge = false;   // with another of the same shape, hash and seed
-  bool grow = false;    // takes any number of keys at its rate
-  bool forget = false;  // loses keys with time
-};
-// Of a filter in memory; a mapped one only answers.
-[[nodiscard]] abilities abilities_of(filter_kind kind) noexcept;
-
 // Something to tell about a filter that other kinds do not have, such as its layers.
 struct fact {
   std::string_view name;
   double value;
 };
-
-// The kinds that this build has, in the order of docs and listings.
-[[nodiscard]] std::span<const filter_kind> all_kinds() noexcept;
-[[nodiscard]] std::optional<filter_kind> kind_from_name(std::string_view name) noexcept;
 
 class any_filter {
  public:

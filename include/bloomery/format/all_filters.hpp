@@ -1,0 +1,33 @@
+// Every filter and sketch of the library: the headers, and the types as a list for whoever must do
+// something with each (the table behind any_filter, the benchmarks, tests).
+#pragma once
+
+#include "bloomery/filter/blocked.hpp"
+#include "bloomery/filter/bloomier.hpp"
+#include "bloomery/filter/classic.hpp"
+#include "bloomery/filter/counting.hpp"
+#include "bloomery/filter/cuckoo.hpp"
+#include "bloomery/filter/fuse.hpp"
+#include "bloomery/filter/partitioned.hpp"
+#include "bloomery/filter/ribbon.hpp"
+#include "bloomery/filter/scalable.hpp"
+#include "bloomery/filter/shard.hpp"
+#include "bloomery/filter/windowed.hpp"
+#include "bloomery/sketch/count_min.hpp"
+#include "bloomery/sketch/spectral.hpp"
+#include "bloomery/sketch/top_k.hpp"
+
+namespace bloomery {
+
+template <class... Filters>
+struct filter_list {};
+
+// One type for each kind. A kind without its type here does not compile (filter_table.cpp).
+using all_filters = filter_list<blocked_filter, classic_filter, partitioned_filter, counting_filter,
+                                cuckoo_filter, scalable_filter, windowed_filter, fuse_filter,
+                                ribbon_filter, bloomier_filter, count_min, spectral_filter, top_k>;
+
+// Other filters of the same kinds: foreign digests instead of hashes, a slice of a larger filter.
+using special_filters = filter_list<digest_filter, shard_filter>;
+
+}  // namespace bloomery
