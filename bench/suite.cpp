@@ -81,7 +81,7 @@ std::shared_ptr<What> hold(const std::string& name, Make make) {
 }
 
 template <class Filter>
-constexpr bool is_static = std::derived_from<Filter, static_owner<typename Filter::view>>;
+constexpr bool is_static = std::derived_from<Filter, static_view<typename Filter::view>>;
 
 template <class Filter>
 plan plan_of(std::uint64_t n) {

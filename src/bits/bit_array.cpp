@@ -66,8 +66,9 @@ bit_array::bit_array(std::uint64_t bits) {
   if (words_ == nullptr) throw_no_memory(bytes);
 }
 
-bit_array::bit_array(const bit_array& other) : bit_array(std::uint64_t{other.count_} * 64) {
-  std::copy_n(other.words_, other.count_, words_);
+bit_array::bit_array(std::span<const std::uint64_t> words)
+    : bit_array(std::uint64_t{words.size()} * 64) {
+  std::copy(words.begin(), words.end(), words_);
 }
 
 bit_array::~bit_array() {

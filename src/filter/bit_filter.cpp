@@ -19,24 +19,16 @@ namespace bloomery {
 
 namespace {
 
+// Throws errc::bad_argument for a shard where the positions are those of a whole filter, and for a
+// whole filter where they are those of a shard.
 template <class Probes>
 const plan& checked_plan(const plan& p, std::span<const std::uint64_t> words) {
-  check_shape(p.shape);
-  if (p.shape.kind != Probes::kind || p.shape.scheme != Probes::scheme) {
-    throw error(errc::bad_argument, "a shape of kind " + std::string(kind_name(p.shape.kind)) +
-                                        " given to a filter of kind " +
-                                        std::string(kind_name(Probes::kind)));
-  }
   if (p.shape.shard.whole() == sharded<Probes>) {
     throw error(errc::bad_argument, sharded<Probes>
                                         ? "a whole filter given where a shard is needed"
                                         : "a shard given where a whole filter is needed");
   }
-  if (words.size() != bit_array::words_for(p.shape.bits)) {
-    detail::throw_bad_argument("the number of words", std::uint64_t{words.size()},
-                               detail::to_text(bit_array::words_for(p.shape.bits)));
-  }
-  return p;
+  return detail::checked_plan(p, words, Probes::kind, Probes::scheme);
 }
 
 double partitioned_fpr_now(std::span<const std::uint64_t> words, const shape& s) noexcept {
@@ -137,7 +129,7 @@ kernel::scatter_array<Word> scatter_of(Word* words, const shape& s) noexcept {
 
 template <class Probes>
 bit_view<Probes>::bit_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys)
-    : plan_(checked_plan<Probes>(p, words)), probes_(p.shape), words_(words.data()), keys_(keys) {}
+    : detail::word_view(checked_plan<Probes>(p, words), words.data(), keys), probes_(p.shape) {}
 
 template <class Probes>
 void bit_view<Probes>::contains_bits(std::span<const hash_type> hashes,
@@ -186,14 +178,14 @@ template <class Probes>
 void bit_filter<Probes>::add_batch(std::span<const hash_type> hashes) noexcept {
   if constexpr (sharded<Probes>) {
     this->key_count() +=
-        add_own(blocks_of(array_.words().data(), this->shape()), this->probes(), hashes);
+        add_own(blocks_of(this->mutable_words().data(), this->shape()), this->probes(), hashes);
   } else if constexpr (Probes::kind == filter_kind::blocked) {
-    kernel::blocked_kernels_chosen().add(blocks_of(array_.words().data(), this->shape()),
+    kernel::blocked_kernels_chosen().add(blocks_of(this->mutable_words().data(), this->shape()),
                                          kernel::run_of(hashes));
     this->key_count() += hashes.size();
   } else if constexpr (scattered<Probes>) {
-    kernel::wide_kernels_chosen().scatter.add(scatter_of(array_.words().data(), this->shape()),
-                                              kernel::hashes_of(hashes));
+    kernel::wide_kernels_chosen().scatter.add(
+        scatter_of(this->mutable_words().data(), this->shape()), kernel::hashes_of(hashes));
     this->key_count() += hashes.size();
   } else {
     kernel::look_ahead_loop(this->probes(), this->words(), hashes,
@@ -208,17 +200,10 @@ void bit_filter<Probes>::add_batch(const mixed_integers& keys) noexcept
   if constexpr (sharded<Probes>) {
     for_each_mixed(keys, [&](std::size_t, auto hashes) { add_batch(hashes); });
   } else {
-    kernel::blocked_kernels_chosen().add(blocks_of(array_.words().data(), this->shape()),
+    kernel::blocked_kernels_chosen().add(blocks_of(this->mutable_words().data(), this->shape()),
                                          kernel::run_of(keys));
     this->key_count() += keys.keys.size();
   }
-}
-
-template <class Probes>
-bit_array bit_filter<Probes>::copy_of(const view& other) {
-  bit_array array(other.shape().bits);
-  std::copy(other.words().begin(), other.words().end(), array.words().begin());
-  return array;
 }
 
 template <class Probes>
@@ -237,7 +222,7 @@ void bit_filter<Probes>::concurrent_handle::contains_bits(
 template <class Probes>
 void bit_filter<Probes>::shared_adder::add_batch(std::span<const hash_type> hashes) noexcept {
   if constexpr (in_blocks) {
-    const auto blocks = blocks_of(filter_->array_.words().data(), filter_->shape());
+    const auto blocks = blocks_of(filter_->mutable_words().data(), filter_->shape());
     stripes_.visit(hashes, [&](std::span<const std::uint64_t> some) {
       kernel::blocked_kernels_chosen().add(blocks, {.keys = some.data(), .count = some.size()});
     });

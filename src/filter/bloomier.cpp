@@ -64,8 +64,8 @@ const plan& checked(const plan& p) {
   return p;
 }
 
-detail::built_payload build(const plan& p, std::span<const std::uint64_t> hashes,
-                            std::span<const std::uint64_t> values, unsigned threads) {
+detail::payload build(const plan& p, std::span<const std::uint64_t> hashes,
+                      std::span<const std::uint64_t> values, unsigned threads) {
   if (values.size() != hashes.size()) {
     detail::throw_bad_argument(
         "the number of values", std::uint64_t{values.size()},
@@ -116,13 +116,13 @@ double bloomier_view::fpr() const noexcept {
 
 bloomier_filter::bloomier_filter(const plan& p, std::span<const std::uint64_t> hashes,
                                  std::span<const std::uint64_t> values, unsigned threads)
-    : static_owner(build(checked(p), hashes, values, threads)) {}
+    : owned(build(checked(p), hashes, values, threads)) {}
 
 bool bloomier_filter::update(std::uint64_t hash, std::uint64_t value) {
   check_value(shape(), value);
   const std::uint64_t own = own_cell(hash);
   if (own == nowhere) return false;
-  detail::packed_cells{value_bits()}.set(mutable_words() + value_table(hash), own, value);
+  detail::packed_cells{value_bits()}.set(mutable_words().data() + value_table(hash), own, value);
   return true;
 }
 

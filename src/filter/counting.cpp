@@ -4,10 +4,8 @@
 #include <atomic>
 #include <bit>
 #include <cmath>
-#include <string>
 
-#include "bloomery/core/error.hpp"
-#include "bloomery/core/sizing.hpp"
+#include "block_rate.hpp"
 #include "bloomery/detail/filter/batch.hpp"
 #include "kernel/batch.hpp"
 #include "kernel/blocked/blocked.hpp"
@@ -16,19 +14,6 @@
 namespace bloomery {
 
 namespace {
-
-const plan& checked_plan(const plan& p, std::span<const std::uint64_t> words) {
-  check_shape(p.shape);
-  if (p.shape.kind != filter_kind::counting) {
-    throw error(errc::bad_argument, "a shape of kind " + std::string(kind_name(p.shape.kind)) +
-                                        " given to a filter of kind counting");
-  }
-  if (words.size() != p.shape.bits / 64) {
-    detail::throw_bad_argument("the number of words", std::uint64_t{words.size()},
-                               detail::to_text(p.shape.bits / 64));
-  }
-  return p;
-}
 
 // The probe schemes of the two layouts. The one that is not used has to be harmless: a blocked one
 // has at most 16 probes.
@@ -55,12 +40,7 @@ double line_fpr(const shape& s, std::span<const std::uint64_t> words) noexcept {
       const std::uint64_t word = detail::little_endian(words[at + i]);
       piece[i] = detail::little_endian(detail::spread_cells(word, s.cell_bits));
     }
-    const plan blocks{.shape = {.kind = filter_kind::blocked,
-                                .probes = s.probes,
-                                .block_bits = bits_per_block,
-                                .bits = std::uint64_t{count} * 64}};
-    sum += bit_view<blocked_probes>(blocks, std::span(piece).first(count), 0).fpr() *
-           static_cast<double>(count);
+    sum += detail::block_rate(std::span(piece).first(count), s.probes) * static_cast<double>(count);
   }
   return sum / static_cast<double>(words.size());
 }
@@ -112,7 +92,7 @@ counting_probes::counting_probes(const bloomery::shape& s) noexcept
 
 counting_view::counting_view(const plan& p, std::span<const std::uint64_t> words,
                              std::uint64_t keys)
-    : plan_(checked_plan(p, words)), probes_(p.shape), words_(words.data()), keys_(keys) {}
+    : word_view(detail::checked_plan(p, words, kind), words.data(), keys), probes_(p.shape) {}
 
 void counting_view::contains_bits(std::span<const std::uint64_t> hashes,
                                   std::span<std::uint64_t> bitmap) const noexcept {
@@ -165,15 +145,6 @@ double counting_view::fpr() const noexcept {
   return probes_.in_lines() ? line_fpr(shape(), words()) : std::pow(fill(), shape().probes);
 }
 
-counting_filter::counting_filter(const options& o)
-    : counting_filter(
-          sizing::make_plan({.kind = filter_kind::counting, .keys = o.keys, .fpr = o.fpr})) {}
-
-counting_filter::counting_filter(const view& other)
-    : counting_filter(other.planned(), bit_array(other.shape().bits), other.keys()) {
-  std::copy(other.words().begin(), other.words().end(), array_.words().begin());
-}
-
 // False, and nothing changed, when one of the counters is 0. The positions are worked out once:
 // they are half of the time.
 bool counting_filter::decrement_scattered(const counting_probes& probes, std::uint64_t* words,
@@ -194,14 +165,14 @@ bool counting_filter::decrement_scattered(const counting_probes& probes, std::ui
 // The loops that write use a copy of the probes. For all that the compiler knows the counters may
 // be those of the filter itself, and it would read them again after each write.
 void counting_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept {
-  std::uint64_t* const words = array_.words().data();
+  std::uint64_t* const words = mutable_words().data();
   key_count() += hashes.size();
   if (probes().in_lines()) {
     kernel::blocked_kernels_chosen().add_counted(blocks_of(words, shape()), kernel::run_of(hashes));
     return;
   }
   const counting_probes copy = probes();
-  kernel::look_ahead_loop(copy, array_.words(), hashes,
+  kernel::look_ahead_loop(copy, mutable_words(), hashes,
                           [&](std::size_t i) { increment(copy, words, hashes[i]); });
 }
 
@@ -211,7 +182,7 @@ void counting_filter::add_batch(const mixed_integers& keys) noexcept {
                    [&](std::size_t, std::span<const std::uint64_t> hashes) { add_batch(hashes); });
     return;
   }
-  kernel::blocked_kernels_chosen().add_counted(blocks_of(array_.words().data(), shape()),
+  kernel::blocked_kernels_chosen().add_counted(blocks_of(mutable_words().data(), shape()),
                                                kernel::run_of(keys));
   key_count() += keys.keys.size();
 }
@@ -222,7 +193,7 @@ void counting_filter::shared_adder::add_batch(std::span<const std::uint64_t> has
     filter_->add_batch(hashes);
     return;
   }
-  const auto blocks = blocks_of(filter_->array_.words().data(), filter_->shape());
+  const auto blocks = blocks_of(filter_->mutable_words().data(), filter_->shape());
   stripes_.visit(hashes, [&](std::span<const std::uint64_t> some) {
     kernel::blocked_kernels_chosen().add_counted(blocks, kernel::run_of(some));
   });
@@ -231,14 +202,14 @@ void counting_filter::shared_adder::add_batch(std::span<const std::uint64_t> has
 }
 
 std::size_t counting_filter::remove_batch(std::span<const std::uint64_t> hashes) noexcept {
-  std::uint64_t* const words = array_.words().data();
+  std::uint64_t* const words = mutable_words().data();
   std::size_t removed = 0;
   if (probes().in_lines()) {
     removed = kernel::blocked_kernels_chosen().remove_counted(blocks_of(words, shape()),
                                                               kernel::run_of(hashes));
   } else {
     const counting_probes copy = probes();
-    kernel::look_ahead_loop(copy, array_.words(), hashes, [&](std::size_t i) {
+    kernel::look_ahead_loop(copy, mutable_words(), hashes, [&](std::size_t i) {
       removed += std::size_t{decrement(copy, words, hashes[i])};
     });
   }
@@ -255,7 +226,7 @@ std::size_t counting_filter::remove_batch(const mixed_integers& keys) noexcept {
     return removed;
   }
   removed = kernel::blocked_kernels_chosen().remove_counted(
-      blocks_of(array_.words().data(), shape()), kernel::run_of(keys));
+      blocks_of(mutable_words().data(), shape()), kernel::run_of(keys));
   key_count() -= std::min<std::uint64_t>(removed, key_count());
   return removed;
 }

@@ -26,13 +26,6 @@ constexpr std::uint32_t max_scale = 31;
   throw error(errc::corrupt, "a cuckoo filter's " + what);
 }
 
-void check_kind(const plan& p) {
-  check_shape(p.shape);
-  if (p.shape.kind == filter_kind::cuckoo) return;
-  throw error(errc::bad_argument, "a shape of kind " + std::string(kind_name(p.shape.kind)) +
-                                      " given to a filter of kind cuckoo");
-}
-
 bool is_expansion(std::uint64_t times) {
   return std::has_single_bit(times) && times <= max_expansion;
 }
@@ -85,12 +78,7 @@ std::uint64_t check_layer(const shape& s, std::uint64_t base, std::uint64_t buck
 // ---- the view ---------------------------------------------------------------------------------
 
 cuckoo_view::cuckoo_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys)
-    : plan_(p), keys_(keys) {
-  check_kind(p);
-  if (words.size() != p.shape.bits / 64) {
-    detail::throw_bad_argument("the number of words", std::uint64_t{words.size()},
-                               detail::to_text(p.shape.bits / 64));
-  }
+    : plan_(detail::checked_plan(p, words, kind)), keys_(keys) {
   const std::uint64_t count = check_header(words);
   preamble_ = words.first(static_cast<std::size_t>(preamble_words(count)));
   const std::uint64_t base = detail::little_endian(words[buckets_word(0)]);
@@ -212,7 +200,7 @@ cuckoo_filter::cuckoo_filter(const options& o)
           sizing::make_plan({.kind = filter_kind::cuckoo, .keys = o.keys, .fpr = o.fpr})) {}
 
 cuckoo_filter::cuckoo_filter(const plan& p, one_layer /*tag*/) : cuckoo_view(p, 0) {
-  check_kind(p);
+  detail::check_kind(p.shape, kind);
   const std::uint64_t least = preamble_words(1) + layer_words(1, p.shape.block_bits);
   const std::uint64_t words = p.shape.bits / 64 / line_words * line_words;
   if (words < least) {
@@ -226,10 +214,7 @@ cuckoo_filter::cuckoo_filter(const plan& p, one_layer /*tag*/) : cuckoo_view(p, 
 }
 
 cuckoo_filter::cuckoo_filter(const view& other) : cuckoo_view(other) {
-  for (const std::span<const std::uint64_t> part : other.parts()) {
-    bit_array& copy = arrays_.emplace_back(std::uint64_t{part.size()} * 64);
-    std::copy(part.begin(), part.end(), copy.words().begin());
-  }
+  for (const std::span<const std::uint64_t> part : other.parts()) arrays_.emplace_back(part);
   rebind();
 }
 

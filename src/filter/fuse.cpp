@@ -71,7 +71,7 @@ double fuse_view::fpr() const noexcept {
 }
 
 fuse_filter::fuse_filter(const plan& p, std::span<const std::uint64_t> hashes, unsigned threads)
-    : static_owner(detail::build_set<fuse_solver>(checked(p), hashes, threads)) {}
+    : owned(detail::build_set<fuse_solver>(checked(p), hashes, threads)) {}
 
 fuse_builder::fuse_builder(const plan& p)
     : static_builder(std::make_unique<detail::shard_writer<fuse_solver>>(checked(p))) {}

@@ -140,7 +140,7 @@ double ribbon_view::fpr() const noexcept {
 }
 
 ribbon_filter::ribbon_filter(const plan& p, std::span<const std::uint64_t> hashes, unsigned threads)
-    : static_owner(detail::build_set<ribbon_solver>(checked(p), hashes, threads)) {}
+    : owned(detail::build_set<ribbon_solver>(checked(p), hashes, threads)) {}
 
 ribbon_builder::ribbon_builder(const plan& p)
     : static_builder(std::make_unique<detail::shard_writer<ribbon_solver>>(checked(p))) {}

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "bloomery/core/error.hpp"
+#include "bloomery/detail/filter/owned.hpp"
 
 namespace bloomery::detail {
 
@@ -15,26 +16,13 @@ namespace {
 
 }  // namespace
 
-void check_static_kind(const shape& s, filter_kind kind) {
-  if (s.kind != kind || s.scheme != probe_scheme::multiply) {
-    throw error(errc::bad_argument, "a shape of kind " + std::string(kind_name(s.kind)) +
-                                        " given to a filter of kind " +
-                                        std::string(kind_name(kind)));
-  }
-}
-
 void throw_bad_shard(filter_kind kind, std::uint64_t shard, const char* what) {
   throw_corrupt(kind, "shard " + to_text(shard) + " " + what);
 }
 
 static_directory open_static(const plan& p, filter_kind kind, std::span<const std::uint64_t> words,
                              std::uint64_t keys, std::uint64_t entry_words) {
-  check_shape(p.shape);
-  check_static_kind(p.shape, kind);
-  if (words.size() != bit_array::words_for(p.shape.bits)) {
-    throw_bad_argument("the number of words", std::uint64_t{words.size()},
-                       to_text(bit_array::words_for(p.shape.bits)));
-  }
+  checked_plan(p, words, kind);
   if (words.size() < sizing::footer_words + entry_words) {
     throw_corrupt(kind, "it has no room for a directory");
   }

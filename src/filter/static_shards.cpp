@@ -45,10 +45,9 @@ plan finished_plan(const plan& p, std::uint64_t words) {
 }
 
 void check_static_plan(const plan& p, filter_kind kind) {
-  check_static_kind(p.shape, kind);
-  plan checked = p;
-  checked.shape.bits = 64;  // what it comes to is known when it is built
-  check_shape(checked.shape);
+  shape checked = p.shape;
+  checked.bits = 64;  // what it comes to is known when it is built
+  check_kind(checked, kind);
 }
 
 }  // namespace bloomery::detail

@@ -166,8 +166,8 @@ class shard_writer final : public shard_stream<typename Solver::item> {
 // All shards in memory. Each gets its place before it is solved, as if no key were there twice;
 // where that was wrong the arrays move together afterwards.
 template <class Solver>
-built_payload build_shards(const plan& p, std::uint64_t shards,
-                           shard_parts<typename Solver::item>& parts, unsigned threads) {
+payload build_shards(const plan& p, std::uint64_t shards, shard_parts<typename Solver::item>& parts,
+                     unsigned threads) {
   const auto count = static_cast<std::size_t>(shards);
   const Solver sizes(p.shape);
   std::vector<std::uint64_t> first(count + 1);
@@ -178,7 +178,7 @@ built_payload build_shards(const plan& p, std::uint64_t shards,
   std::vector<typename Solver::entry> entries(count);
   std::vector<std::uint64_t> keys(count);
   const std::uint64_t tail = count * typename Solver::entry().size() + sizing::footer_words;
-  built_payload built{.array = bit_array(64 * (first.back() + tail)), .planned = p};
+  payload built{.planned = p, .array = bit_array(64 * (first.back() + tail))};
   std::uint64_t* words = built.array.words().data();
   in_parallel(
       {threads}, shards, [&] { return Solver(p.shape); },
@@ -210,7 +210,7 @@ built_payload build_shards(const plan& p, std::uint64_t shards,
 
 // A set of hashes, copied and cut into shards first.
 template <class Solver>
-built_payload build_set(const plan& p, std::span<const std::uint64_t> hashes, unsigned threads) {
+payload build_set(const plan& p, std::span<const std::uint64_t> hashes, unsigned threads) {
   const std::uint64_t shards = sizing::static_shards(p.keys != 0 ? p.keys : hashes.size());
   shard_parts<std::uint64_t> parts(hashes.size(), shards, threads,
                                    [&](std::size_t i) { return hashes[i]; });

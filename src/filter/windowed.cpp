@@ -33,11 +33,7 @@ std::size_t head_of(std::uint32_t generations) {
 
 // The blocks of a generation; throws unless the shape has whole ones.
 std::uint64_t checked_blocks(const shape& s) {
-  check_shape(s);
-  if (s.kind != filter_kind::windowed || s.scheme != probe_scheme::multiply) {
-    throw error(errc::bad_argument, "a shape of kind " + std::string(kind_name(s.kind)) +
-                                        " given to a windowed filter");
-  }
+  detail::check_kind(s, filter_kind::windowed);
   const std::uint64_t lines = s.bits / bits_per_block;
   const std::uint64_t head = head_of(s.variant) / line;
   if (lines <= head || (lines - head) % (s.variant + 1) != 0) {
@@ -50,7 +46,7 @@ std::uint64_t checked_blocks(const shape& s) {
 }  // namespace
 
 windowed_view::windowed_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t)
-    : plan_(p), probes_(p.shape), words_(words.data()), blocks_(checked_blocks(p.shape)) {
+    : word_view(p, words.data(), 0), probes_(p.shape), blocks_(checked_blocks(p.shape)) {
   if (words.size() != p.shape.bits / 64) throw_corrupt("it is cut off");
   const auto number = [&](std::size_t i) { return detail::little_endian(words[i]); };
   clock_ = {
@@ -118,32 +114,16 @@ double windowed_view::fpr() const noexcept {
   return 1 - none;
 }
 
-std::uint64_t windowed_filter::checked_bits(const plan& p) {
+// An empty filter whose clock counts keys.
+detail::payload windowed_filter::started(const plan& p) {
   checked_blocks(p.shape);
-  return p.shape.bits;
-}
-
-namespace {
-
-bit_array with_clock(bit_array array, const plan& p) {
+  bit_array array(p.shape.bits);
   const std::uint64_t window = std::max<std::uint64_t>(p.shape.variant, p.keys);
   array.words()[at::window] = detail::little_endian(window);
-  return array;
+  return {.planned = p, .array = std::move(array)};
 }
 
-bit_array copy_of(std::span<const std::uint64_t> words) {
-  bit_array array(std::uint64_t{words.size()} * 64);
-  std::copy(words.begin(), words.end(), array.words().begin());
-  return array;
-}
-
-}  // namespace
-
-windowed_filter::windowed_filter(const plan& p, bit_array array)
-    : view(p, (array = with_clock(std::move(array), p)).words(), 0), array_(std::move(array)) {}
-
-windowed_filter::windowed_filter(const view& other) : view(other), array_(copy_of(other.words())) {
-  words_ = array_.words().data();
+windowed_filter::windowed_filter(const view& other) : owned(other) {
   // The other may have looked at a later time than that of its words.
   for (std::size_t slot = 0; slot < slots(); ++slot) {
     if (((alive_ >> slot) & 1U) == 0) wipe(slot);
@@ -160,16 +140,16 @@ void windowed_filter::set_window(std::uint64_t window) {
         "at least the number of generations, " + detail::to_text(std::uint64_t{shape().variant}));
   }
   clock_ = {.window = window, .now = 0, .by_time = true};
-  array_.words()[at::window] = detail::little_endian(window);
-  array_.words()[at::by_time] = detail::little_endian(1);
+  mutable_words()[at::window] = detail::little_endian(window);
+  mutable_words()[at::by_time] = detail::little_endian(1);
 }
 
 void windowed_filter::wipe(std::size_t slot) noexcept {
-  std::uint64_t& keys = array_.words()[line + slot];
+  std::uint64_t& keys = mutable_words()[line + slot];
   if (keys == 0) return;
   keys = 0;
-  for (std::uint64_t* at = array_.words().data() + head_words() + slot * line;
-       at < array_.words().data() + array_.words().size(); at += slots() * line) {
+  for (std::uint64_t* at = mutable_words().data() + head_words() + slot * line;
+       at < mutable_words().data() + mutable_words().size(); at += slots() * line) {
     std::fill_n(at, line, 0);
   }
 }
@@ -181,7 +161,7 @@ void windowed_filter::move_clock(std::uint64_t now) noexcept {
     wipe(slot_of(to - age));
   }
   clock_.now = now;
-  array_.words()[at::now] = detail::little_endian(now);
+  mutable_words()[at::now] = detail::little_endian(now);
   alive_ = alive_at(now);
 }
 
@@ -191,8 +171,8 @@ void windowed_filter::advance(std::uint64_t now) noexcept {
 
 void windowed_filter::add(std::uint64_t hash) noexcept {
   const std::size_t slot = slot_of(generation_of(clock_.now));
-  probes_.lanes().set(hash, array_.words().data() + line_of(hash) + slot * line);
-  std::uint64_t& keys = array_.words()[line + slot];
+  probes_.lanes().set(hash, mutable_words().data() + line_of(hash) + slot * line);
+  std::uint64_t& keys = mutable_words()[line + slot];
   keys = detail::little_endian(detail::little_endian(keys) + 1);
   if (!clock_.by_time) move_clock(clock_.now + 1);
 }
@@ -211,7 +191,7 @@ void windowed_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept 
     }
     const auto now = hashes.first(static_cast<std::size_t>(count));
     const std::size_t slot = slot_of(generation);
-    std::uint64_t* const words = array_.words().data();
+    std::uint64_t* const words = mutable_words().data();
     kernel::blocked_kernels_chosen().add({.words = words + head_words() + slot * line,
                                           .blocks = blocks_,
                                           .probes = shape().probes,

@@ -56,20 +56,6 @@ class cell_format {
   return a + std::min(b, ~a);
 }
 
-inline void check_kind(const shape& s, filter_kind kind) {
-  check_shape(s);
-  if (s.kind == kind && s.scheme == probe_scheme::multiply) return;
-  throw error(errc::bad_argument, "a shape of kind " + std::string(kind_name(s.kind)) +
-                                      " given to a filter of kind " + std::string(kind_name(kind)));
-}
-
-inline void check_words(const shape& s, std::span<const std::uint64_t> words) {
-  if (words.size() != s.bits / 64) {
-    detail::throw_bad_argument("the number of words", std::uint64_t{words.size()},
-                               detail::to_text(s.bits / 64));
-  }
-}
-
 // Throws errc::mismatch, with the first difference, unless counters of the two can be summed.
 inline void check_mergeable(const shape& a, const shape& b) {
   const auto check = [](std::string_view what, std::uint64_t left, std::uint64_t right) {

@@ -61,8 +61,6 @@ kernel::scatter_array<Word> cells_of(Word* words, const count_min_view& v) noexc
 }
 
 std::uint64_t checked_width(const shape& s, std::span<const std::uint64_t> words) {
-  sketch_detail::check_kind(s, filter_kind::count_min);
-  sketch_detail::check_words(s, words);
   const std::uint64_t width = sizing::count_min_row(s);
   if (width == 0) {
     detail::throw_bad_argument("the number of bits", s.bits,
@@ -85,7 +83,8 @@ std::uint64_t checked_width(const shape& s, std::span<const std::uint64_t> words
 
 count_min_view::count_min_view(const plan& p, std::span<const std::uint64_t> words,
                                std::uint64_t keys)
-    : plan_(p), width_(checked_width(p.shape, words)), words_(words.data()), keys_(keys) {}
+    : word_view(detail::checked_plan(p, words, kind), words.data(), keys),
+      width_(checked_width(p.shape, words)) {}
 
 std::uint64_t count_min_view::count(std::uint64_t hash) const noexcept {
   const cell_format cells(shape().cell_bits);
@@ -134,21 +133,10 @@ double count_min_view::fpr() const noexcept {
   return rate;
 }
 
-std::uint64_t count_min::checked_bits(const plan& p) {
-  sketch_detail::check_kind(p.shape, kind);
-  return p.shape.bits;
-}
-
-bit_array count_min::copy_of(const view& other) {
-  bit_array array(other.shape().bits);
-  std::copy(other.words().begin(), other.words().end(), array.words().begin());
-  return array;
-}
-
 void count_min::add(std::uint64_t hash, std::uint64_t count) noexcept {
   if (count == 0) return;
   const cell_format cells(shape().cell_bits);
-  std::uint64_t* const words = array_.words().data();
+  std::uint64_t* const words = mutable_words().data();
   std::uint64_t* const counters = words + preamble_words;
   if (conservative()) {
     const std::uint64_t risen = cells.sum(this->count(hash), count);
@@ -183,12 +171,12 @@ void count_min::add_batch(std::span<const std::uint64_t> hashes,
 void count_min::add_run(std::span<const std::uint64_t> hashes,
                         const std::uint64_t* counts) noexcept {
   const auto& kernels = kernel::wide_kernels_chosen().count_min;
-  (conservative() ? kernels.raise : kernels.add)(cells_of(array_.words().data(), *this),
+  (conservative() ? kernels.raise : kernels.add)(cells_of(mutable_words().data(), *this),
                                                  kernel::hashes_of(hashes), counts);
 }
 
 void count_min::add_totals(std::uint64_t calls, std::uint64_t count) noexcept {
-  array_.words()[0] = detail::little_endian(saturating_sum(total(), count));
+  mutable_words()[0] = detail::little_endian(saturating_sum(total(), count));
   key_count() = saturating_sum(keys(), calls);
 }
 
@@ -206,7 +194,7 @@ bool count_min::remove(std::uint64_t hash, std::uint64_t count) noexcept {
   if (count == 0) return true;
   const cell_format cells(shape().cell_bits);
   if (!cells.covers(this->count(hash), count)) return false;
-  std::uint64_t* const words = array_.words().data();
+  std::uint64_t* const words = mutable_words().data();
   std::uint64_t* const counters = words + preamble_words;
   for_each_row(hash, depth(), width(), [&](std::uint64_t index) {
     cells.set(counters, index, cells.difference(cells.get(counters, index), count));
@@ -230,7 +218,7 @@ std::size_t count_min::remove_batch(std::span<const std::uint64_t> hashes) noexc
 void count_min::merge(const view& other) {
   sketch_detail::check_mergeable(shape(), other.shape());
   const cell_format cells(shape().cell_bits);
-  std::uint64_t* const words = array_.words().data();
+  std::uint64_t* const words = mutable_words().data();
   const std::uint64_t theirs = other.total();
   for (std::uint64_t i = 0; i < width() * depth(); ++i) {
     const std::uint64_t more = cells.get(other.words().data() + preamble_words, i);
@@ -277,7 +265,7 @@ bool count_min::assign_sum(std::span<const weighted_count_min> terms) {
   for (std::uint64_t i = 0; fits && i < counters; ++i) fits = sum_at(i).has_value();
   if (!fits) return false;
   // A counter is read in all terms before it is written, so this sketch may be one of them.
-  std::uint64_t* const words = array_.words().data();
+  std::uint64_t* const words = mutable_words().data();
   for (std::uint64_t i = 0; i < counters; ++i) cells.set(words + preamble_words, i, *sum_at(i));
   words[0] = detail::little_endian(*sum);
   key_count() = calls.value_or(any);

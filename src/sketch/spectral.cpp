@@ -123,9 +123,7 @@ kernel::scatter_array<Word> cells_of(Word* words, const spectral_view& v) noexce
           .cell_log = static_cast<std::uint32_t>(std::countr_zero(v.shape().cell_bits))};
 }
 
-sizing::spectral_counters checked_counters(const shape& s, std::span<const std::uint64_t> words) {
-  sketch_detail::check_kind(s, filter_kind::spectral);
-  sketch_detail::check_words(s, words);
+sizing::spectral_counters checked_counters(const shape& s) {
   const sizing::spectral_counters counters = sizing::spectral_split(s);
   if (s.variant == 2 && counters.secondary == 0) {
     detail::throw_bad_argument("the number of bits", s.bits,
@@ -138,7 +136,8 @@ sizing::spectral_counters checked_counters(const shape& s, std::span<const std::
 
 spectral_view::spectral_view(const plan& p, std::span<const std::uint64_t> words,
                              std::uint64_t keys)
-    : plan_(p), counters_(checked_counters(p.shape, words)), words_(words.data()), keys_(keys) {}
+    : word_view(detail::checked_plan(p, words, kind), words.data(), keys),
+      counters_(checked_counters(p.shape)) {}
 
 std::uint64_t spectral_view::count_at_most(std::uint64_t hash) const noexcept {
   const cell_format cells(shape().cell_bits);
@@ -186,20 +185,9 @@ double spectral_view::fill() const noexcept {
 
 double spectral_view::fpr() const noexcept { return std::pow(fill(), shape().probes); }
 
-std::uint64_t spectral_filter::checked_bits(const plan& p) {
-  sketch_detail::check_kind(p.shape, kind);
-  return p.shape.bits;
-}
-
-bit_array spectral_filter::copy_of(const view& other) {
-  bit_array array(other.shape().bits);
-  std::copy(other.words().begin(), other.words().end(), array.words().begin());
-  return array;
-}
-
 void spectral_filter::add(std::uint64_t hash, std::uint64_t count) noexcept {
   if (count == 0) return;
-  std::uint64_t* const words = array_.words().data();
+  std::uint64_t* const words = mutable_words().data();
   const key_counters primary = in_primary(*this, hash);
   const std::uint64_t least = cell_format(shape().cell_bits).sum(primary.least(), count);
   switch (rule()) {
@@ -227,7 +215,7 @@ void spectral_filter::add(std::uint64_t hash, std::uint64_t count) noexcept {
 
 void spectral_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept {
   if (rule() == spectral_rule::minimal_increase) {
-    kernel::wide_kernels_chosen().count_min.raise(cells_of(array_.words().data(), *this),
+    kernel::wide_kernels_chosen().count_min.raise(cells_of(mutable_words().data(), *this),
                                                   kernel::hashes_of(hashes), nullptr);
     key_count() = saturating_sum(keys(), hashes.size());
   } else {
@@ -247,7 +235,7 @@ bool spectral_filter::remove(std::uint64_t hash, std::uint64_t count) noexcept {
   if (count == 0) return true;
   const key_counters primary = in_primary(*this, hash);
   if (!cell_format(shape().cell_bits).covers(primary.least(), count)) return false;
-  std::uint64_t* const words = array_.words().data();
+  std::uint64_t* const words = mutable_words().data();
   primary.subtract(words, count);
   if (rule() == spectral_rule::recurring_minimum) {
     const key_counters secondary = in_secondary(*this, hash);
@@ -270,7 +258,7 @@ void spectral_filter::merge(const view& other) {
     throw error(errc::unsupported, "spectral filters with recurring minimum cannot be merged");
   }
   const cell_format cells(shape().cell_bits);
-  std::uint64_t* const words = array_.words().data();
+  std::uint64_t* const words = mutable_words().data();
   for (std::uint64_t i = 0; i < counters().primary; ++i) {
     cells.set(words, i, cells.sum(cells.get(words, i), cells.get(other.words().data(), i)));
   }

@@ -58,7 +58,7 @@ void for_each_bucket(const detail::bucket_rows& rows, std::uint64_t hash, Visit 
 }
 
 inline void check_top_k(const shape& s) {
-  sketch_detail::check_kind(s, filter_kind::top_k);
+  detail::check_kind(s, filter_kind::top_k);
   if (s.cell_bits != counter_bits) {
     detail::throw_bad_argument("the number of bits in a cell", std::uint64_t{s.cell_bits},
                                "32 in a top-k filter");

@@ -32,9 +32,8 @@ struct bucket_lines {
 }  // namespace
 
 top_k_view::top_k_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys)
-    : plan_(p), words_(words), keys_(keys) {
+    : word_view(detail::checked_plan(p, words, kind), words.data(), keys) {
   check_top_k(p.shape);
-  sketch_detail::check_words(p.shape, words);
   require(words.size() > sizing::top_k_preamble_words, "fewer words than its preamble");
   const auto field = [&](std::size_t at) { return detail::little_endian(words[at]); };
   std::uint64_t left = words.size() - sizing::top_k_preamble_words;
@@ -112,13 +111,13 @@ std::uint64_t top_k_view::count(std::uint64_t hash) const noexcept {
 
 void top_k_view::count_batch(std::span<const std::uint64_t> hashes,
                              std::span<std::uint64_t> counts) const noexcept {
-  kernel::look_ahead_loop(bucket_lines{rows_}, words_, hashes,
+  kernel::look_ahead_loop(bucket_lines{rows_}, words(), hashes,
                           [&](std::size_t i) { counts[i] = count(hashes[i]); });
 }
 
 std::span<const std::uint64_t> top_k_view::buckets() const noexcept {
-  return words_.subspan(sizing::top_k_preamble_words,
-                        static_cast<std::size_t>(rows_.width * rows_.depth));
+  return words().subspan(sizing::top_k_preamble_words,
+                         static_cast<std::size_t>(rows_.width * rows_.depth));
 }
 
 double top_k_view::fpr() const noexcept { return static_cast<double>(entries_.size()) * 0x1p-64; }

@@ -172,7 +172,7 @@ keyed<Filter> make_filter(const workload& w, sample& s) {
 
 // The static kinds: from all hashes in one call. Hashing counts, as it does for the others.
 template <class Filter>
-  requires std::derived_from<Filter, static_owner<typename Filter::view>>
+  requires std::derived_from<Filter, static_view<typename Filter::view>>
 keyed<Filter> make_filter(const workload& w, sample& s) {
   std::vector<std::uint64_t> hashes(static_cast<std::size_t>(w.keys));
   const xxh3_hasher hash;

@@ -23,7 +23,9 @@ class bit_array {
   bit_array() noexcept = default;
   // Throws errc::no_memory, with the number of bytes, when the system has no such piece of memory.
   explicit bit_array(std::uint64_t bits);
-  bit_array(const bit_array& other);
+  // A copy of these words.
+  explicit bit_array(std::span<const std::uint64_t> words);
+  bit_array(const bit_array& other) : bit_array(other.words()) {}
   bit_array(bit_array&& other) noexcept
       : words_(std::exchange(other.words_, nullptr)), count_(std::exchange(other.count_, 0)) {}
   bit_array& operator=(bit_array other) noexcept {

@@ -78,9 +78,9 @@ class bloomier_view : public static_view<bloomier_view> {
   }
 };
 
-class bloomier_filter : public static_owner<bloomier_view> {
+class bloomier_filter : public detail::owned<bloomier_view> {
  public:
-  using static_owner::static_owner;
+  using owned::owned;
 
   // The map from hashes[i] to values[i]. A key may be given several times with the same value. Of
   // the plan the probes, the cell bits, the variant and the number of keys count (0: as many as

@@ -32,19 +32,16 @@
 #pragma once
 
 #include <array>
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <mutex>
 #include <span>
-#include <utility>
 
-#include "bloomery/bits/bit_array.hpp"
 #include "bloomery/bits/counter_array.hpp"
 #include "bloomery/core/shape.hpp"
 #include "bloomery/detail/filter/batch.hpp"
-#include "bloomery/detail/filter/bit_filter.hpp"
 #include "bloomery/detail/filter/block_stripes.hpp"
+#include "bloomery/detail/filter/owned.hpp"
 #include "bloomery/hash/probe.hpp"
 
 namespace bloomery {
@@ -106,7 +103,7 @@ class counting_probes {
   classic_probes scattered_;
 };
 
-class counting_view : public detail::batch_answers<counting_view> {
+class counting_view : public detail::batch_answers<counting_view>, public detail::word_view {
  public:
   using hash_type = std::uint64_t;
   static constexpr filter_kind kind = filter_kind::counting;
@@ -148,13 +145,6 @@ class counting_view : public detail::batch_answers<counting_view> {
   void count_batch(std::span<const std::uint64_t> hashes,
                    std::span<std::uint64_t> counts) const noexcept;
 
-  [[nodiscard]] const bloomery::shape& shape() const noexcept { return plan_.shape; }
-  [[nodiscard]] const plan& planned() const noexcept { return plan_; }
-  // Calls of add, less those of remove that returned true.
-  [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
-  [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
-    return {words_, static_cast<std::size_t>(shape().bits / 64)};
-  }
   [[nodiscard]] const counting_probes& probes() const noexcept { return probes_; }
   [[nodiscard]] std::uint64_t counters() const noexcept { return probes_.counters(); }
 
@@ -164,48 +154,23 @@ class counting_view : public detail::batch_answers<counting_view> {
   [[nodiscard]] std::uint64_t saturated() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
 
- protected:
-  void borrow(const std::uint64_t* words) noexcept { words_ = words; }
-  [[nodiscard]] std::uint64_t& key_count() noexcept { return keys_; }
-
  private:
-  plan plan_;
   counting_probes probes_;
-  const std::uint64_t* words_;
-  std::uint64_t keys_;
 };
 
-class counting_filter : public counting_view {
+class counting_filter : public detail::changeable<counting_view> {
  public:
-  using view = counting_view;
-
-  explicit counting_filter(const options& o);
-  // A template, so that counting_filter({.keys = ...}) can only mean options.
-  template <std::same_as<plan> Plan>
-  explicit counting_filter(const Plan& p) : counting_filter(p, bit_array(checked_bits(p)), 0) {}
-  explicit counting_filter(const view& other);
-
-  counting_filter(const counting_filter& other) : view(other), array_(other.array_) { rebind(); }
-  counting_filter(counting_filter&& other) noexcept : view(other), array_(std::move(other.array_)) {
-    other.borrow(nullptr);  // a moved-from filter may be destroyed or assigned to
-  }
-  counting_filter& operator=(counting_filter other) noexcept {
-    view::operator=(other);
-    std::swap(array_, other.array_);
-    rebind();
-    return *this;
-  }
-  ~counting_filter() = default;
+  using changeable::changeable;
 
   [[gnu::always_inline]] void add(std::uint64_t hash) noexcept {
-    increment(probes(), array_.words().data(), hash);
+    increment(probes(), mutable_words().data(), hash);
     ++key_count();
   }
   void add_batch(std::span<const std::uint64_t> hashes) noexcept;
   void add_batch(const mixed_integers& keys) noexcept;
   // False, and nothing changed, when the key is surely not there.
   [[gnu::always_inline]] bool remove(std::uint64_t hash) noexcept {
-    if (!decrement(probes(), array_.words().data(), hash)) return false;
+    if (!decrement(probes(), mutable_words().data(), hash)) return false;
     if (key_count() != 0) --key_count();  // 0 only when a file said so
     return true;
   }
@@ -230,18 +195,7 @@ class counting_filter : public counting_view {
     std::mutex all_;
   };
 
-  // The words, for what combines or loads whole arrays.
-  [[nodiscard]] std::span<std::uint64_t> mutable_words() noexcept { return array_.words(); }
-  void set_keys(std::uint64_t keys) noexcept { key_count() = keys; }
-
  private:
-  counting_filter(const plan& p, bit_array array, std::uint64_t keys)
-      : view(p, array.words(), keys), array_(std::move(array)) {}
-  static std::uint64_t checked_bits(const plan& p) {
-    check_shape(p.shape);
-    return p.shape.bits;
-  }
-  void rebind() noexcept { borrow(array_.words().data()); }
   [[gnu::always_inline]] static void increment(const counting_probes& probes, std::uint64_t* words,
                                                std::uint64_t hash) noexcept {
     const std::uint32_t width = probes.width();
@@ -262,8 +216,6 @@ class counting_filter : public counting_view {
   }
   static bool decrement_scattered(const counting_probes& probes, std::uint64_t* words,
                                   std::uint64_t hash) noexcept;
-
-  bit_array array_;
 };
 
 }  // namespace bloomery

@@ -41,7 +41,7 @@
 #include "bloomery/detail/bits/cuckoo_table.hpp"
 #include "bloomery/detail/core/cuckoo_geometry.hpp"
 #include "bloomery/detail/filter/batch.hpp"
-#include "bloomery/detail/filter/bit_filter.hpp"
+#include "bloomery/detail/filter/owned.hpp"
 
 namespace bloomery {
 

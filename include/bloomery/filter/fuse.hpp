@@ -54,9 +54,9 @@ class fuse_view : public static_view<fuse_view> {
   [[nodiscard]] double fpr() const noexcept;
 };
 
-class fuse_filter : public static_owner<fuse_view> {
+class fuse_filter : public detail::owned<fuse_view> {
  public:
-  using static_owner::static_owner;
+  using owned::owned;
 
   // The set of these hashes, in any order; repetitions are dropped. Of the plan the probes, the
   // cell bits and the number of keys count (0: as many as there are hashes); planned().shape.bits

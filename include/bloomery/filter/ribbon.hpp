@@ -66,9 +66,9 @@ class ribbon_view : public static_view<ribbon_view> {
   }
 };
 
-class ribbon_filter : public static_owner<ribbon_view> {
+class ribbon_filter : public detail::owned<ribbon_view> {
  public:
-  using static_owner::static_owner;
+  using owned::owned;
 
   // The set of these hashes, in any order; repetitions are dropped. Of the plan the cell bits and
   // the number of keys count (0: as many as there are hashes); planned().shape.bits is what it came

@@ -24,19 +24,16 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
-#include <vector>
 
-#include "bloomery/bits/bit_array.hpp"
 #include "bloomery/core/shape.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/detail/filter/batch.hpp"
-#include "bloomery/detail/filter/bit_filter.hpp"
+#include "bloomery/detail/filter/owned.hpp"
 #include "bloomery/hash/probe.hpp"
 
 namespace bloomery {
 
-class windowed_view : public detail::batch_answers<windowed_view> {
+class windowed_view : public detail::batch_answers<windowed_view>, public detail::word_view {
  public:
   using hash_type = std::uint64_t;
   using view = windowed_view;
@@ -59,17 +56,12 @@ class windowed_view : public detail::batch_answers<windowed_view> {
   // a filter whose clock counts keys.
   void advance(std::uint64_t now) noexcept;
 
-  [[nodiscard]] const plan& planned() const noexcept { return plan_; }
-  [[nodiscard]] const bloomery::shape& shape() const noexcept { return plan_.shape; }
   // Calls of add that are remembered.
   [[nodiscard]] std::uint64_t keys() const noexcept;
   [[nodiscard]] std::uint64_t window() const noexcept { return clock_.window; }
   [[nodiscard]] bool by_time() const noexcept { return clock_.by_time; }
   [[nodiscard]] std::uint64_t now() const noexcept { return clock_.now; }
   [[nodiscard]] std::uint32_t generations() const noexcept { return shape().variant; }
-  [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
-    return {words_, static_cast<std::size_t>(shape().bits / 64)};
-  }
   // What follows the clock: the lines of all generations.
   [[nodiscard]] std::span<const std::uint64_t> lines() const noexcept {
     return words().subspan(head_words());
@@ -119,18 +111,14 @@ class windowed_view : public detail::batch_answers<windowed_view> {
   // The slots that hold keys of the window at time `now`.
   [[nodiscard]] std::uint64_t alive_at(std::uint64_t now) const noexcept;
 
-  plan plan_;
   blocked_probes probes_;
-  const std::uint64_t* words_;
   std::uint64_t blocks_;  // of a generation
   clock clock_;
   std::uint64_t alive_ = 0;  // a bit for each slot that holds keys of the window
 };
 
-class windowed_filter : public windowed_view {
+class windowed_filter : public detail::owned<windowed_view> {
  public:
-  using view = windowed_view;
-
   // Remembers the last o.keys keys.
   explicit windowed_filter(const options& o) : windowed_filter(plan_for(o)) {}
   // Remembers the keys of the last `window` units of time; o.keys of them are expected.
@@ -138,21 +126,8 @@ class windowed_filter : public windowed_view {
     set_window(window);
   }
   template <std::same_as<plan> Plan>
-  explicit windowed_filter(const Plan& p) : windowed_filter(p, bit_array(checked_bits(p))) {}
+  explicit windowed_filter(const Plan& p) : owned(started(p)) {}
   explicit windowed_filter(const view& other);
-
-  windowed_filter(const windowed_filter& other)
-      : windowed_filter(static_cast<const view&>(other)) {}
-  windowed_filter(windowed_filter&& other) noexcept : view(other), array_(std::move(other.array_)) {
-    other.words_ = nullptr;
-  }
-  windowed_filter& operator=(windowed_filter other) noexcept {
-    view::operator=(other);
-    std::swap(array_, other.array_);
-    words_ = array_.words().data();
-    return *this;
-  }
-  ~windowed_filter() = default;
 
   // From now on the clock is the caller's. Throws errc::bad_argument when the filter was used
   // already, and unless the window has as many units as generations at least.
@@ -168,13 +143,10 @@ class windowed_filter : public windowed_view {
   static plan plan_for(const options& o) {
     return sizing::make_plan({.kind = kind, .keys = o.keys, .fpr = o.fpr});
   }
-  static std::uint64_t checked_bits(const plan& p);
-  windowed_filter(const plan& p, bit_array array);
+  static detail::payload started(const plan& p);
 
   void move_clock(std::uint64_t now) noexcept;
   void wipe(std::size_t slot) noexcept;
-
-  bit_array array_;
 };
 
 }  // namespace bloomery

@@ -21,19 +21,17 @@
 #include <cstdint>
 #include <span>
 #include <unordered_map>
-#include <utility>
 #include <vector>
 
-#include "bloomery/bits/bit_array.hpp"
 #include "bloomery/core/shape.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/core/sizing_sketch.hpp"
 #include "bloomery/detail/filter/batch.hpp"
-#include "bloomery/detail/filter/bit_filter.hpp"
+#include "bloomery/detail/filter/owned.hpp"
 
 namespace bloomery {
 
-class count_min_view : public detail::batch_answers<count_min_view> {
+class count_min_view : public detail::batch_answers<count_min_view>, public detail::word_view {
  public:
   using hash_type = std::uint64_t;
   static constexpr filter_kind kind = filter_kind::count_min;
@@ -64,35 +62,21 @@ class count_min_view : public detail::batch_answers<count_min_view> {
 
   [[nodiscard]] std::uint64_t total() const noexcept { return detail::little_endian(words_[0]); }
   [[nodiscard]] std::uint64_t width() const noexcept { return width_; }
-  [[nodiscard]] std::uint32_t depth() const noexcept { return plan_.shape.probes; }
-  [[nodiscard]] bool conservative() const noexcept { return plan_.shape.variant == 1; }
+  [[nodiscard]] std::uint32_t depth() const noexcept { return shape().probes; }
+  [[nodiscard]] bool conservative() const noexcept { return shape().variant == 1; }
   // The guarantee of this shape: e / width and e^-depth.
   [[nodiscard]] double epsilon() const noexcept;
   [[nodiscard]] double delta() const noexcept;
 
-  [[nodiscard]] const plan& planned() const noexcept { return plan_; }
-  [[nodiscard]] const bloomery::shape& shape() const noexcept { return plan_.shape; }
-  // Calls of add so far, less those of remove.
-  [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
-  [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
-    return {words_, static_cast<std::size_t>(shape().bits / 64)};
-  }
   // Share of the counters that are not zero; the chance that a key that was never added has a
   // count. Both read the whole array.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
 
- protected:
-  void borrow(const std::uint64_t* words) noexcept { words_ = words; }
-  [[nodiscard]] std::uint64_t& key_count() noexcept { return keys_; }
-
  private:
   [[nodiscard]] std::uint64_t used_in_row(std::uint32_t row) const noexcept;
 
-  plan plan_;
   std::uint64_t width_;
-  const std::uint64_t* words_;
-  std::uint64_t keys_;
 };
 
 struct weighted_count_min {
@@ -100,33 +84,14 @@ struct weighted_count_min {
   std::int64_t weight = 1;
 };
 
-class count_min : public count_min_view {
+class count_min : public detail::changeable<count_min_view> {
  public:
-  using view = count_min_view;
-
-  // Sized for membership: o.keys different keys, of which absent ones have a count with probability
-  // fpr.
-  explicit count_min(const options& o)
-      : count_min(sizing::make_plan({.kind = kind, .keys = o.keys, .fpr = o.fpr})) {}
+  // With options: sized for membership, o.keys different keys, of which absent ones have a count
+  // with probability fpr.
+  using changeable::changeable;
   // Sized for counts. A template, so that count_min({.keys = ...}) can only mean options.
   template <std::same_as<count_min_guarantee> Guarantee>
-  explicit count_min(const Guarantee& g) : count_min(plan{.shape = sizing::count_min_shape(g)}) {}
-  template <std::same_as<plan> Plan>
-  explicit count_min(const Plan& p) : count_min(p, bit_array(checked_bits(p)), 0) {}
-  explicit count_min(const view& other)
-      : count_min(other.planned(), copy_of(other), other.keys()) {}
-
-  count_min(const count_min& other) : view(other), array_(other.array_) { rebind(); }
-  count_min(count_min&& other) noexcept : view(other), array_(std::move(other.array_)) {
-    other.borrow(nullptr);
-  }
-  count_min& operator=(count_min other) noexcept {
-    view::operator=(other);
-    std::swap(array_, other.array_);
-    rebind();
-    return *this;
-  }
-  ~count_min() = default;
+  explicit count_min(const Guarantee& g) : changeable(plan{.shape = sizing::count_min_shape(g)}) {}
 
   // Adding zero changes nothing.
   void add(std::uint64_t hash, std::uint64_t count = 1) noexcept;
@@ -156,21 +121,11 @@ class count_min : public count_min_view {
   // shape.
   [[nodiscard]] bool assign_sum(std::span<const weighted_count_min> terms);
 
-  [[nodiscard]] std::span<std::uint64_t> mutable_words() noexcept { return array_.words(); }
-  void set_keys(std::uint64_t keys) noexcept { key_count() = keys; }
-
  private:
-  count_min(const plan& p, bit_array array, std::uint64_t keys)
-      : view(p, array.words(), keys), array_(std::move(array)) {}
-  static std::uint64_t checked_bits(const plan& p);
-  static bit_array copy_of(const view& other);
-  void rebind() noexcept { borrow(array_.words().data()); }
   // The counters of many keys, by one each without counts; what calls of add with counts of this
   // sum leave behind.
   void add_run(std::span<const std::uint64_t> hashes, const std::uint64_t* counts) noexcept;
   void add_totals(std::uint64_t calls, std::uint64_t count) noexcept;
-
-  bit_array array_;
 };
 
 // The keys with at least the share phi of a stream, kept up to date while it is added to a sketch.

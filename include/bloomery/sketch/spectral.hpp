@@ -21,18 +21,15 @@
 // Counters have 8, 16, 32 or 64 bits and saturate; a saturated one stays.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <utility>
 
-#include "bloomery/bits/bit_array.hpp"
 #include "bloomery/core/shape.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/core/sizing_sketch.hpp"
 #include "bloomery/detail/filter/batch.hpp"
-#include "bloomery/detail/filter/bit_filter.hpp"
+#include "bloomery/detail/filter/owned.hpp"
 
 namespace bloomery {
 
@@ -42,7 +39,7 @@ enum class spectral_rule : std::uint32_t {
   recurring_minimum = 2,
 };
 
-class spectral_view : public detail::batch_answers<spectral_view> {
+class spectral_view : public detail::batch_answers<spectral_view>, public detail::word_view {
  public:
   using hash_type = std::uint64_t;
   static constexpr filter_kind kind = filter_kind::spectral;
@@ -63,61 +60,27 @@ class spectral_view : public detail::batch_answers<spectral_view> {
                      std::span<std::uint64_t> bitmap) const noexcept;
 
   [[nodiscard]] spectral_rule rule() const noexcept {
-    return static_cast<spectral_rule>(plan_.shape.variant);
+    return static_cast<spectral_rule>(shape().variant);
   }
   [[nodiscard]] const sizing::spectral_counters& counters() const noexcept { return counters_; }
 
-  [[nodiscard]] const plan& planned() const noexcept { return plan_; }
-  [[nodiscard]] const bloomery::shape& shape() const noexcept { return plan_.shape; }
-  // Calls of add so far, less those of remove.
-  [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
-  [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
-    return {words_, static_cast<std::size_t>(shape().bits / 64)};
-  }
   // Share of the primary counters that are not zero; the chance that a key that was never added has
   // a count. Both read the whole array.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
 
- protected:
-  void borrow(const std::uint64_t* words) noexcept { words_ = words; }
-  [[nodiscard]] std::uint64_t& key_count() noexcept { return keys_; }
-
  private:
-  plan plan_;
   sizing::spectral_counters counters_;
-  const std::uint64_t* words_;
-  std::uint64_t keys_;
 };
 
-class spectral_filter : public spectral_view {
+class spectral_filter : public detail::changeable<spectral_view> {
  public:
-  using view = spectral_view;
-
-  explicit spectral_filter(const options& o)
-      : spectral_filter(sizing::make_plan({.kind = kind, .keys = o.keys, .fpr = o.fpr})) {}
+  using changeable::changeable;
   spectral_filter(const options& o, spectral_rule rule)
-      : spectral_filter(sizing::make_plan({.kind = kind,
-                                           .keys = o.keys,
-                                           .fpr = o.fpr,
-                                           .variant = static_cast<std::uint32_t>(rule)})) {}
-  // A template, so that spectral_filter({.keys = ...}) can only mean options.
-  template <std::same_as<plan> Plan>
-  explicit spectral_filter(const Plan& p) : spectral_filter(p, bit_array(checked_bits(p)), 0) {}
-  explicit spectral_filter(const view& other)
-      : spectral_filter(other.planned(), copy_of(other), other.keys()) {}
-
-  spectral_filter(const spectral_filter& other) : view(other), array_(other.array_) { rebind(); }
-  spectral_filter(spectral_filter&& other) noexcept : view(other), array_(std::move(other.array_)) {
-    other.borrow(nullptr);
-  }
-  spectral_filter& operator=(spectral_filter other) noexcept {
-    view::operator=(other);
-    std::swap(array_, other.array_);
-    rebind();
-    return *this;
-  }
-  ~spectral_filter() = default;
+      : changeable(sizing::make_plan({.kind = kind,
+                                      .keys = o.keys,
+                                      .fpr = o.fpr,
+                                      .variant = static_cast<std::uint32_t>(rule)})) {}
 
   // As `count` calls with 1, as long as no counter saturates. Adding zero changes nothing.
   void add(std::uint64_t hash, std::uint64_t count = 1) noexcept;
@@ -137,17 +100,7 @@ class spectral_filter : public spectral_view {
   // errc::unsupported under recurring minimum: a key may be in one of the second filters only.
   void merge(const view& other);
 
-  [[nodiscard]] std::span<std::uint64_t> mutable_words() noexcept { return array_.words(); }
-  void set_keys(std::uint64_t keys) noexcept { key_count() = keys; }
-
  private:
-  spectral_filter(const plan& p, bit_array array, std::uint64_t keys)
-      : view(p, array.words(), keys), array_(std::move(array)) {}
-  static std::uint64_t checked_bits(const plan& p);
-  static bit_array copy_of(const view& other);
-  void rebind() noexcept { borrow(array_.words().data()); }
-
-  bit_array array_;
 };
 
 }  // namespace bloomery

@@ -37,7 +37,7 @@
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/core/sizing_sketch.hpp"
 #include "bloomery/detail/filter/batch.hpp"
-#include "bloomery/detail/filter/bit_filter.hpp"
+#include "bloomery/detail/filter/owned.hpp"
 
 namespace bloomery {
 
@@ -75,7 +75,7 @@ struct bucket_rows {
 }  // namespace detail
 
 // A sketch in its image: asked, not changed.
-class top_k_view : public detail::batch_answers<top_k_view> {
+class top_k_view : public detail::batch_answers<top_k_view>, public detail::word_view {
  public:
   using hash_type = std::uint64_t;
   static constexpr filter_kind kind = filter_kind::top_k;
@@ -97,7 +97,7 @@ class top_k_view : public detail::batch_answers<top_k_view> {
   // The largest count first, equal ones by key.
   [[nodiscard]] std::span<const top_k_entry> entries() const noexcept { return entries_; }
 
-  [[nodiscard]] std::uint32_t k() const noexcept { return plan_.shape.variant; }
+  [[nodiscard]] std::uint32_t k() const noexcept { return shape().variant; }
   [[nodiscard]] std::uint32_t depth() const noexcept { return rows_.depth; }
   [[nodiscard]] std::uint64_t width() const noexcept { return rows_.width; }
   [[nodiscard]] std::uint64_t random_state() const noexcept { return random_state_; }
@@ -105,10 +105,6 @@ class top_k_view : public detail::batch_answers<top_k_view> {
   // The sum of all counts added.
   [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
 
-  [[nodiscard]] const plan& planned() const noexcept { return plan_; }
-  [[nodiscard]] const bloomery::shape& shape() const noexcept { return plan_.shape; }
-  [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
-  [[nodiscard]] std::span<const std::uint64_t> words() const noexcept { return words_; }
   [[nodiscard]] std::span<const std::uint64_t> buckets() const noexcept;
   // Share of the buckets in use; the chance that a key that is not listed has the hash of one that
   // is.
@@ -120,9 +116,6 @@ class top_k_view : public detail::batch_answers<top_k_view> {
                  std::uint64_t key_bytes);
   [[nodiscard]] const top_k_entry* find(std::uint64_t hash) const noexcept;
 
-  plan plan_;
-  std::span<const std::uint64_t> words_;
-  std::uint64_t keys_;
   detail::bucket_rows rows_;
   std::uint64_t random_state_ = 0;
   std::uint32_t decay_ratio_ = 0;

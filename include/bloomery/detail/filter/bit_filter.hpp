@@ -1,16 +1,13 @@
 // A set of hashes as bits: what classic, partitioned and blocked have in common, which is
 // everything but the positions. `Probes` (hash/probe.hpp) supplies those.
 //
-// Owner and view, like string and string_view: bit_filter owns its words and can be changed,
-// bit_view borrows them (a mapped file, a message, an owner) and can only be asked. An owner is a
-// view of itself.
+// bit_filter owns its words and can be changed, bit_view borrows them (detail/filter/owned.hpp).
 //
 // Threads: any number may ask at the same time while nobody adds. To add and ask at the same time,
 // give each thread its own handle from concurrent(). To add many keys at once with all cores, keyed
 // has calls that take a `parallel`.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -20,24 +17,17 @@
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/shape.hpp"
-#include "bloomery/core/sizing.hpp"
 #include "bloomery/detail/filter/batch.hpp"
 #include "bloomery/detail/filter/block_stripes.hpp"
+#include "bloomery/detail/filter/owned.hpp"
 #include "bloomery/filter/concepts.hpp"
 #include "bloomery/hash/probe.hpp"
 
 namespace bloomery {
 
-// What most callers know when they make a filter. `seed` chooses the hash function
-// (filter/keyed.hpp).
-struct options {
-  std::uint64_t keys = 0;
-  double fpr = 0.01;
-  std::uint64_t seed = 0;
-};
-
 template <class Probes>
-class bit_view : public detail::batch_answers<bit_view<Probes>, typename Probes::hash_type> {
+class bit_view : public detail::batch_answers<bit_view<Probes>, typename Probes::hash_type>,
+                 public detail::word_view {
  public:
   using probes_type = Probes;
   using view = bit_view;
@@ -67,13 +57,6 @@ class bit_view : public detail::batch_answers<bit_view<Probes>, typename Probes:
   void contains_bits(const mixed_integers& keys, std::span<std::uint64_t> bitmap) const noexcept
     requires(Probes::kind == filter_kind::blocked);
 
-  [[nodiscard]] const bloomery::shape& shape() const noexcept { return plan_.shape; }
-  [[nodiscard]] const plan& planned() const noexcept { return plan_; }
-  // Calls of add so far, repetitions included.
-  [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
-  [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
-    return {words_, static_cast<std::size_t>(bit_array::words_for(shape().bits))};
-  }
   [[nodiscard]] const Probes& probes() const noexcept { return probes_; }
 
   [[nodiscard]] std::uint64_t bits_set() const noexcept { return count_bits(words()); }
@@ -84,51 +67,24 @@ class bit_view : public detail::batch_answers<bit_view<Probes>, typename Probes:
   // its bits set. Reads the whole array.
   [[nodiscard]] double fpr() const noexcept;
 
- protected:
-  void borrow(const std::uint64_t* words) noexcept { words_ = words; }
-  [[nodiscard]] std::uint64_t& key_count() noexcept { return keys_; }
-
  private:
-  plan plan_;
   Probes probes_;
-  const std::uint64_t* words_;
-  std::uint64_t keys_;
 };
 
 template <class Probes>
-class bit_filter : public bit_view<Probes> {
+class bit_filter : public detail::changeable<bit_view<Probes>> {
  public:
   using view = bit_view<Probes>;
   using hash_type = typename view::hash_type;
 
-  // The smallest filter that holds o.keys keys at o.fpr.
-  explicit bit_filter(const options& o)
-      : bit_filter(plan_for({.kind = Probes::kind, .keys = o.keys, .fpr = o.fpr})) {}
-  // A template, so that bit_filter({.keys = ...}) can only mean options.
-  template <std::same_as<plan> Plan>
-  explicit bit_filter(const Plan& p) : bit_filter(p, bit_array(checked_bits(p)), 0) {}
-  // A copy that owns its words: what opening a file to change it needs.
-  explicit bit_filter(const view& other)
-      : bit_filter(other.planned(), copy_of(other), other.keys()) {}
-
-  bit_filter(const bit_filter& other) : view(other), array_(other.array_) { rebind(); }
-  bit_filter(bit_filter&& other) noexcept : view(other), array_(std::move(other.array_)) {
-    other.become_empty();
-  }
-  bit_filter& operator=(bit_filter other) noexcept {
-    view::operator=(other);
-    std::swap(array_, other.array_);
-    rebind();
-    return *this;
-  }
-  ~bit_filter() = default;
+  using detail::changeable<view>::changeable;
 
   // A shard passes over a key that is not its own.
   [[gnu::always_inline]] void add(const hash_type& hash) noexcept {
     if constexpr (sharded<Probes>) {
       if (!this->probes().owns(hash)) return;
     }
-    std::uint64_t* words = array_.words().data();
+    std::uint64_t* words = this->mutable_words().data();
     if constexpr (requires { this->probes().add_to(words, hash); }) {
       this->probes().add_to(words, hash);
     } else {
@@ -143,10 +99,6 @@ class bit_filter : public bit_view<Probes> {
   void add_batch(const mixed_integers& keys) noexcept
     requires(Probes::kind == filter_kind::blocked);
 
-  // The words, for what combines or loads whole arrays.
-  [[nodiscard]] std::span<std::uint64_t> mutable_words() noexcept { return array_.words(); }
-  void set_keys(std::uint64_t keys) noexcept { this->key_count() = keys; }
-
   // A handle for one thread among many: adds with atomic ORs, asks with atomic loads, takes no
   // locks. A key is sure to be found by whoever learnt, by any synchronisation, that its add has
   // returned. The filter's own keys() is right once the handles are gone; the filter must outlive
@@ -156,7 +108,7 @@ class bit_filter : public bit_view<Probes> {
     using hash_type = typename view::hash_type;
 
     explicit concurrent_handle(bit_filter& filter) noexcept
-        : filter_(&filter), words_(filter.array_.words().data()) {}
+        : filter_(&filter), words_(filter.mutable_words().data()) {}
     concurrent_handle(const concurrent_handle&) = delete;
     concurrent_handle& operator=(const concurrent_handle&) = delete;
     concurrent_handle(concurrent_handle&& other) noexcept
@@ -230,27 +182,6 @@ class bit_filter : public bit_view<Probes> {
     [[no_unique_address]] std::conditional_t<in_blocks, detail::block_stripes, nothing> stripes_;
     bit_filter* filter_;
   };
-
- private:
-  bit_filter(const plan& p, bit_array array, std::uint64_t keys)
-      : view(p, array.words(), keys), array_(std::move(array)) {}
-
-  static plan plan_for(const sizing::request& r) {
-    plan p = sizing::make_plan(r);
-    p.shape.scheme = Probes::scheme;
-    return p;
-  }
-  static std::uint64_t checked_bits(const plan& p) {
-    check_shape(p.shape);
-    return p.shape.bits;
-  }
-  static bit_array copy_of(const view& other);
-
-  void rebind() noexcept { this->borrow(array_.words().data()); }
-  // A moved-from filter may be destroyed or assigned to.
-  void become_empty() noexcept { this->borrow(nullptr); }
-
-  bit_array array_;
 };
 
 }  // namespace bloomery

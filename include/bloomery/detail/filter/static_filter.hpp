@@ -14,6 +14,7 @@
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/core/shape.hpp"
 #include "bloomery/detail/filter/batch.hpp"
+#include "bloomery/detail/filter/owned.hpp"
 #include "bloomery/detail/filter/static_layout.hpp"
 
 namespace bloomery {
@@ -26,19 +27,11 @@ struct valued_hash {
 
 // `Kind` derives from this and has contains and contains_bits.
 template <class Kind>
-class static_view : public detail::batch_answers<Kind> {
+class static_view : public detail::batch_answers<Kind>, public detail::word_view {
  public:
   using hash_type = std::uint64_t;
   static constexpr probe_scheme scheme = probe_scheme::multiply;
 
-  [[nodiscard]] const bloomery::shape& shape() const noexcept { return plan_.shape; }
-  // shape.bits are those of the payload; the rest is as it was asked for.
-  [[nodiscard]] const plan& planned() const noexcept { return plan_; }
-  // Different keys in the filter.
-  [[nodiscard]] std::uint64_t keys() const noexcept { return directory_.keys; }
-  [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
-    return {directory_.words, static_cast<std::size_t>(bit_array::words_for(shape().bits))};
-  }
   // The share of the payload that cells of this many bits need at the least; above 0.99 in a large
   // ribbon.
   [[nodiscard]] double fill() const noexcept {
@@ -48,66 +41,17 @@ class static_view : public detail::batch_answers<Kind> {
 
  protected:
   static_view(const plan& p, const detail::static_directory& d) noexcept
-      : plan_(p), directory_(d) {}
+      : word_view(p, d.words, d.keys), directory_(d) {}
 
   [[nodiscard]] const detail::static_directory& directory() const noexcept { return directory_; }
   void borrow(const std::uint64_t* words) noexcept {
     directory_.entries = words == nullptr ? nullptr : words + directory_.array_words;
     directory_.words = words;
+    word_view::borrow(words);
   }
 
  private:
-  plan plan_;
   detail::static_directory directory_;
-};
-
-namespace detail {
-
-struct built_payload {
-  bit_array array;
-  plan planned;
-  std::uint64_t keys = 0;
-};
-
-}  // namespace detail
-
-template <class View>
-class static_owner : public View {
- public:
-  using view = View;
-
-  // A copy that owns its words.
-  explicit static_owner(const view& other)
-      : static_owner(
-            {.array = copy_of(other.words()), .planned = other.planned(), .keys = other.keys()}) {}
-
-  static_owner(const static_owner& other) : view(other), array_(other.array_) { rebind(); }
-  static_owner(static_owner&& other) noexcept : view(other), array_(std::move(other.array_)) {
-    other.borrow(nullptr);  // may be destroyed or assigned to
-  }
-  static_owner& operator=(static_owner other) noexcept {
-    view::operator=(other);
-    std::swap(array_, other.array_);
-    rebind();
-    return *this;
-  }
-  ~static_owner() = default;
-
- protected:
-  explicit static_owner(detail::built_payload built)
-      : view(built.planned, built.array.words(), built.keys), array_(std::move(built.array)) {}
-
-  [[nodiscard]] std::uint64_t* mutable_words() noexcept { return array_.words().data(); }
-
- private:
-  static bit_array copy_of(std::span<const std::uint64_t> words) {
-    bit_array array(std::uint64_t{64} * words.size());
-    std::copy(words.begin(), words.end(), array.words().begin());
-    return array;
-  }
-  void rebind() noexcept { this->borrow(array_.words().data()); }
-
-  bit_array array_;
 };
 
 namespace detail {

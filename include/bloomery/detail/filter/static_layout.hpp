@@ -34,8 +34,6 @@ namespace bloomery::detail {
 [[nodiscard]] static_directory open_static(const plan& p, filter_kind kind,
                                            std::span<const std::uint64_t> words, std::uint64_t keys,
                                            std::uint64_t entry_words);
-// Throws errc::bad_argument for a shape of another kind.
-void check_static_kind(const shape& s, filter_kind kind);
 [[noreturn]] void throw_bad_shard(filter_kind kind, std::uint64_t shard, const char* what);
 
 // Bloomier: the cell that holds the value of a key, or all ones when the tags say that there is
