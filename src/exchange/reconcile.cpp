@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "bloomery/core/error.hpp"
+#include "bloomery/exchange/sent_filter.hpp"
 #include "bloomery/hash/hash.hpp"
-#include "item_filter.hpp"
 #include "key_table.hpp"
 #include "reconcile_plan.hpp"
 #include "reconcile_wire.hpp"
@@ -249,7 +249,7 @@ class session {
   double exchange_filters(double difference) {
     const std::uint32_t ours = encoder_ ? plan_.encoder_bits : plan_.decoder_bits;
     const std::uint32_t other = encoder_ ? plan_.decoder_bits : plan_.encoder_bits;
-    if (ours != 0) send(type::filter, pack_items(table_.sorted_items(), ours));
+    if (ours != 0) send(type::filter, sent_filter(table_.sorted_items(), ours).message());
     std::uint64_t sent = 0;
     if (other != 0) {
       const std::vector<std::uint32_t> lacking = lacking_there(other);
@@ -274,9 +274,10 @@ class session {
 
   // Our keys that are surely not among the peer's, by its filter.
   std::vector<std::uint32_t> lacking_there(std::uint32_t bits) {
-    const message m = receive(type::filter, item_filter::message_limit(bits, theirs_.size.keys));
-    budget(m.payload.size() + item_filter::memory_limit(m.payload.size()));
-    const item_filter theirs(m.payload, bits);
+    const double most = 1.1 * sent_filter_bytes(static_cast<double>(theirs_.size.keys), bits) + 64;
+    const message m = receive(type::filter, static_cast<std::size_t>(std::min(most, 4e9)));
+    budget(m.payload.size() + sent_filter::memory_bytes(m.payload));
+    const sent_filter theirs(m.payload);
     std::vector<std::uint32_t> lacking;
     for (std::uint32_t i = 0; i < table_.own(); ++i) {
       if (!theirs.contains(table_.item(i))) lacking.push_back(i);

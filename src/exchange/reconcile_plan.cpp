@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bloomery/exchange/sent_filter.hpp"
+
 namespace bloomery {
 
 namespace {
 
 // As measured: a symbol is 12 bytes and its count 1.3; differences of thousands take 1.36 symbols,
-// those of ten 1.7; a filter of r bits takes 1.005 r bits a key and a hundred bytes.
+// those of ten 1.7.
 constexpr double symbol_bytes = 13.3;
-constexpr double filter_factor = 1.005 / 8;
-constexpr double filter_bytes = 100;
 
 double sketch_cost(double difference) { return symbol_bytes * (1.36 * difference + 3); }
 
@@ -41,7 +41,7 @@ double filters_cost(const reconcile_plan& p, const set_size& encoder, const set_
   share left = only;
   const auto add = [&](std::uint32_t bits, std::uint64_t keys, double& found) {
     if (bits == 0) return;
-    cost += filter_bytes + filter_factor * bits * static_cast<double>(keys);
+    cost += sent_filter_bytes(static_cast<double>(keys), bits);
     found *= std::exp2(-static_cast<double>(bits));
   };
   add(p.encoder_bits, encoder.keys, left.decoder);

@@ -32,6 +32,8 @@ constexpr std::uint32_t seeds_before_more_slots = 16;
 // The upper three bits of the tag; the lower five are probes or cell bits.
 enum class form : std::uint8_t { blocked = 1, ribbon = 2 };
 
+constexpr form form_of(std::uint8_t tag) noexcept { return static_cast<form>(tag >> 5U); }
+
 constexpr char tag_of(form f, std::uint32_t number) noexcept {
   return static_cast<char>(static_cast<std::uint32_t>(f) << 5U | number);
 }
@@ -256,20 +258,22 @@ std::optional<std::string> compact_builder::build_ribbon(
   return std::nullopt;
 }
 
-bool compact_contains(std::string_view bytes, std::uint64_t hash) noexcept {
-  if (bytes.size() < check_bytes + 2) return true;
+std::optional<compact_view> compact_view::open(std::string_view bytes) noexcept {
+  if (bytes.size() < check_bytes + 2) return std::nullopt;
   const auto at = [&bytes](std::size_t from_end) {
-    return std::uint32_t{static_cast<unsigned char>(bytes[bytes.size() - from_end])};
+    return static_cast<std::uint8_t>(bytes[bytes.size() - from_end]);
   };
-  if ((at(2) | at(1) << 8U) != check_of(bytes.substr(0, bytes.size() - check_bytes))) return true;
-  const std::uint32_t number = at(3) & 31U;
-  switch (static_cast<form>(at(3) >> 5U)) {
-    case form::blocked:
-      return blocked_contains(bytes.substr(0, bytes.size() - 3), number, hash);
-    case form::ribbon:
-      return ribbon_contains(bytes.substr(0, bytes.size() - 4), number, at(4), hash);
-  }
-  return true;
+  const std::string_view checked = bytes.substr(0, bytes.size() - check_bytes);
+  if ((at(2) | at(1) << 8U) != check_of(checked)) return std::nullopt;
+  const bool seeded = form_of(at(3)) == form::ribbon;
+  if (!seeded && form_of(at(3)) != form::blocked) return std::nullopt;
+  return compact_view(bytes.substr(0, bytes.size() - (seeded ? 4 : 3)), at(3), at(4));
+}
+
+bool compact_view::contains(std::uint64_t hash) const noexcept {
+  const std::uint32_t number = tag_ & 31U;
+  return form_of(tag_) == form::ribbon ? ribbon_contains(bits_, number, seed_, hash)
+                                       : blocked_contains(bits_, number, hash);
 }
 
 }  // namespace bloomery

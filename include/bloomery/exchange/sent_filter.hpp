@@ -13,14 +13,17 @@
 //
 // The keys are all known, so this is a static filter: ribbons of a thousand keys each
 // (format/compact.hpp), 1.02 times the lower bound from eight bits a key on, 1.05 at one, and a few
-// bytes for few keys. A Bloom filter would take 1.44 times the bound. A message that was damaged or
-// forged lets strangers pass, or keys out; it reads nothing outside of itself.
+// bytes for few keys. A Bloom filter would take 1.44 times the bound. A forged message lets
+// strangers pass or keeps keys out; it reads nothing outside of itself.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
+
+#include "bloomery/format/compact.hpp"
 
 namespace bloomery {
 
@@ -46,22 +49,27 @@ class sent_filter {
   // Of these hashes (hash/hash.hpp), in any order; fpr_bits from 1 to most_fpr_bits, else
   // errc::bad_argument.
   sent_filter(std::vector<std::uint64_t> hashes, std::uint32_t fpr_bits);
-  // From a message, which is copied. Throws errc::corrupt unless its parts are where it says.
+  // From a message, which is copied. Throws errc::corrupt unless its parts are where it says and
+  // their checksums are right.
   explicit sent_filter(std::span<const std::byte> message);
+  // The parts point into the message: it may move, but not be copied.
+  sent_filter(const sent_filter&) = delete;
+  sent_filter& operator=(const sent_filter&) = delete;
+  sent_filter(sent_filter&&) = default;
+  sent_filter& operator=(sent_filter&&) = default;
+  ~sent_filter() = default;
+
+  // The memory that a filter from this message takes. A few bytes can claim many parts.
+  [[nodiscard]] static std::uint64_t memory_bytes(std::span<const std::byte> message);
 
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept;
   [[nodiscard]] std::span<const std::byte> message() const noexcept { return message_; }
 
  private:
-  struct part_of {
-    std::size_t start = 0;
-    std::size_t length = 0;
-  };
-
-  void find_parts();
+  void open_parts();
 
   std::vector<std::byte> message_;  // the number of parts, then each with its length before it
-  std::vector<part_of> parts_;
+  std::vector<std::optional<compact_view>> parts_;  // nothing where there is no key
 };
 
 }  // namespace bloomery

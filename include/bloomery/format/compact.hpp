@@ -62,9 +62,30 @@ class compact_builder {
   mutable std::map<std::uint64_t, blocked_size> sizes_;
 };
 
-// False when the hash is surely not in the set. True also for bytes that are no such filter or a
-// damaged one, except that one damage in 65,536 goes unnoticed. Reads nothing but `bytes`, whatever
-// stands there.
-[[nodiscard]] bool compact_contains(std::string_view bytes, std::uint64_t hash) noexcept;
+// Such a filter in bytes that are borrowed, ready to be asked many times: the checksum is taken
+// when it is opened. It reads nothing but these bytes, whatever stands there.
+class compact_view {
+ public:
+  // Nothing for bytes that are no such filter or a damaged one, except that one damage in 65,536
+  // goes unnoticed.
+  [[nodiscard]] static std::optional<compact_view> open(std::string_view bytes) noexcept;
+
+  // False when the hash is surely not in the set.
+  [[nodiscard]] bool contains(std::uint64_t hash) const noexcept;
+
+ private:
+  compact_view(std::string_view bits, std::uint8_t tag, std::uint8_t seed) noexcept
+      : bits_(bits), tag_(tag), seed_(seed) {}
+
+  std::string_view bits_;
+  std::uint8_t tag_;
+  std::uint8_t seed_;  // of a ribbon
+};
+
+// For a single question. True also for bytes that are no such filter.
+[[nodiscard]] inline bool compact_contains(std::string_view bytes, std::uint64_t hash) noexcept {
+  const std::optional<compact_view> f = compact_view::open(bytes);
+  return !f || f->contains(hash);
+}
 
 }  // namespace bloomery
