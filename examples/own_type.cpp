@@ -14,7 +14,7 @@ struct visit {
 // Works with every hash function, the keyed one included.
 template <class Hasher>
 std::uint64_t bloomery_hash(const visit& v, const Hasher& hasher) noexcept {
-  return bloomery::hash_both(hasher, v.customer, v.day);
+  return bloomery::hash_fields(hasher, v.customer, v.day);
 }
 
 }  // namespace shop

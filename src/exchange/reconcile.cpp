@@ -37,7 +37,7 @@ std::uint64_t random_nonce() {
 
 // Neither side knows it before both have said their nonces.
 std::uint64_t round_seed(std::uint64_t a, std::uint64_t b, std::uint32_t round) {
-  return hash_both(xxh3_hasher(round), std::min(a, b), std::max(a, b));
+  return hash_fields(xxh3_hasher(round), std::min(a, b), std::max(a, b));
 }
 
 // The peer's own word for why it gave up; it needs none of ours.

@@ -7,11 +7,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <limits>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
+#include <utility>
 #include <vector>
 
 namespace shop {
@@ -23,10 +27,13 @@ struct article {
 };
 template <class Hasher>
 std::uint64_t bloomery_hash(const article& a, const Hasher& hasher) {
-  return bloomery::hash_both(hasher, a.name, a.size);
+  return bloomery::hash_fields(hasher, a.name, a.size);
 }
 
 struct unhashed {};
+
+enum class colour : std::uint8_t { red, green = 200 };
+enum level { low = -1, high = 1 };
 
 }  // namespace shop
 
@@ -213,7 +220,6 @@ static_assert(!key_for<char8_t>);
 static_assert(!key_for<char16_t>);
 static_assert(!key_for<char32_t>);
 static_assert(!key_for<wchar_t>);
-static_assert(!key_for<bool>);
 static_assert(!key_for<double>);
 static_assert(!key_for<float>);
 static_assert(!key_for<void*>);
@@ -254,7 +260,7 @@ static_assert(!hasher<shop::unhashed>);
 TEST(CustomKey, IsFoundBesideTheType) {
   const xxh3_hasher h(3);
   const shop::article shirt{.name = "shirt", .size = 42};
-  EXPECT_EQ(hash_key(h, shirt), hash_both(h, std::string_view("shirt"), 42));
+  EXPECT_EQ(hash_key(h, shirt), hash_fields(h, std::string_view("shirt"), 42));
   EXPECT_NE(hash_key(h, shirt), hash_key(h, shop::article{.name = "shirt", .size = 43}));
   EXPECT_NE(hash_key(h, shirt), hash_key(h, shop::article{.name = "skirt", .size = 42}));
 }
@@ -265,23 +271,104 @@ TEST(CustomKey, FollowsTheHashFunctionInUse) {
             1000U + 0xab + 4 + 3);
 }
 
-TEST(HashBoth, DependsOnTheOrder) {
+TEST(HashFields, DependsOnTheOrder) {
   const xxh3_hasher h;
-  EXPECT_NE(hash_both(h, 1, 2), hash_both(h, 2, 1));
-  EXPECT_NE(hash_both(h, "a", "bc"), hash_both(h, "ab", "c"));
-  EXPECT_NE(hash_both(h, 1, 2), hash_key(h, 1));
-  EXPECT_EQ(hash_both(h, std::uint8_t{1}, "x"), hash_both(h, 1LL, std::string("x")));
+  EXPECT_NE(hash_fields(h, 1, 2), hash_fields(h, 2, 1));
+  EXPECT_NE(hash_fields(h, "a", "bc"), hash_fields(h, "ab", "c"));
+  EXPECT_NE(hash_fields(h, 1, 2), hash_key(h, 1));
+  EXPECT_EQ(hash_fields(h, std::uint8_t{1}, "x"), hash_fields(h, 1LL, std::string("x")));
 }
 
 // The hash of the two hashes as 16 bytes, little-endian on every machine.
-TEST(HashBoth, IsFrozen) {
+TEST(HashFields, IsFrozen) {
   const xxh3_hasher h(1);
   std::array<unsigned char, 16> bytes{};
   for (std::size_t i = 0; i < 8; ++i) {
     bytes[i] = static_cast<unsigned char>(h.integer(6) >> (8 * i));
     bytes[8 + i] = static_cast<unsigned char>(h.integer(7) >> (8 * i));
   }
-  EXPECT_EQ(hash_both(h, 6, 7), XXH3_64bits_withSeed(bytes.data(), bytes.size(), 1));
+  EXPECT_EQ(hash_fields(h, 6, 7), XXH3_64bits_withSeed(bytes.data(), bytes.size(), 1));
+}
+
+// The bytes that a key of fields is the hash of: the hashes of the fields, little-endian.
+std::uint64_t hash_of_words(const xxh3_hasher& h, const std::vector<std::uint64_t>& words) {
+  std::vector<unsigned char> bytes;
+  for (const std::uint64_t word : words) {
+    for (std::size_t i = 0; i < 8; ++i)
+      bytes.push_back(static_cast<unsigned char>(word >> (8 * i)));
+  }
+  return h.bytes(bytes.data(), bytes.size());
+}
+
+// ---- enumerators, truth values, pairs, tuples, optionals and paths ----------------------------
+
+static_assert(key_for<bool> && key_for<shop::colour> && key_for<shop::level>);
+static_assert(key_for<std::pair<int, std::string>> && key_for<std::tuple<shop::article>>);
+static_assert(key_for<std::tuple<const int&, std::pair<bool, const char*>>>);
+static_assert(key_for<std::optional<std::string>> && key_for<std::filesystem::path>);
+static_assert(!key_for<std::tuple<>> && !key_for<std::pair<int, double>>);
+static_assert(!key_for<std::tuple<int, char>> && !key_for<std::optional<shop::unhashed>>);
+
+TEST(HashKey, EnumeratorsAndTruthValuesAreTheirNumbers) {
+  const xxh3_hasher h(9);
+  EXPECT_EQ(hash_key(h, shop::colour::green), h.integer(200));
+  EXPECT_EQ(hash_key(h, shop::low), h.integer(all_ones));
+  EXPECT_EQ(hash_key(h, std::byte{7}), h.integer(7));
+  EXPECT_EQ(hash_key(h, false), h.integer(0));
+  EXPECT_EQ(hash_key(h, true), h.integer(1));
+}
+
+TEST(HashKey, PairsAndTuplesAreTheirFields) {
+  const xxh3_hasher h(1);
+  EXPECT_EQ(hash_key(h, std::pair(6, 7)), hash_of_words(h, {h.integer(6), h.integer(7)}));
+  EXPECT_EQ(hash_key(h, std::tuple(6, 7)), hash_key(h, std::pair(6, 7)));
+  EXPECT_EQ(hash_key(h, std::tuple(6, "a", true)), hash_fields(h, 6, "a", true));
+  EXPECT_EQ(hash_key(h, std::tuple(6)), hash_of_words(h, {h.integer(6)}));
+  EXPECT_NE(hash_key(h, std::pair("ab", "c")), hash_key(h, std::pair("a", "bc")));
+  EXPECT_NE(hash_key(h, std::pair("ab", "")), hash_key(h, std::pair("", "ab")));
+  EXPECT_NE(hash_key(h, std::tuple(6)), hash_key(h, 6));
+  EXPECT_NE(hash_key(h, std::tuple(1, std::pair(2, 3))), hash_key(h, std::tuple(1, 2, 3)));
+  EXPECT_NE(hash_key(h, std::pair(std::pair(1, 2), 3)), hash_key(h, std::pair(1, std::pair(2, 3))));
+}
+
+TEST(HashKey, AnOptionalIsItsValueOrNone) {
+  const xxh3_hasher h(1);
+  using text = std::optional<std::string>;
+  EXPECT_EQ(hash_key(h, text("a")), hash_key(h, std::pair(true, "a")));
+  EXPECT_EQ(hash_key(h, text()), hash_key(h, std::tuple(false)));
+  const std::set<std::uint64_t> different = {hash_key(h, text()),
+                                             hash_key(h, text("")),
+                                             hash_key(h, ""),
+                                             hash_key(h, false),
+                                             hash_key(h, text("a")),
+                                             hash_key(h, "a"),
+                                             hash_key(h, std::optional<text>(text()))};
+  EXPECT_EQ(different.size(), 7U);
+}
+
+// Paths that std::filesystem calls equal are the same key, and a path is the same key as its text.
+TEST(HashKey, APathIsItsText) {
+  const xxh3_hasher h(1);
+  using path = std::filesystem::path;
+  EXPECT_EQ(hash_key(h, path("/usr/lib")), hash_key(h, "/usr/lib"));
+  EXPECT_EQ(hash_key(h, path("")), hash_key(h, ""));
+  const std::vector<path> paths = {"/usr/lib", "//usr///lib", "/usr/lib/", "/usr/lib//",
+                                   "usr/lib",  "/usr/./lib",  "///",       "/"};
+  for (const path& a : paths) {
+    for (const path& b : paths) EXPECT_EQ(hash_key(h, a) == hash_key(h, b), a == b) << a << b;
+  }
+}
+
+// The numbers themselves, so that no two mistakes above make up for each other.
+TEST(HashKey, OfComposedKeysIsFrozen) {
+  const xxh3_hasher h(42);
+  EXPECT_EQ(hash_key(h, true), 0xae9f8bb86e3ac431U);
+  EXPECT_EQ(hash_key(h, shop::colour::green), 0x2059ef2cb0158a54U);
+  EXPECT_EQ(hash_key(h, std::pair("ab", 7)), 0x365b8ff742c45157U);
+  EXPECT_EQ(hash_key(h, std::tuple(1, "two", false)), 0x523f2ee2a670c7b0U);
+  EXPECT_EQ(hash_key(h, std::optional<int>(5)), 0xa0494ce659edffadU);
+  EXPECT_EQ(hash_key(h, std::optional<int>()), 0x23a05a4ef635f9e6U);
+  EXPECT_EQ(hash_key(h, std::filesystem::path("/etc//hosts")), 0x3c30ad2c86c3d443U);
 }
 
 // ---- promises ---------------------------------------------------------------------------------
@@ -290,7 +377,7 @@ TEST(HashKey, NeverThrows) {
   const xxh3_hasher h;
   static_assert(noexcept(hash_key(h, std::string_view())));
   static_assert(noexcept(hash_key(h, 1)));
-  static_assert(noexcept(hash_both(h, 1, 2)));
+  static_assert(noexcept(hash_fields(h, 1, 2)));
   static_assert(noexcept(h.bytes(nullptr, 0)));
   static_assert(noexcept(xxh3_hasher(1)));
 }

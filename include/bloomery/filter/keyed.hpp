@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
-#include <ranges>
 #include <span>
 #include <utility>
 
@@ -30,6 +29,18 @@
 #include "bloomery/hash/probe.hpp"
 
 namespace bloomery {
+
+namespace detail {
+
+// The concepts of <ranges>, which takes half as long to compile as all of this.
+template <class Keys>
+using iterator_of = decltype(std::ranges::begin(std::declval<const Keys&>()));
+template <class Keys>
+concept forward_keys = std::forward_iterator<iterator_of<Keys>>;
+template <class Keys>
+concept random_access_keys = std::random_access_iterator<iterator_of<Keys>>;
+
+}  // namespace detail
 
 template <class Filter, hasher Hasher = xxh3_hasher>
 class keyed {
@@ -52,30 +63,30 @@ class keyed {
   // ---- one key --------------------------------------------------------------------------------
 
   // Clang would make a call of each, which takes as long as the rest.
-  template <key_for<Hasher> Key>
+  template <class Key>
   [[gnu::always_inline]] decltype(auto) add(const Key& key) noexcept(never_grows) {
     return filter_.add(hash_key(hasher_, key));
   }
-  template <key_for<Hasher> Key>
+  template <class Key>
   [[gnu::always_inline]] [[nodiscard]] bool contains(const Key& key) const noexcept {
     return filter_.contains(hash_key(hasher_, key));
   }
 
   // As the kind allows: takes the key out again, false when it is surely not in the filter; how
   // often it was added, at most; its value.
-  template <key_for<Hasher> Key>
+  template <class Key>
   bool remove(const Key& key) noexcept
     requires removable<Filter>
   {
     return filter_.remove(hash_key(hasher_, key));
   }
-  template <key_for<Hasher> Key>
+  template <class Key>
   [[nodiscard]] std::uint64_t count(const Key& key) const noexcept
     requires countable<Filter>
   {
     return filter_.count(hash_key(hasher_, key));
   }
-  template <key_for<Hasher> Key>
+  template <class Key>
   [[nodiscard]] auto value(const Key& key) const noexcept
     requires requires(const Filter& f, const hash_type& hash) { f.value(hash); }
   {
@@ -84,10 +95,9 @@ class keyed {
 
   // ---- many keys: any range of keys, hashed a piece at a time ---------------------------------
 
-  template <std::ranges::forward_range Keys>
-    requires key_for<std::ranges::range_value_t<Keys>, Hasher>
+  template <detail::forward_keys Keys>
   void add_batch(const Keys& keys) noexcept(never_grows) {
-    if constexpr (many_integers<std::ranges::iterator_t<const Keys>> &&
+    if constexpr (many_integers<detail::iterator_of<Keys>> &&
                   requires(Filter& f, const mixed_integers& many) { f.add_batch(many); }) {
       filter_.add_batch(hasher_.integers(integers_of(keys)));
       return;
@@ -101,8 +111,7 @@ class keyed {
     }
   }
   // The forms of answer are those of detail/filter/bit_filter.hpp.
-  template <std::ranges::forward_range Keys>
-    requires key_for<std::ranges::range_value_t<Keys>, Hasher>
+  template <detail::forward_keys Keys>
   void contains_bits(const Keys& keys, std::span<std::uint64_t> bitmap) const noexcept {
     if constexpr (hashed_inside<Keys>) {
       filter_.contains_bits(hasher_.integers(integers_of(keys)), bitmap);
@@ -114,18 +123,15 @@ class keyed {
           std::ranges::copy(answers, bitmap.begin() + static_cast<std::ptrdiff_t>(first / 64));
         });
   }
-  template <std::ranges::forward_range Keys>
-    requires key_for<std::ranges::range_value_t<Keys>, Hasher>
+  template <detail::forward_keys Keys>
   void contains_bytes(const Keys& keys, std::span<std::uint8_t> out) const noexcept {
     detail::answer_bytes<piece_of<Keys>>(size_of(keys), out, pieces(keys));
   }
-  template <std::ranges::forward_range Keys>
-    requires key_for<std::ranges::range_value_t<Keys>, Hasher>
+  template <detail::forward_keys Keys>
   [[nodiscard]] std::size_t contains_count(const Keys& keys) const noexcept {
     return detail::answer_count<piece_of<Keys>>(size_of(keys), pieces(keys));
   }
-  template <std::ranges::forward_range Keys>
-    requires key_for<std::ranges::range_value_t<Keys>, Hasher>
+  template <detail::forward_keys Keys>
   std::size_t contains_indexes(const Keys& keys, std::span<std::uint32_t> out) const noexcept {
     return detail::answer_indexes<piece_of<Keys>>(size_of(keys), out, pieces(keys));
   }
@@ -133,9 +139,8 @@ class keyed {
   // ---- many keys, several threads (core/parallel.hpp) -----------------------------------------
 
   // The bits of add_batch. For the filters whose bits do not depend on the order of the keys.
-  template <std::ranges::random_access_range Keys>
-    requires key_for<std::ranges::range_value_t<Keys>, Hasher> &&
-             requires { typename Filter::shared_adder; }
+  template <detail::random_access_keys Keys>
+    requires requires { typename Filter::shared_adder; }
   void add_batch(const Keys& keys, parallel p) {
     typename Filter::shared_adder adder(filter_);
     in_parts(keys, p, [&](auto part, std::size_t) {
@@ -148,15 +153,13 @@ class keyed {
       }
     });
   }
-  template <std::ranges::random_access_range Keys>
-    requires key_for<std::ranges::range_value_t<Keys>, Hasher>
+  template <detail::random_access_keys Keys>
   void contains_bits(const Keys& keys, std::span<std::uint64_t> bitmap, parallel p) const {
     in_parts(keys, p, [&](auto part, std::size_t first) {
       contains_bits(part, bitmap.subspan(first / 64, (size_of(part) + 63) / 64));
     });
   }
-  template <std::ranges::random_access_range Keys>
-    requires key_for<std::ranges::range_value_t<Keys>, Hasher>
+  template <detail::random_access_keys Keys>
   [[nodiscard]] std::size_t contains_count(const Keys& keys, parallel p) const {
     std::atomic<std::size_t> found{0};
     in_parts(keys, p, [&](auto part, std::size_t) { found += contains_count(part); });
@@ -200,7 +203,7 @@ class keyed {
   // And a filter that hashes them on the way.
   template <class Keys>
   static constexpr bool hashed_inside =
-      many_integers<std::ranges::iterator_t<const Keys>> &&
+      many_integers<detail::iterator_of<Keys>> &&
       requires(const Filter& f, const mixed_integers& keys, std::span<std::uint64_t> bitmap) {
         f.contains_bits(keys, bitmap);
       };
@@ -256,7 +259,8 @@ class keyed {
       const auto first = static_cast<std::size_t>(i) * part;
       const auto at = [&](std::size_t index) {
         return std::ranges::begin(keys) +
-               static_cast<std::ranges::range_difference_t<Keys>>(std::min(index, count));
+               static_cast<std::iter_difference_t<detail::iterator_of<Keys>>>(
+                   std::min(index, count));
       };
       work(part_of<decltype(at(first))>{at(first), at(first + part)}, first);
     });

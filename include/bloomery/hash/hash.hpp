@@ -7,22 +7,25 @@
 //
 //     template <class Hasher>
 //     std::uint64_t bloomery_hash(const point& p, const Hasher& hasher) {
-//       return bloomery::hash_both(hasher, p.x, p.y);
+//       return bloomery::hash_fields(hasher, p.x, p.y);
 //     }
 //
 // and it is found by argument-dependent lookup.
 #pragma once
 
+#include <algorithm>
 #include <array>
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
-#include <ranges>
+#include <iterator>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 // Inlined, because the call would cost more than the hash of a short key.
 #ifndef XXH_INLINE_ALL
@@ -37,74 +40,9 @@
 
 #include "bloomery/core/shape.hpp"
 #include "bloomery/detail/core/arithmetic.hpp"
+#include "bloomery/hash/hash_spec.hpp"
 
 namespace bloomery {
-
-// Part of the file format; a number never changes its meaning.
-enum class hash_id : std::uint16_t {
-  none = 0,         // the caller brought 64-bit hashes of its own
-  xxh3 = 1,         // XXH3 for bytes, mix64 for integers
-  siphash = 2,      // SipHash-2-4 with a secret key
-  salted_sha1 = 3,  // k digests of salt + key, the first 32 bits of each
-  md5 = 4,          // the four 32-bit words of one MD5 digest (Squid's cache digests)
-};
-
-[[nodiscard]] constexpr std::string_view hash_name(hash_id id) noexcept {
-  switch (id) {
-    case hash_id::none:
-      return "none";
-    case hash_id::xxh3:
-      return "xxh3";
-    case hash_id::siphash:
-      return "siphash";
-    case hash_id::salted_sha1:
-      return "sha1";
-    case hash_id::md5:
-      return "md5";
-  }
-  return "unknown";
-}
-
-// What the strings are that were hashed, where they are not simply the user's keys: a filter of
-// passwords asked for a password as if it were a word would give a wrong answer. Part of the file
-// format like hash_id.
-enum class key_rule : std::uint8_t {
-  plain = 0,            // the keys as they are
-  password = 1,         // lists/password.hpp: passwords,
-  near_password = 2,    // passwords and what is left of them without one character,
-  password_digest = 3,  // SHA-1 digests of passwords
-  word = 4,             // lists/dictionary.hpp
-  block_list = 5,       // lists/blocklist.hpp: addresses, domains and URLs
-};
-
-// As in "the filter is one of ...".
-[[nodiscard]] constexpr std::string_view rule_name(key_rule rule) noexcept {
-  switch (rule) {
-    case key_rule::plain:
-      return "plain keys";
-    case key_rule::password:
-      return "passwords";
-    case key_rule::near_password:
-      return "passwords within one edit";
-    case key_rule::password_digest:
-      return "digests of passwords";
-    case key_rule::word:
-      return "words of a dictionary";
-    case key_rule::block_list:
-      return "a block list";
-  }
-  return "unknown";
-}
-
-// Which function of a family, over what: what a file stores of its hash.
-struct hash_spec {
-  hash_id id = hash_id::none;
-  key_rule rule = key_rule::plain;
-  std::uint64_t seed = 0;
-  std::uint64_t key_id = 0;  // names the secret key of a keyed hash without telling it
-
-  friend bool operator==(const hash_spec&, const hash_spec&) = default;
-};
 
 // What a foreign scheme has instead of a 64-bit hash: a word for each probe. A fixed array, so that
 // hashing never allocates; only the first `probes` words mean anything.
@@ -194,13 +132,28 @@ concept text_key =
     std::convertible_to<const T&, std::string_view> && !std::same_as<T, std::nullptr_t>;
 
 template <class T>
-concept bytes_key =
-    !text_key<T> && std::ranges::contiguous_range<const T> && std::ranges::sized_range<const T> &&
-    byte_like<std::remove_cv_t<std::ranges::range_value_t<const T>>>;
+concept bytes_key = !text_key<T> && requires(const T& key) {
+  std::ranges::begin(key);
+  std::ranges::size(key);
+  requires byte_like<std::remove_cvref_t<decltype(*std::ranges::data(key))>>;
+};
 
-// Neither bool nor characters: f.add('a') is far more often a slip than a wish.
+// Numbers, truth values and enumerators, but no characters: f.add('a') is far more often a slip
+// than a wish.
 template <class T>
-concept integer_key = std::integral<T> && !std::same_as<T, bool> && !character<T>;
+concept integer_key = (std::integral<T> || std::is_enum_v<T>)&&!character<T>;
+
+// A std::filesystem::path, known by its members because the header that defines it takes longer to
+// compile than all of Bloomery's own.
+template <class T>
+concept path_key = requires(const T& key) {
+  { key.native() } noexcept -> std::same_as<const std::string&>;
+  key.lexically_normal();
+};
+
+// How a type says that it is made of other keys; the second argument is the hash function.
+template <class T, class Hasher>
+inline constexpr bool composed_key = false;
 
 template <class T, class Hasher>
 concept custom_key = requires(const T& key, const Hasher& h) {
@@ -210,14 +163,53 @@ concept custom_key = requires(const T& key, const Hasher& h) {
 }  // namespace detail
 
 template <class T, class Hasher = xxh3_hasher>
-concept key_for = detail::text_key<T> || detail::bytes_key<T> || detail::integer_key<T> ||
-                  detail::custom_key<T, Hasher>;
+concept key_for =
+    detail::text_key<T> || detail::bytes_key<T> || detail::integer_key<T> || detail::path_key<T> ||
+    detail::composed_key<T, Hasher> || detail::custom_key<T, Hasher>;
 
-// The one place where a key becomes a hash. Strings, views and ranges of bytes with the same bytes
-// have the same hash; so have integers of the same value, whatever their type (a negative number is
-// its 64-bit two's complement). An integer and its decimal text are different keys.
-template <hasher Hasher, key_for<Hasher> Key>
+namespace detail {
+
+// Fields have to have 64-bit hashes, so that they can be hashed again.
+template <class Hasher, class... Fields>
+inline constexpr bool are_fields = std::same_as<typename Hasher::result_type, std::uint64_t> &&
+                                   (key_for<std::remove_cvref_t<Fields>, Hasher> && ...);
+
+template <class First, class Second, class Hasher>
+inline constexpr bool composed_key<std::pair<First, Second>, Hasher> =
+    are_fields<Hasher, First, Second>;
+template <class First, class... Rest, class Hasher>
+inline constexpr bool composed_key<std::tuple<First, Rest...>, Hasher> =
+    are_fields<Hasher, First, Rest...>;
+template <class Value, class Hasher>
+inline constexpr bool composed_key<std::optional<Value>, Hasher> = are_fields<Hasher, Value>;
+
+// The hash of a path, in which several separators in a row mean one: equal paths are equal keys.
+template <class Hasher>
+typename Hasher::result_type hash_path(const Hasher& h, std::string text) {
+  text.erase(
+      std::unique(text.begin(), text.end(), [](char a, char b) { return a == '/' && b == '/'; }),
+      text.end());
+  return h.bytes(text.data(), text.size());
+}
+
+}  // namespace detail
+
+template <hasher Hasher, class... Fields>
+[[nodiscard]] std::uint64_t hash_fields(const Hasher& h, const Fields&... fields) noexcept;
+
+// The one place where a key becomes a hash. What has the same bytes below is the same key, whatever
+// its type; the encoding is part of the file format (docs/format.md) and never changes.
+//   strings, views, ranges of bytes   the bytes
+//   integers, enumerators, bool       the 64-bit number, a negative one in two's complement: not
+//                                     the key that is its decimal text
+//   std::filesystem::path             the bytes of its text, with one / for several in a row
+//   std::pair, std::tuple             the hashes of the fields, 8 bytes each: hash_fields
+//   std::optional                     as the tuple (true, value), or as (false) without a value
+template <hasher Hasher, class Key>
 [[nodiscard]] typename Hasher::result_type hash_key(const Hasher& h, const Key& key) noexcept {
+  static_assert(key_for<Key, Hasher>,
+                "This type is no key for this hash function. Write a function bloomery_hash(const "
+                "Key&, const Hasher&) beside it; see bloomery/hash/hash.hpp.");
   if constexpr (detail::custom_key<Key, Hasher>) {
     return bloomery_hash(key, h);
   } else if constexpr (detail::integer_key<Key>) {
@@ -225,19 +217,28 @@ template <hasher Hasher, key_for<Hasher> Key>
   } else if constexpr (detail::text_key<Key>) {
     const std::string_view text = key;
     return h.bytes(text.data(), text.size());
-  } else {
+  } else if constexpr (detail::bytes_key<Key>) {
     return h.bytes(std::ranges::data(key), std::ranges::size(key));
+  } else if constexpr (detail::path_key<Key>) {
+    const std::string& text = key.native();
+    if (text.find("//") != std::string::npos) return detail::hash_path(h, text);
+    return h.bytes(text.data(), text.size());
+  } else if constexpr (requires { key.has_value(); }) {
+    return key.has_value() ? hash_fields(h, true, *key) : hash_fields(h, false);
+  } else if constexpr (detail::composed_key<Key, Hasher>) {
+    return [&]<std::size_t... I>(std::index_sequence<I...>) {
+      return hash_fields(h, std::get<I>(key)...);
+    }(std::make_index_sequence<std::tuple_size_v<Key>>{});
   }
 }
 
-// For keys of two fields: the hash of both hashes, in this order. Nest it for more fields.
-template <hasher Hasher, key_for<Hasher> First, key_for<Hasher> Second>
-  requires std::same_as<typename Hasher::result_type, std::uint64_t>
-[[nodiscard]] std::uint64_t hash_both(const Hasher& h, const First& first,
-                                      const Second& second) noexcept {
-  const std::array<std::uint64_t, 2> both = {detail::little_endian(hash_key(h, first)),
-                                             detail::little_endian(hash_key(h, second))};
-  return h.bytes(both.data(), sizeof both);
+// For keys of several fields: the hash of their hashes, in this order. ("ab", "c") and ("a", "bc")
+// are different keys.
+template <hasher Hasher, class... Fields>
+[[nodiscard]] std::uint64_t hash_fields(const Hasher& h, const Fields&... fields) noexcept {
+  const std::array<std::uint64_t, sizeof...(Fields)> hashes = {
+      detail::little_endian(hash_key(h, fields))...};
+  return h.bytes(hashes.data(), sizeof hashes);
 }
 
 }  // namespace bloomery
