@@ -18,6 +18,7 @@
 #include "bloomery/format/delta.hpp"
 #include "bloomery/format/file.hpp"
 #include "bloomery/format/image.hpp"
+#include "bloomery/format/stream.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "bloomery/hash/pairwise.hpp"
 #include "bloomery/hash/probe.hpp"

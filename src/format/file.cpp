@@ -13,6 +13,7 @@
 #include <system_error>
 #include <vector>
 
+#include "image_pieces.hpp"
 #include "log_file.hpp"
 
 namespace bloomery {
@@ -329,17 +330,8 @@ void write_image(atomic_file& file, const image_header& header,
 
 void write_image(atomic_file& file, const image_header& header,
                  std::span<const std::span<const std::uint64_t>> parts) {
-  std::uint64_t words = 0;
-  for (const auto part : parts) words += part.size();
-  if (words != bit_array::words_for(header.planned.shape.bits)) {
-    detail::throw_bad_argument("the number of words", words,
-                               detail::to_text(bit_array::words_for(header.planned.shape.bits)));
-  }
-  image_writer writer(header);
-  for (const auto part : parts) writer.pass(part);
-  file.append(writer.header());
-  for (const auto part : parts) file.append(std::as_bytes(part));
-  file.append(writer.checksums());
+  detail::for_each_piece_of_image(header, parts,
+                                  [&](std::span<const std::byte> bytes) { file.append(bytes); });
 }
 
 namespace detail {

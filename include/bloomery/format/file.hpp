@@ -157,6 +157,11 @@ class image_stream {
 namespace detail {
 
 template <storable Filter>
+image_header header_of(const Filter& f, const hash_spec& hash) {
+  return {.planned = f.planned(), .hash = hash, .keys = f.keys()};
+}
+
+template <storable Filter>
 auto parts_of(const Filter& f) {
   if constexpr (requires { f.parts(); }) {
     return f.parts();
@@ -172,8 +177,7 @@ auto parts_of(const Filter& f) {
 template <storable Filter>
 void save(const Filter& hashes, const std::filesystem::path& path, const hash_spec& hash = {}) {
   atomic_file file(path);
-  const image_header header{.planned = hashes.planned(), .hash = hash, .keys = hashes.keys()};
-  write_image(file, header, detail::parts_of(hashes));
+  write_image(file, detail::header_of(hashes, hash), detail::parts_of(hashes));
   file.commit();
 }
 
@@ -188,41 +192,43 @@ namespace detail {
 void check_match(const image_header& header, filter_kind kind, probe_scheme scheme,
                  const hash_spec& hash);
 
+template <class Keyed>
+using view_of = keyed<typename Keyed::filter_type::view, typename Keyed::hasher_type>;
+
+// The filter in an image, as a view of its words.
+template <class Keyed>
+[[nodiscard]] view_of<Keyed> view_in(const image_view& image,
+                                     const typename Keyed::hasher_type& hasher) {
+  using filter_type = typename Keyed::filter_type;
+  const image_header& h = image.header();
+  check_match(h, filter_type::kind, filter_type::scheme, hasher.spec());
+  return view_of<Keyed>(typename filter_type::view(h.planned, image.words(), h.keys), hasher);
+}
+template <class Keyed>
+  requires seeded_hasher<typename Keyed::hasher_type>
+[[nodiscard]] view_of<Keyed> view_in(const image_view& image) {
+  return view_in<Keyed>(image, typename Keyed::hasher_type(image.header().hash.seed));
+}
+
 }  // namespace detail
 
 // A mapped filter: a view together with the mapping that it needs.
 template <class Keyed>
 class mapped {
  public:
-  using filter_type = typename Keyed::filter_type;
-  using hasher_type = typename Keyed::hasher_type;
-  using view_type = keyed<typename filter_type::view, hasher_type>;
+  using view_type = detail::view_of<Keyed>;
 
-  // The hash function follows from the seed in the file ...
-  explicit mapped(const std::filesystem::path& path)
-    requires seeded_hasher<hasher_type>
-      : mapped(image_file(path)) {}
-  // ... or has a secret key, which the caller brings.
-  mapped(const std::filesystem::path& path, const hasher_type& hasher)
-      : mapped(image_file(path), hasher) {}
+  // The hash function follows from the seed in the file, or has a secret key, which the caller
+  // brings.
+  template <class... Hasher>
+  explicit mapped(const std::filesystem::path& path, const Hasher&... hasher)
+      : file_(path), view_(detail::view_in<Keyed>(file_.image(), hasher...)) {}
 
   const view_type& operator*() const noexcept { return view_; }
   const view_type* operator->() const noexcept { return &view_; }
   [[nodiscard]] const image_file& file() const noexcept { return file_; }
 
  private:
-  explicit mapped(image_file file)
-      : file_(std::move(file)),
-        view_(view_of(file_.image(), hasher_type(file_.image().header().hash.seed))) {}
-  mapped(image_file file, const hasher_type& hasher)
-      : file_(std::move(file)), view_(view_of(file_.image(), hasher)) {}
-
-  static view_type view_of(const image_view& image, const hasher_type& hasher) {
-    const image_header& h = image.header();
-    detail::check_match(h, filter_type::kind, filter_type::scheme, hasher.spec());
-    return view_type(typename filter_type::view(h.planned, image.words(), h.keys), hasher);
-  }
-
   image_file file_;
   view_type view_;
 };
