@@ -123,9 +123,10 @@ std::vector<std::byte> diff(const filter_version& from, const filter_version& to
     }
   }
   std::vector<std::byte> out;
-  const byte_sink sink = [&](std::span<const std::byte> bytes) {
+  const auto take = [&](std::span<const std::byte> bytes) {
     out.insert(out.end(), bytes.begin(), bytes.end());
   };
+  const byte_sink sink(take);
   container_writer writer(image_form::delta, sink);
   put_fixed64(writer.buffer(), image_name(from.header, from.words));
   put_fixed64(writer.buffer(), image_name(to.header, to.words));

@@ -421,8 +421,8 @@ void text_index_builder::save(const std::filesystem::path& path) {
   const std::lock_guard lock(mutex_);
   const layout all = plan_layout();
   atomic_file file(path);
-  const byte_sink sink = [&](std::span<const std::byte> bytes) { file.append(bytes); };
-  writer(*this, all, sink).write();
+  const auto append = [&](std::span<const std::byte> bytes) { file.append(bytes); };
+  writer(*this, all, byte_sink(append)).write();
   file.commit();
 }
 

@@ -6,50 +6,40 @@
 // The bits and the answers are those of one thread.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <exception>
-#include <mutex>
-#include <thread>
-#include <vector>
 
 namespace bloomery {
 
 struct parallel {
   unsigned threads = 0;  // 0: one for each core
 
-  [[nodiscard]] unsigned count() const noexcept {
-    return threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
-  }
+  [[nodiscard]] unsigned count() const noexcept;
 };
 
 namespace detail {
 
-// Calls work(state, i) for every i below `count`, in any order, with a state for each thread. The
-// first exception ends all and is thrown again here.
+// What one thread does: takes numbers from `next` until there are no more.
+using thread_loop = void (*)(void* context, std::atomic<std::uint64_t>& next);
+
+// Runs the loop in several threads, this one among them. The first exception ends all and is thrown
+// again here.
+void run_threads(parallel p, std::uint64_t count, thread_loop loop, void* context);
+
+// Calls work(state, i) for every i below `count`, in any order, with a state for each thread.
 template <class MakeState, class Work>
 void in_parallel(parallel p, std::uint64_t count, MakeState make_state, Work work) {
-  std::atomic<std::uint64_t> next{0};
-  std::mutex mutex;
-  std::exception_ptr failure;
-  const auto loop = [&] {
-    try {
-      auto state = make_state();
-      for (std::uint64_t i = next++; i < count; i = next++) work(state, i);
-    } catch (...) {
-      next = count;
-      const std::lock_guard lock(mutex);
-      if (!failure) failure = std::current_exception();
-    }
+  auto loop = [&](std::atomic<std::uint64_t>& next) {
+    auto state = make_state();
+    for (std::uint64_t i = next++; i < count; i = next++) work(state, i);
   };
-  {
-    std::vector<std::jthread> helpers;
-    const std::uint64_t wanted = std::min<std::uint64_t>(p.count(), count);
-    for (std::uint64_t t = 1; t < wanted; ++t) helpers.emplace_back(loop);
-    loop();
-  }
-  if (failure) std::rethrow_exception(failure);
+  using context_type = decltype(loop);
+  run_threads(
+      p, count,
+      [](void* context, std::atomic<std::uint64_t>& next) {
+        (*static_cast<context_type*>(context))(next);
+      },
+      &loop);
 }
 
 // The same without a state.

@@ -1,0 +1,40 @@
+#include "bloomery/core/parallel.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace bloomery {
+
+unsigned parallel::count() const noexcept {
+  return threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
+}
+
+namespace detail {
+
+void run_threads(parallel p, std::uint64_t count, thread_loop loop, void* context) {
+  std::atomic<std::uint64_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
+  const auto guarded = [&] {
+    try {
+      loop(context, next);
+    } catch (...) {
+      next = count;
+      const std::lock_guard lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
+  };
+  {
+    std::vector<std::jthread> helpers;
+    const std::uint64_t wanted = std::min<std::uint64_t>(p.count(), count);
+    for (std::uint64_t t = 1; t < wanted; ++t) helpers.emplace_back(guarded);
+    guarded();
+  }
+  if (failure) std::rethrow_exception(failure);
+}
+
+}  // namespace detail
+}  // namespace bloomery
