@@ -4,6 +4,7 @@
 
 #include <array>
 #include <atomic>
+#include <concepts>
 #include <cstdint>
 #include <cstdlib>
 #include <forward_list>
@@ -15,6 +16,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bloomery/filter/fuse.hpp"
 #include "filter/samples.hpp"
 
 #ifdef BLOOMERY_HAS_CRYPTO
@@ -140,6 +142,36 @@ TEST(keyed, takes_types_with_a_hash_of_their_own) {
   EXPECT_FALSE(f.contains(shop::point{.x = 3, .y = "z"}));
   const std::list<shop::point> points = {{.x = 3, .y = "y"}, {.x = 5, .y = ""}};
   EXPECT_EQ(f.contains_count(points), 1U);
+}
+
+// ---- made from keys ---------------------------------------------------------------------------
+
+TEST(keyed, is_made_from_a_list_of_keys) {
+  const filter fruit{"apples", "pears and plums"};
+  EXPECT_EQ(fruit.keys(), 2U);
+  EXPECT_TRUE(fruit.contains("apples") && fruit.contains("pears and plums"));
+  const filter numbers({1, 2, 3}, 0.0001, 5);
+  EXPECT_EQ(numbers.filter().planned().fpr_target, 0.0001);
+  EXPECT_EQ(numbers.hash_function().spec().seed, 5U);
+  EXPECT_EQ(numbers.contains_count(std::vector{1, 2, 3}), 3U);
+  const filter copy{fruit};
+  EXPECT_EQ(copy.keys(), 2U) << "a filter is no key";
+}
+
+TEST(keyed, takes_its_size_from_a_range) {
+  const std::vector<std::string> words = names(5000);
+  const filter f(words, 0.001);
+  EXPECT_EQ(f.filter().shape(), filter({.keys = 5000, .fpr = 0.001}).filter().shape());
+  EXPECT_EQ(f.contains_count(words), 5000U);
+  const std::list<int> numbers = {1, 2, 3};
+  EXPECT_EQ(filter(numbers).filter().planned().keys, 3U);
+  EXPECT_EQ(filter(std::vector<int>()).keys(), 0U);
+  const keyed<fuse_filter> archive(words, 0.001);
+  EXPECT_EQ(archive.keys(), 5000U);
+  EXPECT_EQ(archive.contains_count(words), 5000U);
+  static_assert(!std::constructible_from<filter, std::string>);  // a range of characters
+  static_assert(!std::constructible_from<filter, std::vector<double>>);
+  static_assert(!std::constructible_from<filter_view, std::vector<int>>);
 }
 
 TEST(keyed, refuses_what_is_rarely_meant_as_a_key) {

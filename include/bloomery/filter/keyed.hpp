@@ -4,6 +4,8 @@
 //     f.add("apples");
 //     f.contains("mango");    // false, or with probability 1 % true
 //
+//     bloomery::filter fruit{"apples", "pears"};    // or all keys of a range: filter f(keys, 0.001);
+//
 // Takes strings, views, spans of bytes, integers and your own types (hash/hash.hpp), hashes each
 // key once and never allocates for it. Wraps owners, views and concurrent handles alike: a call
 // exists when the wrapped type has it.
@@ -15,12 +17,15 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <iterator>
 #include <memory>
 #include <span>
 #include <utility>
+#include <vector>
 
 #include "bloomery/core/parallel.hpp"
+#include "bloomery/core/sizing.hpp"
 #include "bloomery/detail/filter/batch.hpp"
 #include "bloomery/detail/filter/bit_filter.hpp"
 #include "bloomery/filter/blocked.hpp"
@@ -40,6 +45,12 @@ concept forward_keys = std::forward_iterator<iterator_of<Keys>>;
 template <class Keys>
 concept random_access_keys = std::random_access_iterator<iterator_of<Keys>>;
 
+// A static filter is made of all hashes at once, any other from its options.
+template <class Filter>
+concept static_kind = std::constructible_from<Filter, const plan&, std::span<const std::uint64_t>>;
+template <class Filter>
+concept makeable = static_kind<Filter> || (updatable<Filter> && requires { Filter(options{}); });
+
 }  // namespace detail
 
 template <class Filter, hasher Hasher = xxh3_hasher>
@@ -52,6 +63,19 @@ class keyed {
   explicit keyed(const options& o)
     requires seeded_hasher<Hasher>
       : filter_(o), hasher_(o.seed) {}
+  // Exactly these keys, of a range or a list: the size follows from how many they are. The kinds
+  // that are built from all keys at once are made this way too.
+  template <detail::forward_keys Keys>
+    requires detail::makeable<Filter> && seeded_hasher<Hasher> &&
+             key_for<std::iter_value_t<detail::iterator_of<Keys>>, Hasher>
+  explicit keyed(const Keys& keys, double fpr = 0.01, std::uint64_t seed = 0)
+      : keyed(make(keys, fpr, Hasher(seed)), Hasher(seed)) {
+    if constexpr (updatable<Filter>) add_batch(keys);
+  }
+  template <key_for<Hasher> Key>
+    requires detail::makeable<Filter> && seeded_hasher<Hasher>
+  keyed(std::initializer_list<Key> keys, double fpr = 0.01, std::uint64_t seed = 0)
+      : keyed(std::span(keys.begin(), keys.size()), fpr, seed) {}
   // Throws errc::mismatch when the hash has fewer words than the filter has probes.
   explicit keyed(Filter inner, Hasher h = Hasher{})
       : filter_(std::move(inner)), hasher_(std::move(h)) {
@@ -221,6 +245,20 @@ class keyed {
   template <class Keys>
   static std::span<const std::uint64_t> integers_of(const Keys& keys) noexcept {
     return integers_at(std::ranges::begin(keys), size_of(keys));
+  }
+
+  // A filter for this many keys; the static kinds have them already.
+  template <class Keys>
+  static Filter make(const Keys& keys, double fpr, const Hasher& h) {
+    const std::uint64_t count = std::max<std::uint64_t>(1, size_of(keys));
+    if constexpr (detail::static_kind<Filter>) {
+      std::vector<std::uint64_t> hashes;
+      hashes.reserve(size_of(keys));
+      for (const auto& key : keys) hashes.push_back(hash_key(h, key));
+      return Filter(sizing::make_plan({.kind = Filter::kind, .keys = count, .fpr = fpr}), hashes);
+    } else {
+      return Filter(options{.keys = count, .fpr = fpr});
+    }
   }
 
   // Hashes the next `count` keys and moves the iterator past them.
