@@ -16,8 +16,8 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/version.hpp"
 #include "cli/args/command.hpp"
-#include "cli/args/common.hpp"
 #include "cli/args/help.hpp"
+#include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -43,7 +43,7 @@ struct section {
 void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
   using namespace bloomery::cli;
   const std::vector<section> sections = {
-      {"Make and change filters", {add_build, add_change, add_compact, add_map}},
+      {"Make and change filters", {add_build, add_add, add_remove, add_compact, add_map}},
       {"Ask", {add_check, add_count}},
       {"Work on streams", {add_dedup, add_top}},
       {"Look inside", {add_info, add_verify, add_explain}},
@@ -58,11 +58,11 @@ void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
 #ifdef BLOOMERY_HAS_TEXT
       {"Search texts", {add_index, add_search}},
 #endif
-      {"Combine", {add_sets}},
-      {"Send", {add_wire}},
+      {"Combine", {add_merge, add_intersect, add_fold, add_compare}},
+      {"Send", {add_pack, add_unpack, add_diff, add_patch}},
       {"Two hosts", {add_reconcile, add_join}},
 #ifdef BLOOMERY_HAS_HIREDIS
-      {"Use Redis", {add_push, add_redis}},
+      {"Use Redis", {add_push, add_pull, add_redis}},
 #endif
       {"Plan and measure", {add_plan, add_bench}},
   };
@@ -73,8 +73,8 @@ void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
     for (std::size_t i = before; i < verbs.size(); ++i) verbs[i]->group(s.title);
   };
   for (const section& s : sections) add(s);
-  add_help(app, status);
-  add_completion(app, status);
+  add_help(app);
+  add_completion(app);
 }
 
 // What CLI11 found wrong, where to read more, and what may have been meant.
@@ -129,7 +129,7 @@ int run(int argc, char** argv) {
                                    BLOOMERY_VERSION_MINOR, BLOOMERY_VERSION_PATCH),
                        "Show the version");
   app.require_subcommand(1);
-  int status = exit_error;
+  int status = bloomery::cli::exit_success;
   bloomery::cli::command tool(app);
   add_verbs(app, tool, status);
   app.footer(

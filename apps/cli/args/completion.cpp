@@ -9,8 +9,8 @@
 #include <array>
 #include <memory>
 
-#include "cli/args/common.hpp"
 #include "cli/args/help.hpp"
+#include "cli/output/report.hpp"
 #include "cli/verbs/verbs.hpp"
 
 namespace bloomery::cli {
@@ -288,7 +288,7 @@ complete -c bloomery -f
 
 }  // namespace
 
-void add_completion(CLI::App& app, int& status) {
+void add_completion(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
   CLI::App* verb = app.add_subcommand("completion", "Print a script that completes this tool")
                        ->group(about_the_tool);
@@ -302,11 +302,10 @@ void add_completion(CLI::App& app, int& status) {
       "Example:\n  source <(bloomery completion bash)     # in ~/.bashrc\n"
       "  source <(bloomery completion zsh)      # in ~/.zshrc, after compinit\n"
       "  bloomery completion fish | source      # in ~/.config/fish/config.fish");
-  verb->callback([shell, &app, &status] {
+  verb->callback([shell, &app] {
     write_output(*shell == "bash"  ? bash_script(app)
                  : *shell == "zsh" ? zsh_script(app)
                                    : fish_script(app));
-    status = exit_success;
   });
 }
 

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "bloomery/core/error.hpp"
-#include "cli/args/common.hpp"
+#include "cli/output/report.hpp"
 #include "cli/verbs/verbs.hpp"
 
 namespace bloomery::cli {
@@ -220,20 +220,19 @@ const CLI::App& find_verb(const CLI::App& root, const std::vector<std::string>& 
   return *found;
 }
 
-void add_help(CLI::App& app, int& status) {
+void add_help(CLI::App& app) {
   auto words = std::make_shared<std::vector<std::string>>();
   CLI::App* verb =
       app.add_subcommand("help", "Show this list, or the help of a verb")->group(about_the_tool);
   verb->add_option("VERB", *words, "The verb, such as build, or map get")->type_name("");
   verb->footer("Example:\n  bloomery help\n  bloomery help build\n  bloomery help map get");
-  verb->callback([words, &app, &status] {
+  verb->callback([words, &app] {
     const CLI::App& found = find_verb(app, *words);
     std::string name;
     for (const CLI::App* part = &found; part != nullptr; part = part->get_parent()) {
       name.insert(0, part->get_name() + (name.empty() ? "" : " "));
     }
     write_output(app.get_formatter()->make_help(&found, name, CLI::AppFormatMode::Normal));
-    status = exit_success;
   });
 }
 

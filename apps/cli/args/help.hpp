@@ -33,7 +33,7 @@ const CLI::App& find_verb(const CLI::App& root, const std::vector<std::string>& 
 
 // The verbs that know about the others.
 inline constexpr const char* about_the_tool = "This tool";
-void add_help(CLI::App& app, int& status);
-void add_completion(CLI::App& app, int& status);
+void add_help(CLI::App& app);
+void add_completion(CLI::App& app);
 
 }  // namespace bloomery::cli

@@ -1,12 +1,6 @@
 #include "cli/input/keys.hpp"
 
-#include <fmt/format.h>
-
 #include <chrono>
-
-#include "bloomery/core/error.hpp"
-#include "bloomery/format/file.hpp"
-#include "cli/args/common.hpp"
 
 namespace bloomery::cli {
 
@@ -39,26 +33,6 @@ void hash_in_order(const any_hasher& hash, key_source& source, unsigned threads,
         turns.in_turn(c.sequence, [&] { take(hashes); });
       },
       [&] { turns.cancel(); });
-}
-
-any_filter change_file(const std::string& path, const std::string& key_file, key_form form,
-                       const std::function<bool(any_filter&)>& change) {
-  // Two at once would each write what it read plus its own changes, and the later one would win.
-  const file_lock lock(path);
-  if (is_packed(mapped_file(path).bytes())) {
-    throw error(errc::unsupported, fmt::format("{}: it is packed; unpack it first", path));
-  }
-  any_filter f = load_filter(path, key_file, form);
-  f.advance(clock_now());
-  bool changed = false;
-  try {
-    changed = change(f);
-  } catch (const error& e) {
-    if (e.code() != errc::unsupported) throw;
-    throw error(e.code(), fmt::format("{}: {}", path, e.what()));
-  }
-  if (changed) f.save(path);
-  return f;
 }
 
 std::uint64_t clock_now() {

@@ -20,11 +20,6 @@ void add_keys(any_filter& f, key_source& source, unsigned threads);
 void hash_in_order(const any_hasher& hash, key_source& source, unsigned threads,
                    const std::function<void(std::span<const std::uint64_t>)>& take);
 
-// Changes a filter file: locks it, loads it, lets `change` work and saves what is there then.
-// Nothing is written when `change` throws or returns false.
-any_filter change_file(const std::string& path, const std::string& key_file, key_form form,
-                       const std::function<bool(any_filter&)>& change);
-
 // Seconds since 1970, the clock of filters that forget.
 std::uint64_t clock_now();
 

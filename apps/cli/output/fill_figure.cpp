@@ -10,7 +10,7 @@
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/core/sizing_sketch.hpp"
 #include "bloomery/filter/windowed.hpp"
-#include "cli/args/common.hpp"
+#include "cli/input/filters.hpp"
 #include "cli/output/text.hpp"
 
 namespace bloomery::cli {

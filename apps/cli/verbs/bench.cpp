@@ -8,9 +8,10 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/measure/floor.hpp"
-#include "cli/args/common.hpp"
+#include "cli/args/options.hpp"
 #include "cli/output/chart.hpp"
 #include "cli/output/progress.hpp"
+#include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/bench_runs.hpp"
 #include "cli/verbs/verbs.hpp"
@@ -176,7 +177,7 @@ void run_bench(const bench_options& o) {
 
 }  // namespace
 
-void add_bench(command& app, int& status) {
+void add_bench(command& app, int& /*status*/) {
   auto o = std::make_shared<bench_options>();
   command* verb = app.add_subcommand(
       "bench", "Measure this machine: its memory's floor and the speed of every kind");
@@ -193,10 +194,7 @@ void add_bench(command& app, int& status) {
   add_quiet(*verb, o->quiet);
   verb->footer(
       "Example:\n  bloomery bench\n  bloomery bench --kind blocked --keys 100M --threads 2");
-  verb->callback([o, &status] {
-    run_bench(*o);
-    status = exit_success;
-  });
+  verb->callback([o] { run_bench(*o); });
 }
 
 }  // namespace bloomery::cli

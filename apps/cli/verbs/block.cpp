@@ -9,8 +9,10 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/lists/blocklist.hpp"
 #include "bloomery/lists/source_counter.hpp"
-#include "cli/args/common.hpp"
+#include "cli/args/options.hpp"
+#include "cli/input/filters.hpp"
 #include "cli/input/source.hpp"
+#include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -309,7 +311,7 @@ int run_check(const log_options& o) {
   return totals.sums.selected > 0 ? exit_success : exit_no_match;
 }
 
-void add_block_build(command& block, int& status) {
+void add_block_build(command& block) {
   auto o = std::make_shared<list_options>();
   command* verb = block.add_subcommand("build", "Build a filter of block lists");
   verb->add_option("-o,--output", o->path, "The filter file to write")->required()->type_name("F");
@@ -327,10 +329,7 @@ void add_block_build(command& block, int& status) {
       "Lists hold addresses, ranges, domains and URLs, one a line; hosts files and rules of ad "
       "blockers are understood too.\n\n"
       "Example:\n  bloomery block build -o blocked.bloom drop.txt hosts.txt");
-  verb->callback([o, &status] {
-    run_build(*o);
-    status = exit_success;
-  });
+  verb->callback([o] { run_build(*o); });
 }
 
 void add_block_check(command& block, int& status) {
@@ -366,7 +365,7 @@ void add_block_check(command& block, int& status) {
 void add_block(command& app, int& status) {
   command* block = app.add_subcommand("block", "Block lists: build one, check a log against it");
   block->require_subcommand(1);
-  add_block_build(*block, status);
+  add_block_build(*block);
   add_block_check(*block, status);
   block->footer(
       "Example:\n  bloomery block build -o blocked.bloom drop.txt hosts.txt\n"

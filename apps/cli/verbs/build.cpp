@@ -14,9 +14,11 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/format/sliced_build.hpp"
-#include "cli/args/common.hpp"
+#include "cli/args/options.hpp"
+#include "cli/input/filters.hpp"
 #include "cli/input/keys.hpp"
 #include "cli/input/source.hpp"
+#include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -342,7 +344,7 @@ void add_kind_options(command& verb, build_options& o) {
 
 }  // namespace
 
-void add_build(command& app, int& status) {
+void add_build(command& app, int& /*status*/) {
   auto o = std::make_shared<build_options>();
   command* verb = app.add_subcommand("build", "Build a filter from keys, one a line");
   verb->add_option("-o,--output", o->output, "The filter file to write")
@@ -388,10 +390,9 @@ void add_build(command& app, int& status) {
       "  zcat urls.gz | bloomery build -o urls.bloom --fpr 0.1%\n"
       "  bloomery build --kind ribbon -o archive.bloom urls.txt\n"
       "  bloomery build --kind windowed --window 1h --keys 1M -o seen.bloom first.txt");
-  verb->callback([o, &status] {
+  verb->callback([o] {
     check_options(*o);
     builder(*o).run();
-    status = exit_success;
   });
 }
 

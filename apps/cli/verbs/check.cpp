@@ -3,9 +3,11 @@
 
 #include <atomic>
 
-#include "cli/args/common.hpp"
+#include "cli/args/options.hpp"
+#include "cli/input/filters.hpp"
 #include "cli/input/keys.hpp"
 #include "cli/input/source.hpp"
+#include "cli/output/report.hpp"
 #include "cli/verbs/verbs.hpp"
 
 namespace bloomery::cli {

@@ -4,9 +4,11 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/filter/scalable.hpp"
 #include "bloomery/format/file.hpp"
-#include "cli/args/common.hpp"
+#include "cli/args/options.hpp"
+#include "cli/input/filters.hpp"
 #include "cli/input/keys.hpp"
 #include "cli/input/source.hpp"
+#include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -62,7 +64,7 @@ void run_compact(const compact_options& o) {
 
 }  // namespace
 
-void add_compact(command& app, int& status) {
+void add_compact(command& app, int& /*status*/) {
   auto o = std::make_shared<compact_options>();
   command* verb =
       app.add_subcommand("compact", "Make one filter of a scalable filter's layers, from its keys");
@@ -78,10 +80,7 @@ void add_compact(command& app, int& status) {
       "asked for\n"
       "and about half the size.\n\n"
       "Example:\n  bloomery compact -o urls.bloom grown.bloom urls.txt");
-  verb->callback([o, &status] {
-    run_compact(*o);
-    status = exit_success;
-  });
+  verb->callback([o] { run_compact(*o); });
 }
 
 }  // namespace bloomery::cli

@@ -7,9 +7,11 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
-#include "cli/args/common.hpp"
+#include "cli/args/options.hpp"
+#include "cli/input/filters.hpp"
 #include "cli/input/keys.hpp"
 #include "cli/input/source.hpp"
+#include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -181,7 +183,7 @@ class dedup {
 
 }  // namespace
 
-void add_dedup(command& app, int& status) {
+void add_dedup(command& app, int& /*status*/) {
   auto o = std::make_shared<dedup_options>();
   command* verb =
       app.add_subcommand("dedup", "Print each line the first time it is seen, in little memory");
@@ -206,10 +208,7 @@ void add_dedup(command& app, int& status) {
       "  bloomery dedup --column mail --resume seen.bloom --save seen.bloom tuesday.csv >> "
       "new.csv\n"
       "  tail -f events.log | bloomery dedup --window 1h --keys 10M");
-  verb->callback([o, &status] {
-    dedup(*o).run();
-    status = exit_success;
-  });
+  verb->callback([o] { dedup(*o).run(); });
 }
 
 }  // namespace bloomery::cli

@@ -12,8 +12,10 @@
 #include "bloomery/filter/counting.hpp"
 #include "bloomery/filter/partitioned.hpp"
 #include "bloomery/filter/shard.hpp"
-#include "cli/args/common.hpp"
+#include "cli/args/options.hpp"
+#include "cli/input/filters.hpp"
 #include "cli/input/keys.hpp"
+#include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 

@@ -4,10 +4,12 @@
 #include <algorithm>
 
 #include "bloomery/core/error.hpp"
-#include "cli/args/common.hpp"
+#include "cli/args/options.hpp"
+#include "cli/input/filters.hpp"
 #include "cli/input/keys.hpp"
 #include "cli/output/fill_figure.hpp"
 #include "cli/output/plot.hpp"
+#include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -117,7 +119,7 @@ void run_info(const info_options& o) {
 
 }  // namespace
 
-void add_info(command& app, int& status) {
+void add_info(command& app, int& /*status*/) {
   auto o = std::make_shared<info_options>();
   command* verb = app.add_subcommand("info", "Say what a filter file is");
   verb->add_option("F", o->path, "The filter file")->required()->type_name("");
@@ -128,10 +130,7 @@ void add_info(command& app, int& status) {
   verb->footer(
       "Example:\n  bloomery info words.bloom\n  bloomery info --json words.bloom | jq .fpr_now\n"
       "  bloomery info --plot - words.bloom");
-  verb->callback([o, &status] {
-    run_info(*o);
-    status = exit_success;
-  });
+  verb->callback([o] { run_info(*o); });
 }
 
 }  // namespace bloomery::cli

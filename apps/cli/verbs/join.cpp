@@ -11,8 +11,9 @@
 #include <thread>
 
 #include "bloomery/core/error.hpp"
-#include "cli/args/common.hpp"
+#include "cli/args/options.hpp"
 #include "cli/input/csv_table.hpp"
+#include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 

@@ -8,9 +8,11 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
-#include "cli/args/common.hpp"
+#include "cli/args/options.hpp"
+#include "cli/input/filters.hpp"
 #include "cli/input/keys.hpp"
 #include "cli/input/source.hpp"
+#include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -194,7 +196,7 @@ int run_set(const map_options& o) {
   return done > 0 ? exit_success : exit_no_match;
 }
 
-void add_map_build(command& map, int& status) {
+void add_map_build(command& map) {
   auto o = std::make_shared<map_options>();
   command* verb = map.add_subcommand("build", "Build a map from lines of key, tab and number");
   verb->add_option("-o,--output", o->path, "The file to write")->required()->type_name("F");
@@ -207,10 +209,7 @@ void add_map_build(command& map, int& status) {
   verb->add_flag("--json", o->json, "Print what was built as JSON");
   add_input_options(*verb, o->input);
   verb->footer("Example:\n  bloomery map build -o sizes.bloom sizes.tsv");
-  verb->callback([o, &status] {
-    run_build(*o);
-    status = exit_success;
-  });
+  verb->callback([o] { run_build(*o); });
 }
 
 }  // namespace
@@ -218,7 +217,7 @@ void add_map_build(command& map, int& status) {
 void add_map(command& app, int& status) {
   command* map = app.add_subcommand("map", "Values for keys: build a map, ask it, change values");
   map->require_subcommand(1);
-  add_map_build(*map, status);
+  add_map_build(*map);
   auto asked = std::make_shared<map_options>();
   command* get =
       map->add_subcommand("get", "Print the keys that have a value, a tab and the value");

@@ -8,8 +8,10 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/lists/password.hpp"
-#include "cli/args/common.hpp"
+#include "cli/args/options.hpp"
+#include "cli/input/filters.hpp"
 #include "cli/input/source.hpp"
+#include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 #ifdef BLOOMERY_HAS_CRYPTO
@@ -179,7 +181,7 @@ int run_pam(const passwd_options& o) {
   return found ? exit_no_match : exit_success;
 }
 
-void add_passwd_build(command& passwd, int& status) {
+void add_passwd_build(command& passwd) {
   auto o = std::make_shared<passwd_options>();
   command* verb = passwd.add_subcommand("build", "Build a filter of forbidden passwords");
   verb->add_option("-o,--output", o->path, "The filter file to write")->required()->type_name("F");
@@ -201,10 +203,7 @@ void add_passwd_build(command& passwd, int& status) {
   verb->footer(
       "Example:\n  bloomery passwd build -o forbidden.bloom --distance 1 words.txt\n"
       "  bloomery passwd build -o breached.bloom --format sha1 pwned-passwords.txt");
-  verb->callback([o, &status] {
-    run_build(*o);
-    status = exit_success;
-  });
+  verb->callback([o] { run_build(*o); });
 }
 
 }  // namespace
@@ -212,7 +211,7 @@ void add_passwd_build(command& passwd, int& status) {
 void add_passwd(command& app, int& status) {
   command* passwd = app.add_subcommand("passwd", "Forbidden passwords: build a list, ask it");
   passwd->require_subcommand(1);
-  add_passwd_build(*passwd, status);
+  add_passwd_build(*passwd);
   auto asked = std::make_shared<passwd_options>();
   command* check = passwd->add_subcommand("check", "Print the passwords that are on the list");
   check->add_option("F", asked->path, "The filter file to ask")->required()->type_name("");

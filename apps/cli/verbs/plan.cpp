@@ -5,9 +5,10 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
-#include "cli/args/common.hpp"
+#include "cli/args/options.hpp"
 #include "cli/output/plan_figure.hpp"
 #include "cli/output/plot.hpp"
+#include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -186,7 +187,7 @@ void run_plan(const plan_options& o) {
 
 }  // namespace
 
-void add_plan(command& app, int& status) {
+void add_plan(command& app, int& /*status*/) {
   auto o = std::make_shared<plan_options>();
   command* verb = app.add_subcommand("plan", "Compare the sizes of every kind before building one");
   verb->add_option("--keys", o->keys, "Number of keys: 1000, 1e9, 64k, 2.5M, 10G")
@@ -208,10 +209,7 @@ void add_plan(command& app, int& status) {
   verb->footer(
       "Example:\n  bloomery plan --keys 1e9 --fpr 0.1%\n  bloomery plan --keys 7M --bytes 8M\n"
       "  bloomery plan --keys 7M --plot plan.svg");
-  verb->callback([o, &status] {
-    run_plan(*o);
-    status = exit_success;
-  });
+  verb->callback([o] { run_plan(*o); });
 }
 
 }  // namespace bloomery::cli

@@ -11,8 +11,9 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/format/file.hpp"
-#include "cli/args/common.hpp"
+#include "cli/args/options.hpp"
 #include "cli/input/source.hpp"
+#include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -239,7 +240,7 @@ void run_remote(const reconcile_verb& o) {
 
 }  // namespace
 
-void add_reconcile(command& app, int& status) {
+void add_reconcile(command& app, int& /*status*/) {
   auto o = std::make_shared<reconcile_verb>();
   command* verb = app.add_subcommand(
       "reconcile", "Print the lines that only one of two hosts or files has, for few bytes");
@@ -278,13 +279,12 @@ void add_reconcile(command& app, int& status) {
       "Example:\n  bloomery reconcile monday.txt tuesday.txt\n"
       "  bloomery reconcile --listen 0.0.0.0:4711 -o all.txt mine.txt      # one host\n"
       "  bloomery reconcile --connect there:4711 -o all.txt mine.txt       # the other");
-  verb->callback([o, &status] {
+  verb->callback([o] {
     if (o->listen.empty() && o->connect.empty()) {
       run_local(*o);
     } else {
       run_remote(*o);
     }
-    status = exit_success;
   });
 }
 

@@ -9,8 +9,9 @@
 #include <mutex>
 
 #include "bloomery/core/error.hpp"
-#include "cli/args/common.hpp"
+#include "cli/args/options.hpp"
 #include "cli/input/source.hpp"
+#include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/redis/shards.hpp"
 #include "cli/verbs/verbs.hpp"
@@ -219,10 +220,7 @@ void add_redis(command& app, int& status) {
   add_input_options(*add, o->input);
   add->footer(
       "Example:\n  bloomery redis add --cluster 10.0.0.1:7000 seen --keys 1G --fpr 0.1% urls.txt");
-  add->callback([o, &status] {
-    run_add(*o);
-    status = exit_success;
-  });
+  add->callback([o] { run_add(*o); });
   auto asked = std::make_shared<redis_options>();
   command* check = redis->add_subcommand("check", "Print the lines that are probably in it");
   add_shared_options(*check, *asked);

@@ -8,8 +8,9 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/parallel.hpp"
 #include "bloomery/search/text_index.hpp"
-#include "cli/args/common.hpp"
+#include "cli/args/options.hpp"
 #include "cli/input/documents.hpp"
+#include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 

@@ -5,9 +5,11 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/text/speller.hpp"
-#include "cli/args/common.hpp"
+#include "cli/args/options.hpp"
+#include "cli/input/filters.hpp"
 #include "cli/input/text_blocks.hpp"
 #include "cli/input/word_lists.hpp"
+#include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -117,7 +119,7 @@ void run_build(const spell_build_options& o) {
   }
 }
 
-void add_spell_build(command& spell, bool& built, int& status) {
+void add_spell_build(command& spell, bool& built) {
   auto o = std::make_shared<spell_build_options>();
   command* verb = spell.add_subcommand("build", "Make a dictionary filter");
   verb->add_option("-o,--output", o->path, "The filter file to write")->required()->type_name("F");
@@ -135,10 +137,9 @@ void add_spell_build(command& spell, bool& built, int& status) {
   add_quiet(*verb, o->quiet);
   verb->footer(
       "Example:\n  bloomery spell build -o en.bloom /usr/share/hunspell/en_US.dic names.txt");
-  verb->callback([o, &built, &status] {
+  verb->callback([o, &built] {
     built = true;
     run_build(*o);
-    status = exit_success;
   });
 }
 
@@ -160,7 +161,7 @@ void add_spell(command& app, int& status) {
   spell->add_flag("--suggest", o->suggest, "A tab, and words one edit away, after each word");
   spell->add_flag("--json", o->json, "Print the words, their places and numbers as JSON");
   add_quiet(*spell, o->quiet);
-  add_spell_build(*spell, *built, status);
+  add_spell_build(*spell, *built);
   spell->footer(
       "Exit status: 0 when there are unknown words, 1 when there are none, 2 after an error.\n"
       "A text called build is ./build.\n\n"

@@ -3,9 +3,10 @@
 
 #include "bloomery/format/file.hpp"
 #include "bloomery/sketch/top_k.hpp"
-#include "cli/args/common.hpp"
+#include "cli/args/options.hpp"
 #include "cli/input/keys.hpp"
 #include "cli/input/source.hpp"
+#include "cli/output/report.hpp"
 #include "cli/verbs/verbs.hpp"
 
 namespace bloomery::cli {

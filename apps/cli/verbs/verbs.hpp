@@ -1,5 +1,5 @@
-// The verbs of the tool, each in a source of its own. A verb adds its options and help to the app
-// and sets the exit status when it runs.
+// The verbs of the tool, each in a source of its own. A verb adds its options and help to the app.
+// The exit status is that of success; a verb that has another one sets it when it runs.
 #pragma once
 
 #include "cli/args/command.hpp"
@@ -12,7 +12,8 @@ inline constexpr int exit_no_match = 1;
 inline constexpr int exit_error = 2;
 
 void add_build(command& app, int& status);
-void add_change(command& app, int& status);  // add, remove
+void add_add(command& app, int& status);
+void add_remove(command& app, int& status);
 void add_check(command& app, int& status);
 void add_dedup(command& app, int& status);
 void add_count(command& app, int& status);
@@ -23,7 +24,10 @@ void add_explain(command& app, int& status);
 void add_info(command& app, int& status);
 void add_verify(command& app, int& status);
 void add_plan(command& app, int& status);
-void add_sets(command& app, int& status);  // merge, intersect, fold, compare
+void add_merge(command& app, int& status);
+void add_intersect(command& app, int& status);
+void add_fold(command& app, int& status);
+void add_compare(command& app, int& status);
 void add_passwd(command& app, int& status);
 void add_block(command& app, int& status);
 void add_spell(command& app, int& status);   // needs bloomery::text
@@ -32,8 +36,12 @@ void add_search(command& app, int& status);  // likewise
 void add_bench(command& app, int& status);
 void add_reconcile(command& app, int& status);
 void add_join(command& app, int& status);
-void add_push(command& app, int& status);   // push, pull; needs hiredis
+void add_push(command& app, int& status);   // needs hiredis
+void add_pull(command& app, int& status);   // likewise
 void add_redis(command& app, int& status);  // likewise
-void add_wire(command& app, int& status);   // pack, unpack, diff, patch
+void add_pack(command& app, int& status);
+void add_unpack(command& app, int& status);
+void add_diff(command& app, int& status);
+void add_patch(command& app, int& status);
 
 }  // namespace bloomery::cli

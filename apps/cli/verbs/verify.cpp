@@ -1,7 +1,9 @@
 // bloomery verify: every checksum of a filter file.
 #include <fmt/format.h>
 
-#include "cli/args/common.hpp"
+#include "cli/args/options.hpp"
+#include "cli/input/filters.hpp"
+#include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -32,7 +34,7 @@ void run_verify(const verify_options& o) {
 
 }  // namespace
 
-void add_verify(command& app, int& status) {
+void add_verify(command& app, int& /*status*/) {
   auto o = std::make_shared<verify_options>();
   command* verb = app.add_subcommand("verify", "Check every checksum of a filter file");
   verb->add_option("F", o->path, "The filter file")->required()->type_name("");
@@ -40,10 +42,7 @@ void add_verify(command& app, int& status) {
   add_threads(*verb, o->threads);
   add_quiet(*verb, o->quiet);
   verb->footer("Example:\n  bloomery verify words.bloom");
-  verb->callback([o, &status] {
-    run_verify(*o);
-    status = exit_success;
-  });
+  verb->callback([o] { run_verify(*o); });
 }
 
 }  // namespace bloomery::cli

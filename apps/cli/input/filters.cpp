@@ -1,0 +1,138 @@
+#include "cli/input/filters.hpp"
+
+#include <fmt/format.h>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/format/file.hpp"
+#include "cli/input/keys.hpp"
+#ifdef BLOOMERY_HAS_CRYPTO
+#include "bloomery/crypto/digest.hpp"
+#include "bloomery/crypto/siphash.hpp"
+#endif
+
+namespace bloomery::cli {
+
+namespace {
+
+#ifdef BLOOMERY_HAS_CRYPTO
+std::shared_ptr<const any_hasher> keyed_hasher(const std::string& key_file, key_form form) {
+  if (key_file.empty()) {
+    throw error(
+        errc::bad_argument,
+        "siphash needs a secret key; make one with 'openssl rand -hex 16 > KEY' and give it "
+        "with --key-file KEY");
+  }
+  return erase(siphash_hasher(read_key_file(key_file)), form);
+}
+#endif
+
+}  // namespace
+
+bool makes_digests(std::string_view name) {
+  return name == hash_name(hash_id::salted_sha1) || name == hash_name(hash_id::md5);
+}
+
+std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64_t seed,
+                                              const std::string& key_file, std::uint32_t probes,
+                                              key_form form) {
+  if (name != hash_name(hash_id::xxh3) && seed != 0) {
+    throw error(errc::bad_argument, fmt::format("the hash {} takes no --seed", name));
+  }
+  if (name != hash_name(hash_id::siphash) && !key_file.empty()) {
+    throw error(errc::bad_argument,
+                fmt::format("the hash {} takes no --key-file; did you mean --hash siphash?", name));
+  }
+  if (name == hash_name(hash_id::xxh3)) return erase(xxh3_hasher(seed), form);
+#ifdef BLOOMERY_HAS_CRYPTO
+  if (name == hash_name(hash_id::siphash)) return keyed_hasher(key_file, form);
+  if (name == hash_name(hash_id::salted_sha1)) return erase(salted_sha1_hasher(probes), form);
+  if (name == hash_name(hash_id::md5)) return erase(md5_hasher(), form);
+#endif
+  static_cast<void>(probes);
+  throw error(errc::unsupported, fmt::format("this program was built without the hash {}", name));
+}
+
+namespace {
+
+std::string_view verb_of(key_rule rule) {
+  switch (rule) {
+    case key_rule::plain:
+      return "check";
+    case key_rule::password:
+    case key_rule::near_password:
+    case key_rule::password_digest:
+      return "passwd check";
+    case key_rule::word:
+      return "spell --dictionary";
+    case key_rule::block_list:
+      return "block check";
+  }
+  return "";
+}
+
+std::shared_ptr<const any_hasher> hasher_of(const image_header& header, const std::string& key_file,
+                                            key_form form) {
+  if (header.hash.rule != key_rule::plain) {
+    throw error(errc::mismatch,
+                fmt::format("it is a filter of {}; ask it with 'bloomery {}'",
+                            rule_name(header.hash.rule), verb_of(header.hash.rule)));
+  }
+  if (header.hash.id == hash_id::none) {
+    throw error(errc::unsupported,
+                "its hashes come from a program that hashes by rules of its own; ask it there");
+  }
+  if (header.hash.id == hash_id::siphash && key_file.empty()) {
+    throw error(errc::mismatch, "it was made with a secret key; give the key with --key-file");
+  }
+  return make_hasher(hash_name(header.hash.id), header.hash.seed, key_file,
+                     header.planned.shape.probes, form);
+}
+
+// Gives the filter its hash function. Errors of the library name the file; these do not yet.
+any_filter with_hasher(any_filter f, const std::string& path, const std::string& key_file,
+                       key_form form) {
+  try {
+    f.use(hasher_of(f.header(), key_file, form));
+  } catch (const error& e) {
+    throw error(e.code(), fmt::format("{}: {}", path, e.what()));
+  }
+  return f;
+}
+
+}  // namespace
+
+any_filter open_filter(const std::string& path, const std::string& key_file, key_form form) {
+  return with_hasher(any_filter::open(path), path, key_file, form);
+}
+
+any_filter load_filter(const std::string& path, const std::string& key_file, key_form form) {
+  return with_hasher(any_filter::load(path), path, key_file, form);
+}
+
+void require(bool ability, const any_filter& f, const std::string& path, std::string_view what) {
+  if (ability) return;
+  throw error(errc::unsupported,
+              fmt::format("{}: a {} filter {}", path, kind_name(f.shape().kind), what));
+}
+
+any_filter change_file(const std::string& path, const std::string& key_file, key_form form,
+                       const std::function<bool(any_filter&)>& change) {
+  // Two at once would each write what it read plus its own changes, and the later one would win.
+  const file_lock lock(path);
+  if (is_packed(mapped_file(path).bytes())) {
+    throw error(errc::unsupported, fmt::format("{}: it is packed; unpack it first", path));
+  }
+  any_filter f = load_filter(path, key_file, form);
+  f.advance(clock_now());
+  bool changed = false;
+  try {
+    changed = change(f);
+  } catch (const error& e) {
+    if (e.code() != errc::unsupported) throw;
+    throw error(e.code(), fmt::format("{}: {}", path, e.what()));
+  }
+  if (changed) f.save(path);
+  return f;
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,33 @@
+// bloomery patch: the next version of a filter from its change.
+#include "cli/verbs/wire.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+void run_patch(const wire_options& o) {
+  const any_filter from = open_verified(o.first, o.threads);
+  const mapped_file delta(o.second);
+  const unpacked_filter to =
+      naming(o.second, [&] { return patch(from.version(), delta.bytes(), most_bits(o)); });
+  atomic_file file(o.output);
+  write_image(file, to.header, to.words.words());
+  file.commit();
+  report_written(o, to.header);
+}
+
+}  // namespace
+
+void add_patch(command& app, int& /*status*/) {
+  auto o = std::make_shared<wire_options>();
+  command* verb = add_wire_verb(app, "patch", "Apply a delta to the version that it starts from",
+                                "The filter file to write", o);
+  verb->add_option("OLD", o->first, "The old version")->required()->type_name("");
+  verb->add_option("D", o->second, "The delta")->required()->type_name("");
+  add_limit(*verb, o);
+  add_threads(*verb, o->threads);
+  verb->footer("Example:\n  bloomery patch -o tuesday.bloom monday.bloom today.delta");
+  verb->callback([o] { run_patch(*o); });
+}
+
+}  // namespace bloomery::cli

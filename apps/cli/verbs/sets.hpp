@@ -1,0 +1,100 @@
+// What merge, intersect, fold and compare share: filters as sets.
+#pragma once
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/format/combine.hpp"
+#include "cli/args/options.hpp"
+#include "cli/input/filters.hpp"
+#include "cli/output/report.hpp"
+#include "cli/output/text.hpp"
+#include "cli/verbs/verbs.hpp"
+
+namespace bloomery::cli {
+
+struct set_options {
+  std::string output;
+  std::vector<std::string> paths;
+  std::uint64_t divisor = 2;
+  unsigned threads = 1;
+  bool quiet = false;
+  bool json = false;
+};
+
+// Runs `step`; what it throws then names the two files that do not go together.
+template <class Step>
+void name_both(const std::string& first, const std::string& second, const Step& step) {
+  try {
+    step();
+  } catch (const error& e) {
+    throw error(e.code(), fmt::format("{} and {}: {}", first, second, e.what()));
+  }
+}
+
+// Every one verified, and all of them alike. Filters that grow differ in size all the time; whether
+// they can be merged is seen then.
+inline std::vector<any_filter> open_alike(const std::vector<std::string>& paths, unsigned threads) {
+  std::vector<any_filter> filters;
+  for (const std::string& path : paths) {
+    filters.push_back(any_filter::open(path));
+    filters.back().verify(threads);
+    require(abilities_of(filters.back().shape().kind).merge, filters.back(), path,
+            "cannot be combined with others");
+    const filter_kind first_kind = filters.front().shape().kind;
+    if (abilities_of(first_kind).grow && filters.back().shape().kind == first_kind) continue;
+    name_both(paths.front(), path,
+              [&] { check_combinable(filters.front().header(), filters.back().header()); });
+  }
+  return filters;
+}
+
+// Says what was made, and warns when its rate is above what the parts were asked for.
+inline void report_set(const set_options& o) {
+  if (o.quiet && !o.json) return;
+  const any_filter f = any_filter::open(o.output);
+  if (!o.quiet) {
+    print_summary(o.output, f);
+    const double target = f.planned().fpr_target;
+    const double now = f.fpr();
+    if (target > 0 && now > target) {
+      tell("bloomery: warning: the fpr of {} is {} now, above the {} asked for\n", o.output,
+           as_rate(now), as_rate(target));
+    }
+  }
+  if (o.json) print_json(info_json(f, std::filesystem::file_size(o.output)));
+}
+
+// Word by word, for filters of bits.
+inline void combine_words(const set_options& o, const std::vector<any_filter>& filters,
+                          set_operation operation) {
+  std::vector<filter_version> parts;
+  parts.reserve(filters.size());
+  for (const any_filter& f : filters) parts.push_back(f.version());
+  atomic_file file(o.output);
+  combine(file, parts, operation);
+  file.commit();
+  report_set(o);
+}
+
+inline command* add_set_verb(command& app, const char* name, const char* purpose,
+                             const std::shared_ptr<set_options>& o, int filters) {
+  command* verb = app.add_subcommand(name, purpose);
+  verb->add_option("-o,--output", o->output, "The filter file to write")
+      ->required()
+      ->type_name("F");
+  verb->add_option("FILTER", o->paths, "Filter files; packed ones too")
+      ->required()
+      ->expected(filters)
+      ->type_name("");
+  verb->add_flag("--json", o->json, "Print what was made as JSON");
+  add_threads(*verb, o->threads);
+  add_quiet(*verb, o->quiet);
+  return verb;
+}
+
+}  // namespace bloomery::cli
