@@ -11,28 +11,8 @@ void add_keys(any_filter& f, key_source& source, unsigned threads) {
                    [&](const chunk& c) { alone ? f.add(c.keys) : f.add_concurrent(c.keys); });
     return;
   }
-  turnstile turns;
-  for_each_chunk(
-      source, threads,
-      [&](const chunk& c) {
-        std::vector<std::uint64_t> hashes(c.keys.size());
-        f.hasher()->hash(c.keys, hashes);
-        turns.in_turn(c.sequence, [&] { f.add_hashes(hashes, c.keys); });
-      },
-      [&] { turns.cancel(); });
-}
-
-void hash_in_order(const any_hasher& hash, key_source& source, unsigned threads,
-                   const std::function<void(std::span<const std::uint64_t>)>& take) {
-  turnstile turns;
-  for_each_chunk(
-      source, threads,
-      [&](const chunk& c) {
-        std::vector<std::uint64_t> hashes(c.keys.size());
-        hash.hash(c.keys, hashes);
-        turns.in_turn(c.sequence, [&] { take(hashes); });
-      },
-      [&] { turns.cancel(); });
+  hash_in_order(*f.hasher(), source, threads,
+                [&](const chunk& c, auto hashes) { f.add_hashes(hashes, c.keys); });
 }
 
 std::uint64_t clock_now() {

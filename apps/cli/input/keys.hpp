@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <span>
-#include <string>
+#include <vector>
 
 #include "bloomery/format/any_filter.hpp"
 #include "cli/input/source.hpp"
@@ -16,9 +15,17 @@ namespace bloomery::cli {
 // for any number of threads.
 void add_keys(any_filter& f, key_source& source, unsigned threads);
 
-// Hashes all keys in parallel; take(hashes) gets them a chunk at a time, in the order of the input.
-void hash_in_order(const any_hasher& hash, key_source& source, unsigned threads,
-                   const std::function<void(std::span<const std::uint64_t>)>& take);
+// Hashes all keys in parallel; take(chunk, hashes) gets them a chunk at a time, in the order of the
+// input.
+template <class Take>
+void hash_in_order(const any_hasher& hash, key_source& source, unsigned threads, Take take) {
+  for_each_chunk_in_order(source, threads, [&](const chunk& c, auto in_turn) {
+    thread_local std::vector<std::uint64_t> hashes;
+    hashes.resize(c.keys.size());
+    hash.hash(c.keys, hashes);
+    in_turn([&] { take(c, std::span<const std::uint64_t>(hashes)); });
+  });
+}
 
 // Seconds since 1970, the clock of filters that forget.
 std::uint64_t clock_now();

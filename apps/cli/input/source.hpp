@@ -127,4 +127,15 @@ void for_each_chunk(key_source& source, unsigned threads, Work work) {
   for_each_chunk(source, threads, work, [] {});
 }
 
+// Runs work(chunk, in_turn) in all threads. What it gives to in_turn is done by one thread at a
+// time, in the order of the input.
+template <class Work>
+void for_each_chunk_in_order(key_source& source, unsigned threads, Work work) {
+  turnstile turns;
+  for_each_chunk(
+      source, threads,
+      [&](const chunk& c) { work(c, [&](auto rest) { turns.in_turn(c.sequence, rest); }); },
+      [&] { turns.cancel(); });
+}
+
 }  // namespace bloomery::cli

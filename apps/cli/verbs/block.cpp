@@ -248,25 +248,21 @@ log_totals check_log(const block_list& list, const log_options& o, key_source& s
   const auto start = std::chrono::steady_clock::now();
   log_totals totals;
   source_counter counter(std::max(1U, o.top));
-  turnstile turns;
-  for_each_chunk(
-      source, o.input.threads,
-      [&](const chunk& c) {
-        const log_chunk asked(list, c);
-        std::string text;
-        const log_chunk::outcome sums = asked.write(o, confirmed, text);
-        const auto sources = o.top > 0 ? asked.sources() : std::vector<ip_address>{};
-        turns.in_turn(c.sequence, [&] {
-          write_output(text);
-          for (const ip_address& a : sources) counter.add(a);
-          totals.lines += c.records.size();
-          totals.things += asked.things();
-          totals.sums.selected += sums.selected;
-          totals.sums.found += sums.found;
-          totals.sums.false_alarms += sums.false_alarms;
-        });
-      },
-      [&] { turns.cancel(); });
+  for_each_chunk_in_order(source, o.input.threads, [&](const chunk& c, auto in_turn) {
+    const log_chunk asked(list, c);
+    std::string text;
+    const log_chunk::outcome sums = asked.write(o, confirmed, text);
+    const auto sources = o.top > 0 ? asked.sources() : std::vector<ip_address>{};
+    in_turn([&] {
+      write_output(text);
+      for (const ip_address& a : sources) counter.add(a);
+      totals.lines += c.records.size();
+      totals.things += asked.things();
+      totals.sums.selected += sums.selected;
+      totals.sums.found += sums.found;
+      totals.sums.false_alarms += sums.false_alarms;
+    });
+  });
   if (o.top > 0) totals.top = counter.top();
   totals.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return totals;

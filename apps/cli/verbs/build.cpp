@@ -220,7 +220,7 @@ void builder::fill_spool(std::uint32_t partitions) {
   meter_.relabel("hashing");
   spool_.emplace(spool_directory(), partitions, spool_memory);
   hash_in_order(*hasher_, source_, o_.input.threads,
-                [&](std::span<const std::uint64_t> hashes) { spool(hashes); });
+                [&](const chunk&, auto hashes) { spool(hashes); });
 }
 
 void builder::spool(std::span<const std::uint64_t> hashes) {
@@ -273,7 +273,7 @@ void builder::build_static() {
   std::vector<std::uint64_t> hashes;
   if (fits) {
     meter_.relabel("hashing");
-    hash_in_order(*hasher_, source_, o_.input.threads, [&](std::span<const std::uint64_t> piece) {
+    hash_in_order(*hasher_, source_, o_.input.threads, [&](const chunk&, auto piece) {
       hashes.insert(hashes.end(), piece.begin(), piece.end());
     });
   } else {

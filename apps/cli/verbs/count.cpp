@@ -26,33 +26,29 @@ int run_count(const count_options& o) {
   require(f.can().count, f, o.path, "cannot count; build it with --kind count-min");
   progress meter("counting", o.input.show().unless(true));
   key_source source(o.input.paths, o.input.records, meter);
-  turnstile turns;
   std::uint64_t keys = 0;
   std::uint64_t found = 0;
   std::uint64_t total = 0;
-  for_each_chunk(
-      source, o.input.threads,
-      [&](const chunk& c) {
-        std::vector<std::uint64_t> counts(c.keys.size());
-        f.count(c.keys, counts);
-        std::string text;
-        std::uint64_t sum = 0;
-        std::uint64_t present = 0;
-        for (std::size_t i = 0; i < c.keys.size(); ++i) {
-          sum += counts[i];
-          present += counts[i] != 0 ? 1U : 0U;
-          if (o.json) continue;
-          append_readable(text, c.keys[i], o.input.records);
-          text.append(fmt::format("\t{}", counts[i])).append(o.input.records.line_end());
-        }
-        turns.in_turn(c.sequence, [&] {
-          keys += c.keys.size();
-          found += present;
-          total += sum;
-          write_output(text);
-        });
-      },
-      [&] { turns.cancel(); });
+  for_each_chunk_in_order(source, o.input.threads, [&](const chunk& c, auto in_turn) {
+    std::vector<std::uint64_t> counts(c.keys.size());
+    f.count(c.keys, counts);
+    std::string text;
+    std::uint64_t sum = 0;
+    std::uint64_t present = 0;
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
+      sum += counts[i];
+      present += counts[i] != 0 ? 1U : 0U;
+      if (o.json) continue;
+      append_readable(text, c.keys[i], o.input.records);
+      text.append(fmt::format("\t{}", counts[i])).append(o.input.records.line_end());
+    }
+    in_turn([&] {
+      keys += c.keys.size();
+      found += present;
+      total += sum;
+      write_output(text);
+    });
+  });
   if (o.json) print_json({{"keys", keys}, {"found", found}, {"sum", total}});
   return found > 0 ? exit_success : exit_no_match;
 }

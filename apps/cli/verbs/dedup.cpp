@@ -76,16 +76,8 @@ class dedup {
         source_(o.input.paths, o.input.records, meter_) {}
 
   void run() {
-    turnstile turns;
-    for_each_chunk(
-        source_, o_.input.threads,
-        [&](const chunk& c) {
-          thread_local std::vector<std::uint64_t> hashes;
-          hashes.resize(c.keys.size());
-          filter_.hasher()->hash(c.keys, hashes);
-          turns.in_turn(c.sequence, [&] { take(c, hashes); });
-        },
-        [&] { turns.cancel(); });
+    hash_in_order(*filter_.hasher(), source_, o_.input.threads,
+                  [&](const chunk& c, auto hashes) { take(c, hashes); });
     meter_.clear();
     if (!o_.save.empty()) filter_.save(o_.save);
     report();

@@ -81,34 +81,30 @@ class line_counter {
 pairs read_pairs(const any_hasher& hash, key_source& source, unsigned threads) {
   pairs all;
   line_counter lines;
-  turnstile turns;
-  for_each_chunk(
-      source, threads,
-      [&](const chunk& c) {
-        std::vector<std::string_view> keys;
-        std::vector<std::uint64_t> values;
-        keys.reserve(c.keys.size());
-        values.reserve(c.keys.size());
-        std::optional<std::string_view> bad;
-        for (const std::string_view line : c.keys) {
-          const std::optional<key_and_value> pair = split_pair(line);
-          if (!pair) {
-            bad = line;
-            break;
-          }
-          keys.push_back(pair->key);
-          values.push_back(pair->value);
-        }
-        std::vector<std::uint64_t> hashes(keys.size());
-        hash.hash(keys, hashes);
-        turns.in_turn(c.sequence, [&] {
-          const std::uint64_t first_line = lines.first_line(c);
-          if (bad) throw_no_pair(c, first_line, *bad);
-          all.hashes.insert(all.hashes.end(), hashes.begin(), hashes.end());
-          all.values.insert(all.values.end(), values.begin(), values.end());
-        });
-      },
-      [&] { turns.cancel(); });
+  for_each_chunk_in_order(source, threads, [&](const chunk& c, auto in_turn) {
+    std::vector<std::string_view> keys;
+    std::vector<std::uint64_t> values;
+    keys.reserve(c.keys.size());
+    values.reserve(c.keys.size());
+    std::optional<std::string_view> bad;
+    for (const std::string_view line : c.keys) {
+      const std::optional<key_and_value> pair = split_pair(line);
+      if (!pair) {
+        bad = line;
+        break;
+      }
+      keys.push_back(pair->key);
+      values.push_back(pair->value);
+    }
+    std::vector<std::uint64_t> hashes(keys.size());
+    hash.hash(keys, hashes);
+    in_turn([&] {
+      const std::uint64_t first_line = lines.first_line(c);
+      if (bad) throw_no_pair(c, first_line, *bad);
+      all.hashes.insert(all.hashes.end(), hashes.begin(), hashes.end());
+      all.values.insert(all.values.end(), values.begin(), values.end());
+    });
+  });
   return all;
 }
 
@@ -147,31 +143,27 @@ int run_get(const map_options& o) {
   require(f.can().value, f, o.path, "has no values; 'bloomery map build' makes a map");
   progress meter("asking", o.input.show().unless(true));
   key_source source(o.input.paths, o.input.records, meter);
-  turnstile turns;
   std::uint64_t keys = 0;
   std::uint64_t found = 0;
-  for_each_chunk(
-      source, o.input.threads,
-      [&](const chunk& c) {
-        std::vector<std::uint64_t> values(c.keys.size());
-        std::vector<std::uint64_t> bitmap((c.keys.size() + 63) / 64);
-        f.value(c.keys, values, bitmap);
-        std::string text;
-        std::uint64_t present = 0;
-        for (std::size_t i = 0; i < c.keys.size(); ++i) {
-          if (((bitmap[i / 64] >> (i % 64)) & 1U) == 0) continue;
-          ++present;
-          if (o.json) continue;
-          append_readable(text, c.keys[i], o.input.records);
-          text.append(fmt::format("\t{}", values[i])).append(o.input.records.line_end());
-        }
-        turns.in_turn(c.sequence, [&] {
-          keys += c.keys.size();
-          found += present;
-          write_output(text);
-        });
-      },
-      [&] { turns.cancel(); });
+  for_each_chunk_in_order(source, o.input.threads, [&](const chunk& c, auto in_turn) {
+    std::vector<std::uint64_t> values(c.keys.size());
+    std::vector<std::uint64_t> bitmap((c.keys.size() + 63) / 64);
+    f.value(c.keys, values, bitmap);
+    std::string text;
+    std::uint64_t present = 0;
+    for (std::size_t i = 0; i < c.keys.size(); ++i) {
+      if (((bitmap[i / 64] >> (i % 64)) & 1U) == 0) continue;
+      ++present;
+      if (o.json) continue;
+      append_readable(text, c.keys[i], o.input.records);
+      text.append(fmt::format("\t{}", values[i])).append(o.input.records.line_end());
+    }
+    in_turn([&] {
+      keys += c.keys.size();
+      found += present;
+      write_output(text);
+    });
+  });
   if (o.json) print_json({{"keys", keys}, {"found", found}});
   return found > 0 ? exit_success : exit_no_match;
 }

@@ -14,6 +14,7 @@
 #include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/redis/shards.hpp"
+#include "cli/verbs/selection.hpp"
 #include "cli/verbs/verbs.hpp"
 
 namespace bloomery::cli {
@@ -29,9 +30,7 @@ struct redis_options {
   std::string fpr;
   std::optional<std::uint32_t> wait;
   std::uint32_t timeout = 30;
-  bool invert = false;
-  bool count = false;
-  bool json = false;
+  selection_options selection;
 };
 
 // Connections of which each belongs to one thread at a time.
@@ -124,7 +123,7 @@ void run_add(const redis_options& o) {
     tell("{}: {} keys added in {} shards, {} of them new\n", o.name, with_commas(added),
          with_commas(f->layout().shards), with_commas(fresh));
   }
-  if (o.json) {
+  if (o.selection.json) {
     print_json({{"name", o.name},
                 {"shards", f->layout().shards},
                 {"keys", added.load()},
@@ -132,53 +131,20 @@ void run_add(const redis_options& o) {
   }
 }
 
-std::uint64_t select(const redis_options& o, const chunk& c, std::span<const std::uint64_t> bitmap,
-                     std::string_view terminator, std::string& out) {
-  std::uint64_t selected = 0;
-  out.clear();
-  for (std::size_t i = 0; i < c.keys.size(); ++i) {
-    const bool contained = ((bitmap[i / 64] >> (i % 64)) & 1U) != 0;
-    if (contained == o.invert) continue;
-    ++selected;
-    if (!o.count && !o.json) out.append(c.records[i]).append(terminator);
-  }
-  return selected;
-}
-
 int run_check(const redis_options& o) {
   cluster_pool pool(o);
-  progress meter("checking", o.input.show().unless(!o.count && !o.json));
-  key_source source(o.input.paths, o.input.records, meter);
   std::optional<spread_filter> f;
   pool.with([&](redis_cluster& c) { f = spread_filter::open(c, o.name); });
   if (!f) {
     throw error(errc::io, fmt::format("{}: there is no such filter: the key {} is missing",
                                       o.address, shard_key(o.name, 0)));
   }
-  std::atomic<std::uint64_t> asked{0};
-  std::atomic<std::uint64_t> selected{0};
-  turnstile turns;
-  for_each_chunk(
-      source, o.input.threads,
-      [&](const chunk& c) {
-        std::string text;
-        std::vector<std::uint64_t> bitmap((c.keys.size() + 63) / 64);
+  return select_records(
+      o.input, o.selection,
+      [&](const chunk& c, std::span<std::uint64_t> bitmap) {
         pool.with([&](redis_cluster& cluster) { f->check(cluster, c.keys, bitmap); });
-        asked += c.keys.size();
-        selected += select(o, c, bitmap, source.terminator(), text);
-        turns.in_turn(c.sequence, [&] { write_output(text); });
       },
-      [&] { turns.cancel(); });
-  meter.clear();
-  if (o.json) {
-    print_json({{"name", o.name},
-                {"shards", f->layout().shards},
-                {"keys", asked.load()},
-                {"matched", selected.load()}});
-  } else if (o.count) {
-    write_output(fmt::format("{}\n", selected.load()));
-  }
-  return selected > 0 ? exit_success : exit_no_match;
+      {{"name", o.name}, {"shards", f->layout().shards}});
 }
 
 void add_shared_options(command& verb, redis_options& o) {
@@ -216,7 +182,7 @@ void add_redis(command& app, int& status) {
                   "Replicas that must have a key before it counts (default 1 in a cluster with "
                   "replicas)")
       ->type_name("R");
-  add->add_flag("--json", o->json, "Print how many keys were added as JSON");
+  add->add_flag("--json", o->selection.json, "Print how many keys were added as JSON");
   add_input_options(*add, o->input);
   add->footer(
       "Example:\n  bloomery redis add --cluster 10.0.0.1:7000 seen --keys 1G --fpr 0.1% urls.txt");
@@ -224,10 +190,8 @@ void add_redis(command& app, int& status) {
   auto asked = std::make_shared<redis_options>();
   command* check = redis->add_subcommand("check", "Print the lines that are probably in it");
   add_shared_options(*check, *asked);
-  check->add_flag("-v,--invert", asked->invert,
-                  "Print the lines that are surely not in it instead");
-  check->add_flag("-c,--count", asked->count, "Print only how many");
-  check->add_flag("--json", asked->json, "Print how many keys and matches as JSON");
+  add_selection_options(*check, asked->selection);
+  check->add_flag("--json", asked->selection.json, "Print how many keys and matches as JSON");
   add_input_options(*check, asked->input);
   check->footer(
       "Exit status: 0 when a line was selected, 1 when none was, 2 after an error.\n\n"

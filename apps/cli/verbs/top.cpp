@@ -21,18 +21,6 @@ struct top_options {
   bool json = false;
 };
 
-void fill(top_k& sketch, const any_hasher& hash, key_source& source, unsigned threads) {
-  turnstile turns;
-  for_each_chunk(
-      source, threads,
-      [&](const chunk& c) {
-        std::vector<std::uint64_t> hashes(c.keys.size());
-        hash.hash(c.keys, hashes);
-        turns.in_turn(c.sequence, [&] { sketch.add_batch(c.keys, hashes); });
-      },
-      [&] { turns.cancel(); });
-}
-
 int print(const top_options& o, const top_k& sketch) {
   const auto entries = sketch.entries();
   if (o.json) {
@@ -59,7 +47,8 @@ int run_top(const top_options& o) {
   key_source source(o.input.paths, o.input.records, meter);
   const xxh3_hasher hasher(0);
   top_k sketch(top_k_options{.k = o.k});
-  fill(sketch, *erase(hasher), source, o.input.threads);
+  hash_in_order(*erase(hasher), source, o.input.threads,
+                [&](const chunk& c, auto hashes) { sketch.add_batch(c.keys, hashes); });
   meter.clear();
   if (!o.output.empty()) {
     const image_header header{

@@ -1,0 +1,69 @@
+#include "cli/verbs/selection.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/input/source.hpp"
+#include "cli/output/report.hpp"
+#include "cli/verbs/verbs.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+// Writes what is wanted of a chunk to `out`; returns how many records were selected.
+std::uint64_t select(const chunk& c, std::span<const std::uint64_t> bitmap,
+                     const selection_options& o, bool readable, std::string_view terminator,
+                     std::string& out) {
+  const bool print = !o.count && !o.json;
+  // Where a key is a number, its record is what people can read.
+  const auto shown = o.only_keys && readable ? c.keys : c.records;
+  std::uint64_t selected = 0;
+  out.clear();
+  for (std::size_t i = 0; i < c.keys.size(); ++i) {
+    const bool contained = ((bitmap[i / 64] >> (i % 64)) & 1U) != 0;
+    if (contained != o.invert) ++selected;
+    if (!print || (contained == o.invert && !o.annotate)) continue;
+    if (o.annotate) out.append(contained ? "+\t" : "-\t");
+    out.append(shown[i]).append(terminator);
+  }
+  return selected;
+}
+
+}  // namespace
+
+void add_selection_options(command& verb, selection_options& o) {
+  verb.add_flag("-v,--invert", o.invert, "Print the lines that are surely not in it instead");
+  verb.add_flag("-c,--count", o.count, "Print only how many");
+}
+
+int select_records(const input_options& input, const selection_options& o,
+                   const std::function<void(const chunk&, std::span<std::uint64_t> bitmap)>& ask,
+                   nlohmann::json more) {
+  progress meter("checking", input.show().unless(!o.count && !o.json));
+  key_source source(input.paths, input.records, meter);
+  const bool readable = !input.records.hex && !input.records.integers;
+  std::uint64_t asked = 0;
+  std::uint64_t selected = 0;
+  for_each_chunk_in_order(source, input.threads, [&](const chunk& c, auto in_turn) {
+    thread_local std::vector<std::uint64_t> bitmap;
+    thread_local std::string text;
+    bitmap.assign((c.keys.size() + 63) / 64, 0);
+    ask(c, bitmap);
+    const std::uint64_t here = select(c, bitmap, o, readable, source.terminator(), text);
+    in_turn([&] {
+      asked += c.keys.size();
+      selected += here;
+      write_output(text);
+    });
+  });
+  meter.clear();
+  if (o.json) {
+    more.update({{"keys", asked}, {"matched", selected}});
+    print_json(more);
+  } else if (o.count) {
+    write_output(fmt::format("{}\n", selected));
+  }
+  return selected > 0 ? exit_success : exit_no_match;
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,32 @@
+// What check and redis check share: which records are selected by the answers, and what is printed
+// of them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <span>
+
+#include "cli/args/options.hpp"
+#include "cli/input/records.hpp"
+
+namespace bloomery::cli {
+
+struct selection_options {
+  bool invert = false;
+  bool count = false;
+  bool only_keys = false;
+  bool annotate = false;
+  bool json = false;
+};
+// --invert and --count.
+void add_selection_options(command& verb, selection_options& o);
+
+// Asks about all keys of the input: ask(chunk, bitmap) is called by several threads, and bit i % 64
+// of bitmap[i / 64] is the answer for key i. Output keeps the order of the input; JSON has the
+// members of `more`, too. Returns the exit status.
+int select_records(const input_options& input, const selection_options& o,
+                   const std::function<void(const chunk&, std::span<std::uint64_t> bitmap)>& ask,
+                   nlohmann::json more = nlohmann::json::object());
+
+}  // namespace bloomery::cli
