@@ -34,14 +34,23 @@ detail::model_ptr make(const plan& p) {
   return row.make(p);
 }
 
+// Runs `work`; the errors that it throws then name the file.
+template <class Work>
+auto naming(const std::filesystem::path& path, Work work) {
+  try {
+    return work();
+  } catch (const error& e) {
+    throw error(e.code(), path.string() + ": " + e.what());
+  }
+}
+
 // A view of words from a file. What it finds wrong with them is damage there, and not a bad
 // argument.
-detail::model_ptr borrow(const filter_version& v, const std::filesystem::path& path) {
+detail::model_ptr borrow(const filter_version& v) {
   try {
     return row_for(v.header.planned.shape).borrow(v);
   } catch (const error& e) {
-    const errc code = e.code() == errc::bad_argument ? errc::corrupt : e.code();
-    throw error(code, path.string() + ": " + e.what());
+    throw error(e.code() == errc::bad_argument ? errc::corrupt : e.code(), e.what());
   }
 }
 
@@ -63,11 +72,16 @@ void check_hash(const image_header& header, const any_hasher& brought) {
   detail::check_words(brought.probes(), header.planned.shape.probes);
 }
 
-std::shared_ptr<const any_hasher> hasher_for(const image_header& header,
-                                             std::shared_ptr<const any_hasher> brought) {
-  if (brought == nullptr) return hasher_from_spec(header.hash);
-  check_hash(header, *brought);
-  return brought;
+std::shared_ptr<const any_hasher> hasher_for(const image_header& header, const hasher_maker& make) {
+  std::shared_ptr<const any_hasher> made = make(header);
+  if (made != nullptr) check_hash(header, *made);
+  return made;
+}
+
+auto maker_of(std::shared_ptr<const any_hasher> brought) {
+  return [brought = std::move(brought)](const image_header& header) {
+    return brought != nullptr ? brought : hasher_from_spec(header.hash);
+  };
 }
 
 }  // namespace
@@ -106,31 +120,40 @@ any_filter any_filter::build(const plan& p, std::shared_ptr<const any_hasher> ha
 
 any_filter any_filter::copy_of(const filter_version& v, std::shared_ptr<const any_hasher> hash) {
   const hash_spec& spec = v.header.hash;
-  return {row_for(v.header.planned.shape).copy(v), spec, hasher_for(v.header, std::move(hash))};
+  return {row_for(v.header.planned.shape).copy(v), spec,
+          hasher_for(v.header, maker_of(std::move(hash)))};
 }
 
 any_filter any_filter::clone() const { return {filter_->clone(), hash_spec_, hash_}; }
 
+any_filter any_filter::open(mapped_file file, const hasher_maker& make) {
+  const std::filesystem::path path = file.path();
+  std::optional<unpacked_filter> packed = open_packed(file);
+  std::unique_ptr<image_file> image;
+  if (!packed) image = std::make_unique<image_file>(std::move(file));
+  const filter_version v =
+      packed ? filter_version{packed->header, packed->words.words()} : version_of(image->image());
+  any_filter f = naming(
+      path, [&] { return any_filter(borrow(v), v.header.hash, hasher_for(v.header, make)); });
+  f.file_ = std::move(image);
+  if (packed) f.unpacked_ = std::move(packed->words);
+  return f;
+}
+
+any_filter any_filter::load(mapped_file file, const hasher_maker& make) {
+  const any_filter f = open(std::move(file), make);
+  f.verify();
+  return copy_of(f.version(), f.hash_);
+}
+
 any_filter any_filter::open(const std::filesystem::path& path,
                             std::shared_ptr<const any_hasher> hash) {
-  if (auto packed = open_packed(path)) {
-    const filter_version v{.header = packed->header, .words = packed->words.words()};
-    any_filter f(borrow(v, path), v.header.hash, hasher_for(v.header, std::move(hash)));
-    f.unpacked_ = std::move(packed->words);
-    return f;
-  }
-  auto file = std::make_unique<image_file>(path);
-  const filter_version v = version_of(file->image());
-  any_filter f(borrow(v, path), v.header.hash, hasher_for(v.header, std::move(hash)));
-  f.file_ = std::move(file);
-  return f;
+  return open(mapped_file(path), maker_of(std::move(hash)));
 }
 
 any_filter any_filter::load(const std::filesystem::path& path,
                             std::shared_ptr<const any_hasher> hash) {
-  const any_filter f = open(path, std::move(hash));
-  f.verify();
-  return copy_of(f.version(), f.hash_);
+  return load(mapped_file(path), maker_of(std::move(hash)));
 }
 
 void any_filter::use(std::shared_ptr<const any_hasher> hash) {

@@ -97,26 +97,33 @@ auto naming(const fs::path& path, Work work) {
 
 // ---- mapped_file ------------------------------------------------------------------------------
 
-mapped_file::mapped_file(const fs::path& path) {
+mapped_file::mapped_file(const fs::path& path) : path_(path) {
   // Without O_NONBLOCK, opening a pipe would wait for somebody to write to it.
   const int fd = open_or_throw(path, O_RDONLY | O_NONBLOCK);
-  struct stat info {};
-  if (::fstat(fd, &info) != 0) {
-    const int reason = errno;
+  try {
+    map(fd);
+  } catch (...) {
     ::close(fd);
-    throw_io("reading", path, reason);
+    throw;
   }
-  if (!S_ISREG(info.st_mode)) {
-    ::close(fd);
-    throw error(errc::io, path.string() + ": not a regular file; a filter is opened by mapping it");
-  }
-  size_ = static_cast<std::size_t>(info.st_size);
-  void* data = nullptr;
-  if (size_ != 0) data = ::mmap(nullptr, size_, PROT_READ, MAP_SHARED, fd, 0);
-  const int reason = errno;
   ::close(fd);
-  if (data == MAP_FAILED) throw_io("mapping", path, reason);
+}
+
+mapped_file::mapped_file(const file_lock& locked) : path_(locked.path_) { map(locked.fd_); }
+
+void mapped_file::map(int fd) {
+  struct stat info {};
+  if (::fstat(fd, &info) != 0) throw_io("reading", path_, errno);
+  if (!S_ISREG(info.st_mode)) {
+    throw error(errc::io,
+                path_.string() + ": not a regular file; a filter is opened by mapping it");
+  }
+  if (info.st_size == 0) return;
+  void* const data =
+      ::mmap(nullptr, static_cast<std::size_t>(info.st_size), PROT_READ, MAP_SHARED, fd, 0);
+  if (data == MAP_FAILED) throw_io("mapping", path_, errno);
   data_ = static_cast<const std::byte*>(data);
+  size_ = static_cast<std::size_t>(info.st_size);
 }
 
 mapped_file::~mapped_file() {
@@ -265,7 +272,7 @@ void log_file::cut(std::uint64_t size) {
 
 // ---- file_lock --------------------------------------------------------------------------------
 
-file_lock::file_lock(const fs::path& path) {
+file_lock::file_lock(const fs::path& path) : path_(path) {
   for (;;) {
     fd_ = open_or_throw(path, O_RDONLY | O_NONBLOCK);  // as mapped_file does
     while (::flock(fd_, LOCK_EX) != 0) {
@@ -288,19 +295,17 @@ file_lock::~file_lock() { ::close(fd_); }
 
 // ---- images -----------------------------------------------------------------------------------
 
-image_file::image_file(const fs::path& path)
-    : path_(path),
-      file_(path),
-      image_(naming(path, [this] { return image_view::parse(file_.bytes()); })) {}
+image_file::image_file(mapped_file file)
+    : file_(std::move(file)),
+      image_(naming(file_.path(), [this] { return image_view::parse(file_.bytes()); })) {}
 
 void image_file::verify(unsigned threads) const {
-  naming(path_, [&] { image_.verify(threads); });
+  naming(file_.path(), [&] { image_.verify(threads); });
 }
 
-std::optional<unpacked_filter> open_packed(const fs::path& path, std::uint64_t most_bits) {
-  const mapped_file file(path);
+std::optional<unpacked_filter> open_packed(const mapped_file& file, std::uint64_t most_bits) {
   if (!is_packed(file.bytes())) return std::nullopt;
-  return naming(path, [&] { return unpack(file.bytes(), most_bits); });
+  return naming(file.path(), [&] { return unpack(file.bytes(), most_bits); });
 }
 
 image_stream::image_stream(atomic_file& file, const image_header& header)

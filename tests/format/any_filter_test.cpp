@@ -192,6 +192,22 @@ TEST(any_filter, refuses_a_hash_that_is_not_the_files) {
                      [&] { (void)any_filter::load(folder / "f", erase(toy_digest_hasher())); }));
 }
 
+TEST(any_filter, asks_once_for_the_hash_of_a_header) {
+  const temporary_directory folder;
+  save(filter({.keys = 100, .seed = 99}), folder / "f");
+  int asked = 0;
+  const auto make = [&](const image_header& header) {
+    ++asked;
+    return erase(xxh3_hasher(header.hash.seed), key_form::integers);
+  };
+  any_filter f = any_filter::load(mapped_file(folder / "f"), make);
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(f.hash().seed, 99U);
+  const auto other = [](const image_header&) { return erase(xxh3_hasher(98)); };
+  EXPECT_TRUE(throws(errc::mismatch, "f: it was made with another seed",
+                     [&] { (void)any_filter::open(mapped_file(folder / "f"), other); }));
+}
+
 // A filter of something else than plain keys has answers only for who brings the same rule.
 TEST(any_filter, keeps_rules_of_keys_apart) {
   const temporary_directory folder;

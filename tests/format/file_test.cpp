@@ -496,6 +496,16 @@ TEST(file_lock, keeps_updates_of_several_processes) {
   EXPECT_EQ(folder.names(), names{"f"});
 }
 
+// Whoever holds the lock changes the file that it locked, and opens nothing else.
+TEST(file_lock, shows_the_file_that_it_locked) {
+  const temporary_directory folder;
+  save(filter({.keys = 1000}), folder / "f");
+  const file_lock lock(folder / "f");
+  save(filter({.keys = 10}), folder / "f");
+  EXPECT_EQ(image_file(mapped_file(lock)).image().header().planned.keys, 1000U);
+  EXPECT_EQ(image_file(folder / "f").image().header().planned.keys, 10U);
+}
+
 TEST(file_lock, needs_a_file) {
   const temporary_directory folder;
   EXPECT_TRUE(throws(errc::io, "No such file", [&] { file_lock{folder / "none"}; }));

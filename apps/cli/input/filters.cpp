@@ -88,25 +88,19 @@ std::shared_ptr<const any_hasher> hasher_of(const image_header& header, const st
                      header.planned.shape.probes, form);
 }
 
-// Gives the filter its hash function. Errors of the library name the file; these do not yet.
-any_filter with_hasher(any_filter f, const std::string& path, const std::string& key_file,
-                       key_form form) {
-  try {
-    f.use(hasher_of(f.header(), key_file, form));
-  } catch (const error& e) {
-    throw error(e.code(), fmt::format("{}: {}", path, e.what()));
-  }
-  return f;
+auto maker_of(const std::string& key_file, key_form form) {
+  return
+      [&key_file, form](const image_header& header) { return hasher_of(header, key_file, form); };
 }
 
 }  // namespace
 
 any_filter open_filter(const std::string& path, const std::string& key_file, key_form form) {
-  return with_hasher(any_filter::open(path), path, key_file, form);
+  return any_filter::open(mapped_file(path), maker_of(key_file, form));
 }
 
 any_filter load_filter(const std::string& path, const std::string& key_file, key_form form) {
-  return with_hasher(any_filter::load(path), path, key_file, form);
+  return any_filter::load(mapped_file(path), maker_of(key_file, form));
 }
 
 void require(bool ability, const any_filter& f, const std::string& path, std::string_view what) {
@@ -119,10 +113,11 @@ any_filter change_file(const std::string& path, const std::string& key_file, key
                        const std::function<bool(any_filter&)>& change) {
   // Two at once would each write what it read plus its own changes, and the later one would win.
   const file_lock lock(path);
-  if (is_packed(mapped_file(path).bytes())) {
+  mapped_file file(lock);
+  if (is_packed(file.bytes())) {
     throw error(errc::unsupported, fmt::format("{}: it is packed; unpack it first", path));
   }
-  any_filter f = load_filter(path, key_file, form);
+  any_filter f = any_filter::load(std::move(file), maker_of(key_file, form));
   f.advance(clock_now());
   bool changed = false;
   try {

@@ -16,6 +16,7 @@
 #include "bloomery/core/kinds.hpp"
 #include "bloomery/core/shape.hpp"
 #include "bloomery/core/sizing.hpp"
+#include "bloomery/detail/core/function_ref.hpp"
 #include "bloomery/format/delta.hpp"
 #include "bloomery/format/file.hpp"
 #include "bloomery/format/image.hpp"
@@ -28,6 +29,9 @@ struct fact {
   std::string_view name;
   double value;
 };
+
+// Makes the hash function for a filter with this header; null when there is none.
+using hasher_maker = detail::function_ref<std::shared_ptr<const any_hasher>(const image_header&)>;
 
 class any_filter {
  public:
@@ -51,6 +55,10 @@ class any_filter {
   // Copies the file into memory, verifying every checksum, so that it can be changed.
   [[nodiscard]] static any_filter load(const std::filesystem::path& path,
                                        std::shared_ptr<const any_hasher> hash = nullptr);
+  // The same from a file that is open already, for a program that makes hash functions by what the
+  // header says.
+  [[nodiscard]] static any_filter open(mapped_file file, const hasher_maker& make);
+  [[nodiscard]] static any_filter load(mapped_file file, const hasher_maker& make);
 
   // Another filter in memory with the same content. Throws errc::unsupported for one that is
   // mapped.

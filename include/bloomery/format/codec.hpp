@@ -5,7 +5,6 @@
 // is coded by itself, so packing and unpacking stream.
 #pragma once
 
-#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -13,27 +12,13 @@
 #include <vector>
 
 #include "bloomery/bits/bit_array.hpp"
+#include "bloomery/detail/core/function_ref.hpp"
 #include "bloomery/format/image.hpp"
 
 namespace bloomery {
 
-// A function that takes the next piece of what is written. Refers to it; std::function would add a
-// twentieth to what the umbrella header takes to compile.
-class byte_sink {
- public:
-  template <std::invocable<std::span<const std::byte>> Take>
-    requires(!std::same_as<Take, byte_sink>)
-  byte_sink(const Take& take) noexcept  // NOLINT(google-explicit-constructor)
-      : take_(&take), call_([](const void* f, std::span<const std::byte> bytes) {
-          (*static_cast<const Take*>(f))(bytes);
-        }) {}
-
-  void operator()(std::span<const std::byte> bytes) const { call_(take_, bytes); }
-
- private:
-  const void* take_;
-  void (*call_)(const void*, std::span<const std::byte>);
-};
+// A function that takes the next piece of what is written.
+using byte_sink = detail::function_ref<void(std::span<const std::byte>)>;
 
 // A few bytes can claim to be a huge filter of zeros. Nothing larger than this is unpacked unless
 // the caller says so.

@@ -27,14 +27,21 @@
 
 namespace bloomery {
 
+class file_lock;
+
 // A file, mapped for reading. What it shows must not be shortened by others while it is mapped;
 // files that Bloomery replaces never are, because they are replaced by renaming.
 class mapped_file {
  public:
   explicit mapped_file(const std::filesystem::path& path);
+  // The file that is locked, which is not opened again.
+  explicit mapped_file(const file_lock& locked);
   mapped_file(mapped_file&& other) noexcept
-      : data_(std::exchange(other.data_, nullptr)), size_(std::exchange(other.size_, 0)) {}
+      : path_(std::move(other.path_)),
+        data_(std::exchange(other.data_, nullptr)),
+        size_(std::exchange(other.size_, 0)) {}
   mapped_file& operator=(mapped_file&& other) noexcept {
+    std::swap(path_, other.path_);
     std::swap(data_, other.data_);
     std::swap(size_, other.size_);
     return *this;
@@ -44,8 +51,12 @@ class mapped_file {
   ~mapped_file();
 
   [[nodiscard]] std::span<const std::byte> bytes() const noexcept { return {data_, size_}; }
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
 
  private:
+  void map(int fd);
+
+  std::filesystem::path path_;
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
 };
@@ -108,13 +119,17 @@ class file_lock {
   ~file_lock();
 
  private:
+  friend class mapped_file;
+
+  std::filesystem::path path_;
   int fd_ = -1;
 };
 
 // A mapped file that was parsed. Errors name the file.
 class image_file {
  public:
-  explicit image_file(const std::filesystem::path& path);
+  explicit image_file(const std::filesystem::path& path) : image_file(mapped_file(path)) {}
+  explicit image_file(mapped_file file);
 
   [[nodiscard]] const image_view& image() const noexcept { return image_; }
   [[nodiscard]] std::uint64_t file_bytes() const noexcept { return file_.bytes().size(); }
@@ -122,7 +137,6 @@ class image_file {
   void verify(unsigned threads = 0) const;
 
  private:
-  std::filesystem::path path_;
   mapped_file file_;
   image_view image_;
 };
@@ -130,7 +144,7 @@ class image_file {
 // The filter of a packed file, in memory; nothing when the file is not packed. Errors name the
 // file.
 [[nodiscard]] std::optional<unpacked_filter> open_packed(
-    const std::filesystem::path& path, std::uint64_t most_bits = default_unpack_bits);
+    const mapped_file& file, std::uint64_t most_bits = default_unpack_bits);
 
 // ---- saving and opening -----------------------------------------------------------------------
 
