@@ -35,15 +35,8 @@ family count_min_family = {.type_name = "blmrycm01",
                            .kinds = count_min_kinds,
                            .settle = settle};
 
-// To be changed: who reads it in pieces must begin again.
-count_min& sketch_of(value& v) {
-  ++v.changes;
-  return *v.filter().get_if<count_min>();
-}
-const count_min& sketch_of(const value& v) { return *v.filter().get_if<count_min>(); }
-
 void settle(value& v) {
-  const count_min& s = sketch_of(v);
+  const count_min& s = filter_as<count_min>(v);
   if (v.facts[0] == 0) v.facts[0] = s.width();  // from elsewhere
   const bool one_more = s.depth() == 1 && s.width() - 1 == v.facts[0];
   if (v.facts[0] != s.width() && !one_more) {
@@ -126,7 +119,7 @@ void incrby(const call& c) {
   opened_key key(c, 1, api::read_write);
   value& v = key.get(count_min_family, missing);
   sums.resize(items.size());
-  sketch_of(v).add_and_count(hashes_of(v, items), counts, sums);
+  filter_as<count_min>(v).add_and_count(hashes_of(v, items), counts, sums);
   api::ReplicateVerbatim(c.ctx);
   changed(c, 1, v, "cms.incrby");
   const std::uint64_t most =
@@ -191,9 +184,9 @@ void merge_now(const call& c) {
     const value& source =
         sources.emplace_back(c, 3 + i, api::read_only).get(count_min_family, missing);
     check_alike(v, source);
-    terms.push_back({.sketch = &sketch_of(source), .weight = weights[i]});
+    terms.push_back({.sketch = &filter_as<count_min>(source), .weight = weights[i]});
   }
-  if (!sketch_of(v).assign_sum(terms)) throw refusal(overflow);
+  if (!filter_as<count_min>(v).assign_sum(terms)) throw refusal(overflow);
   api::ReplicateVerbatim(c.ctx);
   changed(c, 1, v, "cms.merge");
   reply_ok(c);
@@ -246,8 +239,9 @@ void merge(const call& c) {
 void info(const call& c) {
   opened_key key(c, 1, api::read_only);
   const value& v = key.get(count_min_family, missing);
-  const std::array<named_number, 3> all = {
-      {{"width", v.facts[0]}, {"depth", sketch_of(v).depth()}, {"count", sketch_of(v).total()}}};
+  const std::array<named_number, 3> all = {{{"width", v.facts[0]},
+                                            {"depth", filter_as<count_min>(v).depth()},
+                                            {"count", filter_as<count_min>(v).total()}}};
   reply_numbers(c, all);
 }
 

@@ -55,19 +55,12 @@ constexpr dump_texts say = {.bad_iterator = "Invalid position",
                             .ends_with_null = true};
 using pieces = pieces_of<cuckoo_family, say>;
 
-// To be changed: who reads it in pieces must begin again.
-cuckoo_filter& filter_of(value& v) {
-  ++v.changes;
-  return *v.filter().get_if<cuckoo_filter>();
-}
-const cuckoo_filter& filter_of(const value& v) { return *v.filter().get_if<cuckoo_filter>(); }
-
 void settle(value& v) {
   if (v.facts[0] == 0) v.facts[0] = cuckoo_spec{}.iterations;  // from elsewhere
   if (v.facts[0] > most_iterations) {
     throw bloomery::error(bloomery::errc::corrupt, "more than 65535 iterations");
   }
-  filter_of(v).set_longest_path(static_cast<std::uint32_t>(v.facts[0]));
+  filter_as<cuckoo_filter>(v).set_longest_path(static_cast<std::uint32_t>(v.facts[0]));
 }
 
 // ---- made
@@ -170,7 +163,7 @@ const char* why_full(const cuckoo_filter& f) {
 // Adds items to a value, and grows it where the server has the memory.
 class adder {
  public:
-  adder(const call& c, value& v) : call_(c), value_(v), filter_(filter_of(v)) {}
+  adder(const call& c, value& v) : call_(c), value_(v), filter_(filter_as<cuckoo_filter>(v)) {}
 
   void add_all(std::span<const std::uint64_t> hashes, std::span<fate> fates) {
     for (std::size_t i = 0; i < hashes.size(); ++i) {
@@ -344,7 +337,7 @@ void count(const call& c) {
 void info(const call& c) {
   opened_key key(c, 1, api::read_only);
   const value& v = key.get(cuckoo_family);
-  const cuckoo_filter& f = filter_of(v);
+  const cuckoo_filter& f = filter_as<cuckoo_filter>(v);
   const std::array<named_number, 8> all = {{
       {"Size", v.bytes()},
       {"Number of buckets", f.slots() / f.bucket_cells()},
@@ -377,7 +370,7 @@ constexpr const char* nothing_to_compact = "Cuckoo filter was not found";
 void compact_now(const call& c) {
   opened_key key(c, 1, api::read_write);
   value& v = key.get(cuckoo_family, nothing_to_compact);
-  filter_of(v).compact();
+  filter_as<cuckoo_filter>(v).compact();
   api::ReplicateVerbatim(c.ctx);
   changed(c, 1, v, "cf.compact");
   reply_ok(c);

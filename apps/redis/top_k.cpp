@@ -39,16 +39,10 @@ family top_k_family = {.type_name = "blmrytk01",
                        .kinds = top_k_kinds,
                        .settle = settle};
 
-// To be changed: who reads it in pieces must begin again.
-top_k& sketch_of(value& v) {
-  ++v.changes;
-  return *v.filter().get_if<top_k>();
-}
-const top_k& sketch_of(const value& v) { return *v.filter().get_if<top_k>(); }
-
 void settle(value& v) {
   if (v.facts[0] == 0) {  // from elsewhere
-    v.facts[0] = std::bit_cast<std::uint64_t>(sketch_of(std::as_const(v)).decay_ratio() * 0x1p-32);
+    v.facts[0] =
+        std::bit_cast<std::uint64_t>(filter_as<top_k>(std::as_const(v)).decay_ratio() * 0x1p-32);
   }
   if (!is_decay(decay_of(v))) {
     throw bloomery::error(bloomery::errc::corrupt, "the sketch has no decay");
@@ -113,7 +107,7 @@ void add_counted(const call& c, std::span<const std::string_view> items,
   opened_key key(c, 1, api::read_write);
   value& v = key.get(top_k_family, missing);
   std::vector<std::optional<std::string>> dropped(items.size());
-  sketch_of(v).add_batch(items, hashes_of(v, items), counts, dropped);
+  filter_as<top_k>(v).add_batch(items, hashes_of(v, items), counts, dropped);
   api::ReplicateVerbatim(c.ctx);
   changed(c, 1, v, event);
   api::ReplyWithArray(c.ctx, static_cast<long>(dropped.size()));
@@ -184,7 +178,7 @@ void list(const call& c) {
   const value& v = key.get(top_k_family, missing);
   const bool with_counts = c.size() == 3;
   if (with_counts && !c.is(2, "WITHCOUNT")) throw refusal("WITHCOUNT keyword expected");
-  const auto entries = sketch_of(v).entries();
+  const auto entries = filter_as<top_k>(v).entries();
   api::ReplyWithArray(c.ctx, static_cast<long>(entries.size() * (with_counts ? 2 : 1)));
   for (const bloomery::top_k_entry& e : entries) {
     reply_text(c, e.key);
@@ -195,7 +189,7 @@ void list(const call& c) {
 void info(const call& c) {
   opened_key key(c, 1, api::read_only);
   const value& v = key.get(top_k_family, missing);
-  const top_k& s = sketch_of(v);
+  const top_k& s = filter_as<top_k>(v);
   const std::array<named_number, 3> numbers = {
       {{"k", s.k()}, {"width", s.width()}, {"depth", s.depth()}}};
   api::ReplyWithMap(c.ctx, static_cast<long>(numbers.size() + 1));

@@ -45,6 +45,18 @@ struct value {
   std::shared_ptr<bloomery::any_filter> filter_;
 };
 
+// The filter of a value whose family has one type. To change it counts as a change, so that whoever
+// reads it in pieces begins again.
+template <class Filter>
+[[nodiscard]] Filter& filter_as(value& v) {
+  ++v.changes;
+  return *v.filter().get_if<Filter>();
+}
+template <class Filter>
+[[nodiscard]] const Filter& filter_as(const value& v) {
+  return *v.filter().get_if<Filter>();
+}
+
 // A family of commands and its data type.
 struct family {
   const char* type_name;     // nine characters, in every database file for ever

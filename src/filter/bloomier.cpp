@@ -59,7 +59,7 @@ class bloomier_solver {
 };
 
 const plan& checked(const plan& p) {
-  detail::check_static_plan(p, filter_kind::bloomier);
+  detail::checked_static_plan(p, filter_kind::bloomier);
   sizing::check_bloomier(p.shape);
   return p;
 }

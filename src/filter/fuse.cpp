@@ -43,11 +43,6 @@ class fuse_solver {
   detail::peeler peeler_;
 };
 
-const plan& checked(const plan& p) {
-  detail::check_static_plan(p, filter_kind::fuse);
-  return p;
-}
-
 }  // namespace
 
 fuse_view::fuse_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys)
@@ -71,9 +66,11 @@ double fuse_view::fpr() const noexcept {
 }
 
 fuse_filter::fuse_filter(const plan& p, std::span<const std::uint64_t> hashes, unsigned threads)
-    : owned(detail::build_set<fuse_solver>(checked(p), hashes, threads)) {}
+    : owned(detail::build_set<fuse_solver>(detail::checked_static_plan(p, kind), hashes, threads)) {
+}
 
 fuse_builder::fuse_builder(const plan& p)
-    : static_builder(std::make_unique<detail::shard_writer<fuse_solver>>(checked(p))) {}
+    : static_builder(std::make_unique<detail::shard_writer<fuse_solver>>(
+          detail::checked_static_plan(p, filter_kind::fuse))) {}
 
 }  // namespace bloomery

@@ -89,11 +89,6 @@ class ribbon_solver {
   detail::ribbon_band band_;
 };
 
-const plan& checked(const plan& p) {
-  detail::check_static_plan(p, filter_kind::ribbon);
-  return p;
-}
-
 void check_shards(const detail::static_directory& d, std::uint32_t bits) {
   std::uint64_t next = 0;
   for (std::uint64_t i = 0; i < d.shards; ++i) {
@@ -140,9 +135,11 @@ double ribbon_view::fpr() const noexcept {
 }
 
 ribbon_filter::ribbon_filter(const plan& p, std::span<const std::uint64_t> hashes, unsigned threads)
-    : owned(detail::build_set<ribbon_solver>(checked(p), hashes, threads)) {}
+    : owned(detail::build_set<ribbon_solver>(detail::checked_static_plan(p, kind), hashes,
+                                             threads)) {}
 
 ribbon_builder::ribbon_builder(const plan& p)
-    : static_builder(std::make_unique<detail::shard_writer<ribbon_solver>>(checked(p))) {}
+    : static_builder(std::make_unique<detail::shard_writer<ribbon_solver>>(
+          detail::checked_static_plan(p, filter_kind::ribbon))) {}
 
 }  // namespace bloomery

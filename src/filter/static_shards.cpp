@@ -44,10 +44,11 @@ plan finished_plan(const plan& p, std::uint64_t words) {
   return finished;
 }
 
-void check_static_plan(const plan& p, filter_kind kind) {
+const plan& checked_static_plan(const plan& p, filter_kind kind) {
   shape checked = p.shape;
   checked.bits = 64;  // what it comes to is known when it is built
   check_kind(checked, kind);
+  return p;
 }
 
 }  // namespace bloomery::detail

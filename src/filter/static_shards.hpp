@@ -53,7 +53,7 @@ inline constexpr std::uint32_t max_tries = 64;
 void check_shard_keys(std::uint64_t keys);
 // The plan of a finished filter: as asked for, with the bits that it came to.
 [[nodiscard]] plan finished_plan(const plan& p, std::uint64_t words);
-void check_static_plan(const plan& p, filter_kind kind);
+const plan& checked_static_plan(const plan& p, filter_kind kind);
 
 // A copy of the items, shard after shard. `item_at(i)` for i below `count`.
 template <class Item>
