@@ -36,7 +36,7 @@ constexpr std::array<fuse_row, fuse_rows> fuse_four = {
 }  // namespace
 
 std::uint64_t static_shards(std::uint64_t keys) noexcept {
-  return std::clamp<std::uint64_t>(keys >> log2_shard_keys, 1, max_shards);
+  return std::clamp<std::uint64_t>(keys >> log2_shard_keys, 1, max_static_shards);
 }
 
 fuse_size fuse_size_for(std::uint64_t keys, std::uint32_t probes) noexcept {

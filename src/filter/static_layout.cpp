@@ -31,7 +31,7 @@ static_directory open_static(const plan& p, filter_kind kind, std::span<const st
   d.words = words.data();
   d.shards = little_endian(footer[0]);
   d.keys = little_endian(footer[1]);
-  if (d.shards == 0 || d.shards > sizing::max_shards ||
+  if (d.shards == 0 || d.shards > sizing::max_static_shards ||
       d.shards > (words.size() - sizing::footer_words) / entry_words) {
     throw_corrupt(kind, "it says that it has " + to_text(d.shards) + " shards");
   }

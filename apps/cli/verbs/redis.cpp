@@ -13,7 +13,7 @@
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
-#include "cli/redis/shards.hpp"
+#include "cli/redis/spread_filter.hpp"
 #include "cli/verbs/selection.hpp"
 #include "cli/verbs/verbs.hpp"
 

@@ -11,7 +11,7 @@
 #include "cli/input/filters.hpp"
 #include "cli/output/report.hpp"
 #include "cli/redis/cluster.hpp"
-#include "cli/redis/shards.hpp"
+#include "cli/redis/spread_filter.hpp"
 #include "cli/verbs/verbs.hpp"
 
 namespace bloomery::cli {

@@ -19,7 +19,7 @@ namespace bloomery::sizing {
 // A shard has from 2^20 to 2^21 keys: enough that a larger one would save no space, few enough that
 // its arrays stay near the third-level cache while it is built.
 inline constexpr std::uint32_t log2_shard_keys = 20;
-inline constexpr std::uint64_t max_shards = std::uint64_t{1} << 24U;
+inline constexpr std::uint64_t max_static_shards = std::uint64_t{1} << 24U;
 // Of one shard. Hashes that are not uniform can put everything into one; cells are numbered in 32
 // bits.
 inline constexpr std::uint64_t max_shard_keys = std::uint64_t{1} << 31U;

@@ -1,4 +1,4 @@
-#include "cli/redis/shards.hpp"
+#include "cli/redis/spread_filter.hpp"
 
 #include <fmt/format.h>
 
