@@ -1,5 +1,5 @@
 // bloomery add: keys into a filter file.
-#include "cli/input/source.hpp"
+#include "cli/input/keys.hpp"
 #include "cli/verbs/change.hpp"
 
 namespace bloomery::cli {

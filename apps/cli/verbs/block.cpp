@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <mutex>
 

@@ -6,7 +6,6 @@
 
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
-#include "cli/input/keys.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"

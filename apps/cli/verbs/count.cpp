@@ -1,11 +1,8 @@
 // bloomery count: how often keys were added, by a filter or sketch that counts.
 #include <fmt/format.h>
 
-#include <atomic>
-
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
-#include "cli/input/keys.hpp"
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
 #include "cli/verbs/verbs.hpp"

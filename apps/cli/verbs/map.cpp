@@ -3,14 +3,12 @@
 
 #include <bit>
 #include <charconv>
-#include <limits>
 #include <optional>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
-#include "cli/input/keys.hpp"
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
