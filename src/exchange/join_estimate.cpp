@@ -38,7 +38,7 @@ struct occurrence {
   [[nodiscard]] double second_moment() const { return variance + mean * mean; }
 };
 
-// With a share of f of the strangers among what passed: how much of it is none.
+// How much of what passed is no false positive, when a share f of all strangers passes.
 double without_strangers(double passed, double all, double fpr) {
   return std::clamp((passed - fpr * all) / (1 - fpr), 0.0, all);
 }
@@ -56,9 +56,9 @@ std::size_t class_of(std::uint64_t rows) {
   return static_cast<std::size_t>(std::bit_width(rows - 1)) + 1;  // 4 for 5 to 8, 5 for 9 to 16
 }
 
-// Strangers that pass are rows of the other table times the mean of the class too many. So many
-// bits that all of this has the variance of a 128th of the keys: a standard error of 3 for a
-// thousand keys, of 90 for a million.
+// Each stranger that passes adds the mean number of rows of the class to the estimate. The filter
+// has so many bits that the variance of all this is that of a 128th of the keys: a standard error
+// of 3 for a thousand keys, of 90 for a million.
 std::uint32_t bits_of(double mean, double keys, double other_rows) {
   const double bits = std::ceil(std::log2(128 * std::max(1.0, other_rows / keys) * mean * mean));
   return static_cast<std::uint32_t>(std::clamp(bits, 7.0, double{most_fpr_bits}));

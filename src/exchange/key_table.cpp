@@ -18,7 +18,7 @@ struct hashed_key {
   std::uint32_t index;
 };
 
-// Of equal keys only the first is left, in the order of the keys. Keys of equal hashes are
+// Leaves only the first of equal keys, in the order of the keys. Keys with equal hashes are
 // compared.
 std::vector<hashed_key> distinct(std::span<const std::string_view> keys) {
   std::vector<hashed_key> all;

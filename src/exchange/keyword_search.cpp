@@ -59,8 +59,8 @@ list intersection(std::span<const std::uint64_t> a, std::span<const std::uint64_
 struct question {
   bool filters = true;
   std::vector<std::string> words;
-  list counts;             // of the words before; of all when `find` is asked
-  std::uint64_t node = 0;  // which of the words it is for
+  list counts;             // of the words before this one; of all words when `find` is asked
+  std::uint64_t node = 0;  // the number of the word that it is about
   form given = form::everything;
   wire::buffer set;  // documents or a filter of them
 };
@@ -145,7 +145,8 @@ list still_possible(std::span<const std::uint64_t> ours, const question& q) {
   return kept;
 }
 
-// A filter if it takes fewer bytes, what it lets pass by mistake and comes back included.
+// Sends a filter when that takes fewer bytes than the list, counting the documents that it lets
+// pass by mistake, which come back.
 void put_set(question& q, const list& kept) {
   q.set.clear();
   put_list(q.set, kept);

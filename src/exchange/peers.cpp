@@ -16,8 +16,8 @@ namespace bloomery {
 
 namespace {
 
-// From so many peers with one shape on their filters are sliced; with fewer, most of each word
-// would be unused.
+// The filters of a shape are sliced when at least so many peers have it. With fewer peers most of
+// each word would be unused.
 constexpr std::size_t least_sliced = 16;
 
 // Peers with filters of one shape. Columns keep their places; those of peers that left are used
@@ -149,17 +149,17 @@ class shelf {
   Probes probes_;
   std::size_t columns_ = 0;
   std::vector<std::size_t> free_;
-  std::vector<std::uint64_t> keys_;                       // of each column
-  std::vector<std::optional<bit_filter<Probes>>> loose_;  // while there are few,
-  bit_array matrix_;                                      // and then as rows of
-  std::size_t width_ = 0;                                 // so many words
+  std::vector<std::uint64_t> keys_;                       // the number of keys of each column
+  std::vector<std::optional<bit_filter<Probes>>> loose_;  // the filters while there are few
+  bit_array matrix_;                                      // the filters in slices
+  std::size_t width_ = 0;                                 // words in a row of the matrix
 };
 
 using any_shelf =
     std::variant<shelf<blocked_probes>, shelf<classic_probes>, shelf<partitioned_probes>>;
 
 struct known_peer {
-  std::size_t on = 0;  // which shelf,
+  std::size_t on = 0;  // the number of the shelf
   std::size_t column = 0;
   std::uint64_t time = 0;
 };

@@ -24,9 +24,10 @@ namespace {
 namespace wire = reconcile_wire;
 using wire::type;
 
-// A round that fails is one in 10^7, so two in a row are no accident.
+// One round in 10^7 fails by chance, so several in a row are no accident.
 constexpr std::uint32_t most_rounds = 4;
-// Symbols that a side makes or keeps at most, 0.4 GB; and that are sent before anybody has asked.
+// The most symbols that a side makes or keeps, 0.4 GB; and the most that it sends before the other
+// side has asked for more.
 constexpr std::uint64_t most_symbols = std::uint64_t{1} << 24U;
 constexpr std::uint64_t most_first_symbols = std::uint64_t{1} << 20U;
 
@@ -35,12 +36,12 @@ std::uint64_t random_nonce() {
   return (std::uint64_t{device()} << 32U) | device();
 }
 
-// Neither side knows it before both have said their nonces.
+// The seed depends on both nonces, so that neither side can choose it.
 std::uint64_t round_seed(std::uint64_t a, std::uint64_t b, std::uint32_t round) {
   return hash_fields(xxh3_hasher(round), std::min(a, b), std::max(a, b));
 }
 
-// The peer's own word for why it gave up; it needs none of ours.
+// What the peer says about why it gave up. It is not sent back to the peer.
 class refused : public error {
  public:
   using error::error;
@@ -238,7 +239,7 @@ class session {
       ++report_.rounds;
       encoder_ ? encode(left) : decode();
       if (agree()) return;
-      left = 20;  // what is missing met others' hashes: next to nothing
+      left = 20;  // only keys whose hashes collided are missing, and these are few
     }
     throw error(errc::corrupt, "the peer's keys do not become ours in " +
                                    std::to_string(most_rounds) +
@@ -291,7 +292,7 @@ class session {
     return std::min(most_symbols, 3 * keys + 1000);
   }
 
-  // Few symbols more than are needed cost less than another round trip, many more.
+  // A few symbols more than are needed cost less than another round trip; many cost more.
   static std::uint64_t next_step(std::uint64_t have) {
     return std::max<std::uint64_t>(8, have / 10);
   }

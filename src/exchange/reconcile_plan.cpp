@@ -50,7 +50,7 @@ double filters_cost(const reconcile_plan& p, const set_size& encoder, const set_
          wanted_cost(left.encoder, static_cast<double>(encoder.keys));
 }
 
-// Beyond the keys of the difference, which every way must send.
+// The cost beyond the keys of the difference, which every way must send.
 double full_cost(const set_size& sender, double only) {
   const double keys = static_cast<double>(sender.keys);
   const double shared = keys == 0 ? 0 : 1 - std::min(1.0, only / keys);
@@ -89,7 +89,7 @@ reconcile_plan choose_plan(reconcile_method wish, const set_size& encoder, const
            full_cost(encoder, only.encoder));
   consider({.method = reconcile_method::full, .encoder_sends_all = false},
            full_cost(decoder, only.decoder));
-  // Filters of nothing: there is no plan of that kind.
+  // Filters were asked for and both sets are empty: then there is no plan with filters.
   if (best_cost == INFINITY) best.method = reconcile_method::sketch;
   return best;
 }

@@ -26,7 +26,7 @@ void put_fixed(bytes& out, std::uint64_t value, unsigned size) {
   for (unsigned i = 0; i < size; ++i) put_8(out, value >> (8 * i));
 }
 
-// Small numbers of either sign.
+// Numbers that are small and may be negative.
 std::uint64_t fold(std::int64_t value) {
   return (static_cast<std::uint64_t>(value) << 1U) ^ static_cast<std::uint64_t>(value >> 63U);
 }
@@ -34,7 +34,7 @@ std::int64_t unfold(std::uint64_t value) {
   return static_cast<std::int64_t>((value >> 1U) ^ (~(value & 1U) + 1));
 }
 
-// What read() throws names packed filters, as which its numbers were born.
+// The errors of read() speak of packed filters, for which its code was made.
 template <class Read>
 auto parsed(const char* what, byte_view from, Read read) {
   bit_code::reader in(from);

@@ -15,7 +15,7 @@ namespace {
 // half a percent at nine. Equations of more keys would need more slots than 1.6 % above the keys.
 constexpr std::uint64_t part_keys = 1024;
 constexpr double part_bytes = 6;
-// format/compact.hpp: slots for each key.
+// The slots for each key of a compact ribbon (format/compact.hpp).
 constexpr double slots_per_key = 65.0 / 64;
 
 std::uint64_t parts_for(std::uint64_t keys) {

@@ -31,7 +31,7 @@ using std::chrono::steady_clock;
 // On Linux EWOULDBLOCK is the same number.
 bool later(int reason) { return reason == EAGAIN || reason == EINTR; }
 
-// One system call moves no more, so that a signal or the end of patience is never far.
+// The most bytes of one system call, so that a signal or the end of patience is soon noticed.
 constexpr std::size_t largest_piece = std::size_t{1} << 20U;
 
 // poll() for one socket until the deadline; false at the deadline. `no deadline` is
@@ -62,7 +62,7 @@ std::string in_seconds(milliseconds span) {
 }
 
 struct host_port {
-  std::string host;  // empty: every address
+  std::string host;  // empty for every address
   std::string port;
 };
 
@@ -128,7 +128,7 @@ void send_at_once(int socket) {
   ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
 }
 
-// 0, or the reason.
+// Returns 0, or the system's number for the reason.
 int connect_to(int socket, const addrinfo& to, steady_clock::time_point deadline) {
   if (::connect(socket, to.ai_addr, to.ai_addrlen) == 0) return 0;
   if (errno != EINPROGRESS && errno != EINTR) return errno;

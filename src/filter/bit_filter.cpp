@@ -41,9 +41,9 @@ double partitioned_fpr_now(std::span<const std::uint64_t> words, const shape& s)
   return rate;
 }
 
-// A shard is to the kernels the whole filter, whose first words would lie before those that are
-// there. Its own keys do not get to them, and the kernels see no others. An address, because no
-// pointer may point there.
+// The kernels see a shard as the whole filter. The first words of that would lie in front of those
+// that exist; the keys of the shard do not reach them, and the kernels get no other keys. The
+// address is made from a number, because no pointer may point there.
 template <class Word>
 kernel::block_array<Word> blocks_of(Word* words, const shape& s) noexcept {
   const std::uint64_t blocks = s.bits / bits_per_block;
@@ -55,8 +55,8 @@ kernel::block_array<Word> blocks_of(Word* words, const shape& s) noexcept {
 }
 
 // Calls work(first, own, places) for each piece of the hashes: those that the shard owns, and where
-// they stand behind number `first` of all. To the kernels' groups of eight, `own` is filled up with
-// a hash that is in it.
+// they stand after number `first` of all. `own` is filled up to the kernels' groups of eight with a
+// hash that is in it already.
 template <class Work>
 void for_each_own(const shard_probes& probes, std::span<const std::uint64_t> hashes, Work work) {
   constexpr std::size_t piece = 1024;
@@ -90,7 +90,7 @@ void contains_own(const kernel::const_blocks& blocks, const shard_probes& probes
   });
 }
 
-// How many there were.
+// Adds the hashes of the shard; returns how many there were.
 std::uint64_t add_own(const kernel::changing_blocks& blocks, const shard_probes& probes,
                       std::span<const std::uint64_t> hashes) {
   std::uint64_t added = 0;

@@ -27,9 +27,9 @@ shape scattered_shape(shape s) {
   return s;
 }
 
-// What the blocked filter says of the same blocks when each counter above 0 is a group of w set
-// bits: the mean over the blocks of the chance to find all lanes set. A piece at a time, on the
-// stack.
+// The rate of a blocked filter in which each counter above 0 is a group of w set bits: the mean
+// over the blocks of the chance that a random key finds all of its lanes set. The bits are made a
+// piece at a time, on the stack.
 double line_fpr(const shape& s, std::span<const std::uint64_t> words) noexcept {
   constexpr std::size_t words_per_block = bits_per_block / 64;
   std::array<std::uint64_t, 64 * words_per_block> piece{};
@@ -162,8 +162,8 @@ bool counting_filter::decrement_scattered(const counting_probes& probes, std::ui
   return true;
 }
 
-// The loops that write use a copy of the probes. For all that the compiler knows the counters may
-// be those of the filter itself, and it would read them again after each write.
+// The loops that write use a copy of the probes. Otherwise the compiler must assume that a write to
+// the counters may change the members of the filter, and read these again after each write.
 void counting_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept {
   std::uint64_t* const words = mutable_words().data();
   key_count() += hashes.size();

@@ -59,7 +59,7 @@ std::uint64_t check_header(std::span<const std::uint64_t> words) {
 // One entry of the directory; returns the words of the layer.
 std::uint64_t check_layer(const shape& s, std::uint64_t base, std::uint64_t buckets,
                           std::uint64_t used) {
-  // The first layer is a whole number of itself; 0 is refused before it divides.
+  // The first layer always divides itself; 0 is refused before the division.
   if (base == 0 || buckets == 0 || buckets > max_bits / s.block_bits || buckets % base != 0 ||
       !std::has_single_bit(buckets / base) || buckets / base > std::uint64_t{1} << max_scale) {
     throw_corrupt("layer has " + detail::to_text(buckets) +
@@ -241,7 +241,7 @@ void cuckoo_filter::rebind() {
   }
 }
 
-// All that can fail comes first.
+// All that can fail is done first.
 void cuckoo_filter::append_layer(std::uint64_t base, std::uint32_t scale) {
   const std::size_t layer = layers_.size();
   const std::uint64_t buckets = base << scale;
@@ -322,7 +322,7 @@ bool cuckoo_filter::remove(std::uint64_t hash) noexcept {
   }
   if (cell == cuckoo_table::nowhere) return false;
   put(layer, bucket, cell, 0);
-  if (used(layer) != 0) set_used(layer, used(layer) - 1);  // 0 only when a file said so
+  if (used(layer) != 0) set_used(layer, used(layer) - 1);  // a file may claim 0 used cells
   if (keys_ != 0) --keys_;
   return true;
 }

@@ -31,7 +31,7 @@ struct search_node {
   std::uint64_t bucket;
   std::uint32_t parent;
   std::uint32_t cell;
-  std::uint32_t moves;  // that empty a cell of the key's own for whoever comes to this bucket
+  std::uint32_t moves;  // fingerprints that move when this bucket has a free cell
 };
 // With 512 buckets seen the first failure of a large table comes at 97 % with b = 4.
 constexpr std::uint32_t most_nodes = 512;
@@ -105,7 +105,7 @@ bool cuckoo_filter::put_into_older(std::size_t layer, std::uint64_t bucket,
   return false;
 }
 
-// Returns how many stay.
+// Returns how many fingerprints stay.
 std::uint64_t cuckoo_filter::move_into_older(std::size_t layer) noexcept {
   const cuckoo_table& table = layers_[layer];
   std::uint64_t left = 0;

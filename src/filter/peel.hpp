@@ -96,7 +96,7 @@ class peeler {
   // False when a cell has more keys than its byte can count: 63, where 3 are usual.
   template <std::uint32_t Probes>
   bool count(std::size_t keys, const sizing::fuse_size& size) {
-    // Locals, since a store through a pointer to bytes may change any member.
+    // These are locals, because a store through a pointer to bytes may change any member.
     std::uint64_t* const sums = sums_.words().data();
     const std::uint64_t* const hashes = hashes_.words().data();
     std::uint8_t* const counts = counts_.data();
@@ -110,7 +110,7 @@ class peeler {
         least = std::min(least, counts[cell]);
       });
     }
-    return least >= 4;  // one that wrapped around was 0 to 3 for a moment
+    return least >= 4;  // a byte that wrapped around was below 4 at some moment
   }
 
   // Takes keys away, from the first cells on and wherever that leads; overwrites hashes_ with the
@@ -180,7 +180,7 @@ peeled_shard peel_shard(peeler& p, const shape& s, std::uint64_t shard, std::spa
     const std::span<Item> different = drop_repetitions(items);
     if (different.size() == items.size()) continue;
     items = different;
-    attempt = UINT32_MAX;  // 0 next
+    attempt = UINT32_MAX;  // the loop makes it 0
   }
   throw_no_seed(s.kind, shard, items.size());
 }

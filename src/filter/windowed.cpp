@@ -74,7 +74,7 @@ std::uint64_t windowed_view::alive_at(std::uint64_t now) const noexcept {
 }
 
 void windowed_view::advance(std::uint64_t now) noexcept {
-  // The words stay as of their own clock; only what is asked of them becomes less.
+  // The words stay as they were at their own clock; only fewer generations are asked.
   if (clock_.by_time && now > clock_.now) alive_ &= alive_at(now);
 }
 

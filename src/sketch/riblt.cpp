@@ -10,7 +10,7 @@ namespace bloomery {
 
 namespace {
 
-// So that the check of an item and its walk have nothing to do with each other.
+// Makes the check of an item independent of its walk.
 constexpr std::uint64_t check_salt = 0x5bf0a8b145769f2dU;
 constexpr std::uint64_t golden = 0x9e3779b97f4a7c15U;
 
@@ -83,7 +83,7 @@ std::span<const riblt_symbol> riblt_encoder::symbols(std::size_t first, std::siz
 }
 
 riblt_symbol riblt_encoder::symbol(std::size_t i) {
-  // In steps that grow, as each takes a look at every item.
+  // The steps grow, because each step visits every item.
   if (i >= made_.size())
     extend(std::max({i + 1, made_.size() + made_.size() / 2, std::size_t{64}}));
   return made_[i];
@@ -128,7 +128,7 @@ void riblt_decoder::peel() {
     waiting_.pop_back();
     const riblt_symbol s = rest_[i];
     if (!alone(s) || !comes_by(s.sum, i)) continue;
-    // Each item that is real empties a symbol for good, so there are never more than symbols.
+    // Each real item empties a symbol for good, so there are never more items than symbols.
     if (found_.size() == rest_.size()) {
       throw error(errc::corrupt, "symbols of no set: they tell more items than they can hold");
     }

@@ -220,7 +220,7 @@ void top_k::update_size() noexcept {
 }
 
 void top_k::list(std::string_view key, std::uint64_t hash, std::uint64_t count) {
-  // Everything that can run out of memory comes first.
+  // Everything that can run out of memory is done first.
   const auto at = static_cast<std::uint32_t>(slots_.size());
   if (slots_.size() == slots_.capacity())
     slots_.reserve(std::max(std::size_t{16}, std::size_t{2} * at));

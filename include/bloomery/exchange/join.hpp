@@ -39,8 +39,8 @@ using row_scan = std::function<void(const row_visit&)>;
 // How often the keys of a table occur.
 struct table_counts {
   std::uint64_t rows = 0;
-  std::uint64_t keys = 0;   // different ones
-  std::uint64_t bytes = 0;  // of all rows, as they travel
+  std::uint64_t keys = 0;   // different keys
+  std::uint64_t bytes = 0;  // of all rows, in the form in which they are sent
   double squares = 0;       // the sum over the keys of the square of their number of rows
 };
 
@@ -50,7 +50,7 @@ struct join_plan {
   std::uint32_t offered_bits = 0;  // of A's filter; 0: A sends none
   std::uint32_t asked_bits = 0;    // of B's filter; 0: A sends all of its rows
   double filter_bytes = 0;
-  double row_bytes = 0;  // of rows that pass, with a partner or without
+  double row_bytes = 0;  // of the rows that pass, whether B has a partner for them or not
 
   [[nodiscard]] double bytes() const noexcept { return filter_bytes + row_bytes; }
 };
@@ -62,19 +62,20 @@ struct join_plan {
 
 // ---- estimates --------------------------------------------------------------------------------
 
-// Keys of one table that occur about as often, in a filter, and what of the other table passed it.
+// A class: keys of one table that occur about equally often, in a filter, and the rows of the other
+// table that passed this filter.
 struct passed_class {
   table_counts counts;  // of the class: keys, rows and squares
   double fpr = 0;       // of its filter
-  double rows = 0;      // of the other table, that passed,
-  double squares = 0;   // and the sum of squares of the numbers of rows of their keys
+  double rows = 0;      // rows of the other table that passed
+  double squares = 0;   // the sum over their keys of the square of the number of rows
 };
 
-// The number of rows of the join, before any row has travelled: for each class what passed, less
-// the strangers among it, times the mean number of rows of a key of the class. `asking` is the
-// other table as a whole. The standard error is that of the filters, over hash functions, and that
-// of the means: over which keys of a class are those that the other table has too. A class whose
-// keys occur equally often, such as unique ones, has only the first.
+// An estimate of the number of rows of the join before any row is sent: for each class, the rows
+// that passed without the false positives among them, times the mean number of rows of a key of the
+// class. `asking` is the other table as a whole. The standard error is that of the filters, over
+// hash functions, and that of the means: over which keys of a class are those that the other table
+// has too. A class whose keys occur equally often, such as unique ones, has only the first.
 [[nodiscard]] estimate estimate_join(std::span<const passed_class> classes,
                                      const table_counts& asking);
 
@@ -93,7 +94,7 @@ class join_side {
 
   [[nodiscard]] const table_counts& counts() const noexcept { return counts_; }
   void scan(const row_visit& visit) const { rows_(visit); }
-  // Of all rows, sorted.
+  // The hashes of the keys of all rows, sorted.
   [[nodiscard]] std::span<const std::uint64_t> hashes() const noexcept { return hashes_; }
 
  private:
@@ -108,7 +109,7 @@ struct join_limits {
   std::uint64_t held_bytes = std::uint64_t{1} << 33U;  // of A's rows in B's memory
 };
 
-// What was sent, in payloads of messages; B knows all of it, A all but what was joined.
+// What was sent, in the payloads of messages. B knows all of it; A does not know what was joined.
 struct join_report {
   join_plan plan;
   table_counts a;
@@ -118,8 +119,8 @@ struct join_report {
   std::uint64_t row_bytes = 0;
   std::uint64_t other_bytes = 0;   // numbers, names, and the frames of the messages
   std::uint64_t plain_bytes = 0;   // of all of A's rows
-  std::uint64_t rows_sent = 0;     // of A,
-  std::uint64_t rows_matched = 0;  // and those of them that B has a partner for
+  std::uint64_t rows_sent = 0;     // by A
+  std::uint64_t rows_matched = 0;  // rows of A for which B has a partner
   std::uint64_t pairs = 0;         // rows of the join
 
   [[nodiscard]] std::uint64_t bytes() const noexcept {
@@ -153,8 +154,8 @@ join_size receive_estimate(message_channel& peer, const join_side& b,
 
 // ---- rows as lists of fields ------------------------------------------------------------------
 
-// Appends a field to a list, and reads the fields of one. Throws errc::corrupt for what was not
-// made so.
+// Appends a field to a list, and reads the fields of a list. Throws errc::corrupt for text that
+// append_field did not make.
 void append_field(std::string& list, std::string_view field);
 void split_fields(std::string_view list, std::vector<std::string_view>& out);
 

@@ -1,8 +1,9 @@
 // Documents that have all of several words, where each word's list of documents is on another host
 // (Reynolds and Vahdat 2003; Broder and Mitzenmacher 2004, 5.3).
 //
-//     asker -> node 1 ----------> node 2 ----------> node 3        forward: what may still be in the answer,
-//     asker <- node 1 <---------- node 2 <---------- node 3        back: the documents, less what is not in the node's own list
+//     asker -> node 1 -----> node 2 -----> node 3     forward: what may still be in the answer
+//     asker <- node 1 <----- node 2 <----- node 3     back: the documents, without those that are
+//                                                     not in the node's own list
 //
 // Node 1 sends a filter of its list instead of the list. Node 2 keeps those of its own documents
 // that pass, and sends a filter of them on, or the documents themselves where that takes fewer
@@ -26,12 +27,12 @@
 
 namespace bloomery {
 
-// The part of the index that a node holds: words and the documents that have them, which are
-// numbers: names are too long to send, so take a hash of them.
+// The part of the index that a node holds: words and the documents that have them. A document is a
+// number, because names are too long to send; a hash of the name will do.
 class inverted_index {
  public:
   void add(std::string_view word, std::uint64_t document);
-  // Sorted, each once; none for a word that is not here.
+  // The documents of a word, sorted, each once; none for a word that this node does not hold.
   [[nodiscard]] std::span<const std::uint64_t> documents(std::string_view word) const;
 
  private:
@@ -39,14 +40,14 @@ class inverted_index {
 };
 
 struct search_options {
-  bool filters = true;  // false: the documents themselves at every step, for comparison
+  bool filters = true;  // false sends the documents themselves at every step, for comparison
 };
 
 struct search_result {
   std::vector<std::uint64_t> documents;  // sorted; exactly those that have all words
-  std::vector<std::uint64_t> counts;     // of each word
-  std::uint64_t bytes_forward = 0;       // from node to node, in payloads of messages,
-  std::uint64_t bytes_back = 0;          // and back
+  std::vector<std::uint64_t> counts;     // the number of documents of each word
+  std::uint64_t bytes_forward = 0;       // in the payloads of messages from node to node
+  std::uint64_t bytes_back = 0;          // in those of the way back
 };
 
 // The asker: word i is asked of node i of the chain that begins with `first`. Throws
@@ -57,7 +58,8 @@ search_result search_words(message_channel& first, std::span<const std::string> 
 // Lets the nodes go, each after it has told the next.
 void end_search(message_channel& first);
 
-// A node: answers until the asker ends it or is gone (errc::io). `next` is null for the last node.
+// A node of the chain. It answers until the asker ends it or is gone (errc::io). `next` is null for
+// the last node.
 void serve_words(const inverted_index& index, message_channel& previous, message_channel* next);
 
 }  // namespace bloomery

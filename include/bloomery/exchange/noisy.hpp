@@ -2,10 +2,10 @@
 // each with a hash function of its own. Who has all of them sees the set sharply; who got hold of
 // one or two sees mostly noise.
 //
-//     noisy_set mine({.keys = 200}, derive_hashers(master, "bert", 5));     // crypto/key_derivation.hpp
+//     noisy_set mine({.keys = 200}, derive_hashers(master, "bert", 5));  // crypto/key_derivation
 //     mine.add("clara@example.org");
-//     mine.filters()[0] ...                                                 // to be sent, one at a time
-//     mine.contains("clara@example.org");                                   // all five say so
+//     mine.filters()[0] ...                                              // sent one at a time
+//     mine.contains("clara@example.org");                                // all five say so
 //
 // Five filters at 50 % are wrong together for (1/2)^5, 3.1 %, of the keys. (The scheme is
 // Ceglowski's, 2004, for address books.)
@@ -34,9 +34,9 @@ struct noisy_options {
   double fpr = 0.5;  // of each filter
 };
 
-// One bit for each key, in as many bits as make the rate what was asked for. The planner of other
-// filters would go below it, and what is a gift elsewhere tells too much here. Throws
-// errc::bad_argument.
+// A plan with one probe and as many bits as make the rate exactly what was asked for. The planner
+// of other filters would go below the rate, which is welcome elsewhere; here a sharper filter tells
+// too much. Throws errc::bad_argument.
 [[nodiscard]] plan noisy_plan(const noisy_options& o);
 
 // Whether all of these filters say that the key is in the set; with none of them, anything may be.
@@ -70,7 +70,7 @@ class noisy_set {
   }
 
   [[nodiscard]] std::span<const filter_type> filters() const noexcept { return filters_; }
-  // Of all filters together, by the bits that they have.
+  // The rate of all filters together, by the bits that are set in them.
   [[nodiscard]] double fpr() const noexcept {
     double rate = 1;
     for (const filter_type& f : filters_) rate *= f.fpr();
@@ -100,18 +100,18 @@ template <class Filter>
 // ---- what somebody learns who has some of the filters, with their keys ------------------------
 
 struct eavesdropper {
-  std::uint32_t filters = 0;  // that he has
-  double fpr = 0.5;           // of each of them
-  double prior = 0.5;         // how likely he held it before that a candidate is a member
+  std::uint32_t filters = 0;  // how many of them somebody has
+  double fpr = 0.5;           // the rate of each
+  double prior = 0.5;         // the probability that a candidate is a member, without filters
 
-  // That a candidate is a member to whom all his filters say yes; one to whom a filter says no is
-  // none. Bayes.
+  // By Bayes, the probability that a candidate is a member when all these filters contain it. A
+  // candidate that one of them does not contain is surely no member.
   [[nodiscard]] double posterior() const;
-  // Bits of information that his filters give about one candidate, on average over members and
+  // Bits of information that these filters give about one candidate, on average over members and
   // others: 0 with no filter, the entropy of the prior with filters that are never wrong.
   [[nodiscard]] double learned_bits() const;
-  // How many candidates of a dictionary he takes for members who are none. The members in it he
-  // finds all.
+  // How many candidates of a dictionary pass for members and are none. All members in the
+  // dictionary are found.
   [[nodiscard]] double false_candidates(std::uint64_t dictionary, std::uint64_t members) const;
 
  private:

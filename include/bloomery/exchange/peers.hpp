@@ -1,7 +1,7 @@
 // Who may have this object? A filter for each of some hundred peers, asked all at once (PlanetP,
 // Cuenca-Acuna et al. 2002; Broder and Mitzenmacher 2004, 5.1): for networks where everybody can
-// know a little of everybody, and a search is no search but a lookup. A false positive costs an
-// extraneous request, at the rate of the filters.
+// know a little of everybody, and finding an object is a lookup. A false positive costs a request
+// in vain.
 //
 // A key is hashed once. Filters of equal shape are kept in slices, as a matrix with a row for each
 // bit of the filter and a column for each peer, so that a question is the AND of `probes` rows, 64
@@ -67,7 +67,7 @@ class peer_directory {
               std::uint64_t time);
   bool update(std::uint64_t peer, const partitioned_view& summary, const hash_spec& hash,
               std::uint64_t time);
-  // Whether it was there.
+  // Returns whether the peer had a summary.
   bool remove(std::uint64_t peer);
   // Forgets all that are older than the limit; returns how many.
   std::size_t expire(std::uint64_t now);
@@ -82,7 +82,7 @@ class peer_directory {
 
   [[nodiscard]] std::size_t peers() const noexcept;
   [[nodiscard]] std::optional<std::uint64_t> time_of(std::uint64_t peer) const;
-  // Of the matrices and filters, in memory.
+  // The memory of the matrices and filters.
   [[nodiscard]] std::uint64_t bytes() const;
 
  private:

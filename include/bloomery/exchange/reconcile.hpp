@@ -11,7 +11,8 @@
 // and what is left is made exact by symbols of a rateless table (sketch/riblt.hpp):
 //
 //     sketch     symbols alone: about 19 bytes for each different key, whatever the sets' sizes
-//     filter     filters first, in one direction or both, then symbols for what they missed: when much is different
+//     filter     filters first, in one direction or both, then symbols for what they missed: when
+//                much is different
 //     full       one side sends its keys: small sets, short keys, or nothing in common
 //
 // Both sides call the same function. They first exchange a sketch of 128 numbers, from which the
@@ -20,8 +21,8 @@
 // neither side chose alone; if it is wrong because hashes of 64 bits met (one in 10^7 times for a
 // million keys), a second round with another seed mends it. docs/exchange.md has the protocol.
 //
-// The hash is XXH3: a peer that builds keys which collide on purpose can hide them. It cannot do
-// more: see the limits.
+// The hash is XXH3. A peer that makes keys which collide on purpose can hide these keys. It can do
+// no more than that; the limits below bound what it can make us hold.
 #pragma once
 
 #include <array>
@@ -57,13 +58,14 @@ inline constexpr std::size_t reconcile_longest_key = std::size_t{1} << 24U;
 struct reconcile_options {
   // Either side may ask for a way; errc::mismatch when they ask for different ones.
   reconcile_method method = reconcile_method::automatic;
-  // Half of the seed of the hashes. 0 takes a random one; two that are equal cannot talk to each
-  // other.
+  // Half of the seed of the hashes; 0 takes a random one. Two sides with the same number cannot
+  // talk to each other.
   std::uint64_t nonce = 0;
-  // What the peer may make us hold. More is errc::corrupt, whatever it claims.
+  // The most bytes that the peer may make us hold. More is errc::corrupt, whatever it claims.
   std::uint64_t most_keys = std::uint64_t{1} << 31U;
   std::uint64_t most_bytes = std::uint64_t{1} << 32U;
-  // Of the hashes in the first round: fewer than 64 make them meet, for tests of the second.
+  // The bits of a hash in the first round. Fewer than 64 make hashes collide, so that tests reach
+  // the second round.
   unsigned first_round_bits = 64;
 };
 
@@ -77,14 +79,14 @@ struct traffic {
 
 struct reconcile_report {
   reconcile_method method = reconcile_method::automatic;  // the one that was chosen
-  std::uint64_t keys_here = 0;                            // different ones
+  std::uint64_t keys_here = 0;                            // different keys
   std::uint64_t keys_there = 0;
-  std::uint64_t key_bytes_here = 0;  // of them all
+  std::uint64_t key_bytes_here = 0;  // of all these keys together
   std::uint64_t key_bytes_there = 0;
   double estimated_difference = 0;
-  std::uint64_t found_by_filter = 0;  // of the difference, in both directions
+  std::uint64_t found_by_filter = 0;  // keys of the difference, in both directions
   std::uint64_t symbols = 0;
-  std::uint32_t rounds = 0;       // of symbols; more than one is an accident
+  std::uint32_t rounds = 0;       // of symbols; more than one means that hashes collided
   std::uint32_t round_trips = 0;  // waits for an answer to what was sent
   traffic greetings;              // hello, plan and the checksums
   traffic filters;

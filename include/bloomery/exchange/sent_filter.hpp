@@ -1,9 +1,9 @@
 // A set of keys as a filter in a message: the size that costs least, its bytes, and the questions
 // that the receiver asks.
 //
-// What a filter is sent for is to be spared something: whoever has it sends only what passes. So
-// its best size follows from what is sent afterwards. With n keys in the filter and s strangers of
-// w bytes each on the other side the cost is
+// A filter is sent to save bytes: whoever has it sends only what passes. So its best size follows
+// from what is sent afterwards. With n keys in the filter, and on the other side s strangers (keys
+// that are not in the set) of w bytes each, the cost is
 //
 //     bytes of the filter at rate f  +  f s w
 //
@@ -46,8 +46,8 @@ struct sent_choice {
 
 class sent_filter {
  public:
-  // Of these hashes (hash/hash.hpp), in any order; fpr_bits from 1 to most_fpr_bits, else
-  // errc::bad_argument.
+  // The set of these hashes (hash/hash.hpp), in any order. fpr_bits is from 1 to most_fpr_bits,
+  // else errc::bad_argument.
   sent_filter(std::vector<std::uint64_t> hashes, std::uint32_t fpr_bits);
   // From a message, which is copied. Throws errc::corrupt unless its parts are where it says and
   // their checksums are right.

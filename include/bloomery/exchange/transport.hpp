@@ -72,7 +72,7 @@ class channel {
   // Tells the peer that nothing follows; reading goes on.
   void end_writing();
 
-  // The clock of `total` starts anew.
+  // Starts the clock of patience::total again.
   void set_patience(patience limits);
 
   [[nodiscard]] std::uint64_t bytes_sent() const noexcept { return sent_; }
@@ -140,7 +140,7 @@ class message_channel {
 
   explicit message_channel(channel bytes) : bytes_(std::move(bytes)) {}
 
-  // Never waits, and a peer that has gone is told of by the next receive(), flush() or finish().
+  // Never waits. That the peer has gone is an error of the next receive(), flush() or finish().
   // The payload has less than 2^32 bytes, else errc::bad_argument.
   void send(std::uint8_t type, std::span<const std::byte> payload);
 
@@ -152,11 +152,12 @@ class message_channel {
   std::optional<message> receive_or_room(std::size_t limit);
   [[nodiscard]] bool has_room() const noexcept { return outbox_.size() - taken_ < outbox_bytes; }
 
-  // Until all is handed to the system. Reads nothing: not for two that both have much to send.
+  // Waits until all is handed to the system. It reads nothing, so two sides that both have much to
+  // send must not both call it.
   void flush();
   // Sends all, says that nothing follows, and waits until the peer has said the same. To be called
-  // at the end by both sides: who closes while bytes are on their way to him destroys also those
-  // that he sent. errc::corrupt if more comes.
+  // at the end by both sides: a side that closes while bytes are on their way to it also destroys
+  // those that it sent. errc::corrupt when another message comes.
   void finish();
 
   [[nodiscard]] const channel& bytes() const noexcept { return bytes_; }
@@ -176,11 +177,11 @@ class message_channel {
   message take();
 
   channel bytes_;
-  std::vector<std::byte> outbox_;  // sent up to taken_
+  std::vector<std::byte> outbox_;  // the first taken_ bytes of it are sent
   std::size_t taken_ = 0;
-  std::vector<std::byte> inbox_;  // of one message, got_ bytes of it
+  std::vector<std::byte> inbox_;  // one message, of which got_ bytes have come
   std::size_t got_ = 0;
-  std::size_t wanted_ = 0;  // its length as a whole; 0 until the header is there
+  std::size_t wanted_ = 0;  // the length of that message; 0 until its header is there
   std::uint64_t messages_sent_ = 0;
   std::uint64_t messages_received_ = 0;
 };

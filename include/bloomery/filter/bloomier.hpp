@@ -4,13 +4,13 @@
 // A key has three or four cells, and each key has one of them to itself: its own cell. Two tables
 // of cells:
 //
-//     tags      check bits + 2    the XOR over the key's cells is its fingerprint XOR the number of its
-//                                 own cell, 0 to 3
-//     values    value bits        at the own cell stands the value of the key
+//     tags      check bits + 2    the XOR over the key's cells is its fingerprint XOR the number of
+//                                 its own cell, 0 to 3
+//     values    value bits        the own cell of a key holds its value
 //
 // The tags of an absent key make a number that is no cell's, except by chance: with f check bits it
 // is taken for present with probability probes/4 * 2^-f, and then has some value. With f = 0 nearly
-// all are, which is for those who ask for keys of the set only.
+// every absent key has one; such a map is for callers that ask for keys of the set only.
 //
 // Why two tables: with the values in the XOR itself a map would take 2 bits less for each cell,
 // 2.25 a key, but no value could be changed without solving again. Here a change is a write to one
@@ -32,8 +32,8 @@ class bloomier_view : public static_view<bloomier_view> {
  public:
   static constexpr filter_kind kind = filter_kind::bloomier;
 
-  // `keys` is what the header says, at least the number of different keys
-  // in the filter. Throws errc::bad_argument or errc::corrupt; reads the directory only.
+  // `keys` is what the header says, at least the number of different keys in the filter. Throws
+  // errc::bad_argument or errc::corrupt; reads the directory only.
   bloomier_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
   // The value of a key; nothing for an absent one, except with probability fpr().
@@ -58,7 +58,7 @@ class bloomier_view : public static_view<bloomier_view> {
   [[nodiscard]] std::uint32_t check_bits() const noexcept {
     return shape().cell_bits - shape().variant;
   }
-  // probes/4 * 2^-check_bits, and a key whose hash is that of another is that other.
+  // probes/4 * 2^-check_bits, and the chance that an absent key has the hash of one in the map.
   [[nodiscard]] double fpr() const noexcept;
 
  protected:

@@ -3,15 +3,17 @@
 //
 // Two layouts, told apart by shape().block_bits:
 //
-//   512  one line   The positions are those of the blocked filter. The bit that a key would have there
-//                   belongs to a group of w bits, and the group is the counter:
+//   512  one line   The positions are those of the blocked filter. The bit that a key would have
+//                   there belongs to a group of w bits, and the group is the counter:
 //
 //                     lane of 32 bits   +------+------+------+------+------+------+------+------+
 //                     w = 4             |  c0  |  c1  |  c2  |  c3  |  c4  |  c5  |  c6  |  c7  |
 //                                       +------+------+------+------+------+------+------+------+
-//                   One miss a key: 44 bits a key at 1 %, 77 at 0.1 %. The default down to 0.1 %.
-//   0    unblocked  Counter j of a key is where bit j of a classic filter would be. k misses a key, 38 and
-//                   58 bits; the layout of the survey's overflow bound, and the better one below 0.1 %.
+//                   A key costs one cache miss, and 44 bits at 1 % or 77 at 0.1 %. This is the
+//                   default down to 0.1 %.
+//   0    unblocked  Counter j of a key is where bit j of a classic filter would be. A key costs k
+//                   misses, and 38 bits at 1 % or 58 at 0.1 %. This is the layout of the survey's
+//                   overflow bound, and the better one below 0.1 %.
 //
 // A key adds one to each of its different counters. When two of its unblocked probes meet, that
 // counter is counted once: so remove undoes add exactly, and a key alone in the filter counts what
@@ -76,7 +78,7 @@ class counting_probes {
   void each(std::uint64_t hash, Visit visit) const noexcept {
     std::array<std::uint64_t, max_probes> seen;
     std::size_t count = 0;
-    std::uint64_t marks = 0;  // of the seen ones modulo 64, so that the search is rare
+    std::uint64_t marks = 0;  // bit i % 64 for each counter i that was seen: few need a search
     scattered_.all_of(hash, [&](std::uint64_t i) {
       const std::uint64_t mark = std::uint64_t{1} << (i & 63U);
       if ((marks & mark) != 0) {
@@ -148,8 +150,8 @@ class counting_view : public detail::batch_answers<counting_view>, public detail
   [[nodiscard]] const counting_probes& probes() const noexcept { return probes_; }
   [[nodiscard]] std::uint64_t counters() const noexcept { return probes_.counters(); }
 
-  // These read the whole array. Share of the counters that are not 0; number of those that stick;
-  // chance that a random hash finds all of its counters above 0.
+  // The share of the counters that are not 0; the number of saturated ones; the chance that a
+  // random hash finds all of its counters above 0. Each reads the whole array.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] std::uint64_t saturated() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
@@ -171,7 +173,7 @@ class counting_filter : public detail::changeable<counting_view> {
   // False, and nothing changed, when the key is surely not there.
   [[gnu::always_inline]] bool remove(std::uint64_t hash) noexcept {
     if (!decrement(probes(), mutable_words().data(), hash)) return false;
-    if (key_count() != 0) --key_count();  // 0 only when a file said so
+    if (key_count() != 0) --key_count();  // a file may claim 0 keys
     return true;
   }
   // How many were removed.

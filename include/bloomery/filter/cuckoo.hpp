@@ -12,7 +12,8 @@
 //
 // Growth by chaining: when no layer takes a key, another is added. All layers have B0 2^t buckets,
 // and that is what makes removal safe. Two keys that share fingerprint and buckets in one layer
-// share them in every layer with the same t or a smaller one, since there u and v are prefixes.
+// share them in every layer with the same t or a smaller one, because the numbers of their buckets
+// there are prefixes of those here.
 // remove takes the copy from the matching layer with the largest t; if that copy was another key's,
 // this other key finds the copy that stays. With unrelated layers, as other implementations have
 // them, it would be lost.
@@ -87,12 +88,11 @@ class cuckoo_view : public detail::batch_answers<cuckoo_view> {
   }
   [[nodiscard]] std::uint32_t bucket_cells() const noexcept { return layers_.front().cells(); }
   [[nodiscard]] std::uint64_t slots() const noexcept;
-  // Of the layer that comes when the others take no more; 0 when none may come.
+  // The bytes of the layer that is added when the others take no more; 0 when none may be added.
   [[nodiscard]] std::uint64_t next_layer_bytes() const noexcept;
   [[nodiscard]] std::uint32_t max_layers() const noexcept;
   [[nodiscard]] std::uint32_t expansion() const noexcept;
-  // Share of the cells in use; and the rate that follows, from the numbers of used cells of the
-  // layers.
+  // The share of the cells in use, and the rate that follows from the used cells of each layer.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
 

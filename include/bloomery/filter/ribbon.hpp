@@ -30,15 +30,15 @@ class ribbon_view : public static_view<ribbon_view> {
  public:
   static constexpr filter_kind kind = filter_kind::ribbon;
 
-  // `keys` is what the header says, at least the number of different keys
-  // in the filter. Throws errc::bad_argument or errc::corrupt; reads the directory only.
+  // `keys` is what the header says, at least the number of different keys in the filter. Throws
+  // errc::bad_argument or errc::corrupt; reads the directory only.
   ribbon_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept { return holds(place_of(hash)); }
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
 
-  // 2^-cell_bits, and a key whose hash is that of another is that other.
+  // 2^-cell_bits, and the chance that an absent key has the hash of one in the set.
   [[nodiscard]] double fpr() const noexcept;
 
  private:

@@ -6,7 +6,8 @@
 // last added, and for at most T (1 + 1/g):
 //
 //     T = 4 generations
-//     |  e-4  |  e-3  |  e-2  |  e-1  |   e   |        a key added here ----^ is wiped when e + 5 begins
+//     |  e-4  |  e-3  |  e-2  |  e-1  |   e   |    a key added in generation e is wiped
+//                                         ^         when e + 5 begins
 //
 // This holds however many keys come: more keys than planned raise the rate, they never push others
 // out.
@@ -52,11 +53,11 @@ class windowed_view : public detail::batch_answers<windowed_view>, public detail
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
 
-  // Moves the clock of this view, so that a mapped filter answers as of now. Never back. Nothing in
-  // a filter whose clock counts keys.
+  // Moves the clock of this view, so that a mapped filter answers as of now. The clock never goes
+  // back, and one that counts keys does not move.
   void advance(std::uint64_t now) noexcept;
 
-  // Calls of add that are remembered.
+  // The calls of add whose keys are still remembered.
   [[nodiscard]] std::uint64_t keys() const noexcept;
   [[nodiscard]] std::uint64_t window() const noexcept { return clock_.window; }
   [[nodiscard]] bool by_time() const noexcept { return clock_.by_time; }
@@ -66,8 +67,8 @@ class windowed_view : public detail::batch_answers<windowed_view>, public detail
   [[nodiscard]] std::span<const std::uint64_t> lines() const noexcept {
     return words().subspan(head_words());
   }
-  // The share of set bits, and the chance that a random hash is in a generation, of those that are
-  // alive.
+  // The share of set bits, and the chance that a random hash is in one of the generations of the
+  // window.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
 

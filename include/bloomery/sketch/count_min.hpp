@@ -6,9 +6,9 @@
 //     then      row 0: width counters | row 1 | ... | row d-1 | zeros up to the end
 //
 // A key has one counter in each row, like a bit in each slice of a partitioned filter, and the
-// least of them is its count. Counters have 8, 16, 32 or 64 bits and saturate; a saturated one
-// stays as it is, for nobody knows any more what it stood for, and "at least that many" remains
-// true.
+// least of them is its count. Counters have 8, 16, 32 or 64 bits and saturate. A saturated counter
+// keeps its value, which means "at least that many", because nobody knows any more how many there
+// were.
 //
 // Variant 0 adds to all counters of a key; what was added can be removed again. Variant 1 is
 // conservative (Estan and Varghese 2002): a key that brings b with counters of at least m can have
@@ -68,8 +68,8 @@ class count_min_view : public detail::batch_answers<count_min_view>, public deta
   [[nodiscard]] double epsilon() const noexcept;
   [[nodiscard]] double delta() const noexcept;
 
-  // Share of the counters that are not zero; the chance that a key that was never added has a
-  // count. Both read the whole array.
+  // The share of the counters that are not zero, and the chance that a key that was never added has
+  // a count. Both read the whole array.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
 
@@ -122,8 +122,8 @@ class count_min : public detail::changeable<count_min_view> {
   [[nodiscard]] bool assign_sum(std::span<const weighted_count_min> terms);
 
  private:
-  // The counters of many keys, by one each without counts; what calls of add with counts of this
-  // sum leave behind.
+  // Raises the counters of many keys, by one each when `counts` is null. add_totals then raises the
+  // number of keys and the total by what these calls of add come to.
   void add_run(std::span<const std::uint64_t> hashes, const std::uint64_t* counts) noexcept;
   void add_totals(std::uint64_t calls, std::uint64_t count) noexcept;
 };

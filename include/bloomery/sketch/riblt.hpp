@@ -2,7 +2,7 @@
 // each element of it, however large the sets are (Yang, Gilad and Alizadeh 2024; the table itself
 // is Goodrich and Mitzenmacher 2011).
 //
-//     bloomery::riblt_encoder there(their_items);         // an endless stream of symbols that depends on the set alone
+//     bloomery::riblt_encoder there(their_items);    // an endless stream of symbols of this set
 //     bloomery::riblt_decoder here(my_items);
 //     while (!here.complete()) here.add(there.symbols(here.symbols(), 100));
 //     here.only_there(), here.only_here()
@@ -30,9 +30,9 @@
 namespace bloomery {
 
 struct riblt_symbol {
-  std::uint64_t sum = 0;    // XOR of the items,
-  std::uint32_t check = 0;  // of their checks,
-  std::int64_t count = 0;   // and how many
+  std::uint64_t sum = 0;    // the XOR of the items
+  std::uint32_t check = 0;  // the XOR of their checks
+  std::int64_t count = 0;   // the number of the items
 
   friend bool operator==(const riblt_symbol&, const riblt_symbol&) = default;
 };
@@ -110,7 +110,7 @@ class riblt_decoder {
   void peel();
 
   riblt_encoder here_;
-  std::vector<riblt_symbol> rest_;  // of the difference, without what is known
+  std::vector<riblt_symbol> rest_;  // symbols of the difference, without the items that are known
   std::vector<found_item> found_;
   std::vector<std::uint32_t> waiting_;  // symbols that may have one item
   std::vector<std::uint64_t> only_here_;

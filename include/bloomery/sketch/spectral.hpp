@@ -5,12 +5,13 @@
 //
 // Three ways to count, all with the least counter of a key as the first estimate:
 //
-//   0  minimum selection   add to all counters. Keys can be removed, filters merged.
-//   1  minimal increase    raise only the least ones. The most exact, a tenth to a third of the error; but what
-//                          was shared cannot be taken out again: no removal.
-//   2  recurring minimum   a key whose least value stands in one counter only was probably hit there by no
-//                          other key - or everywhere by some. Such keys also go to a second, emptier filter,
-//                          and are answered from there. Keys can be removed.
+//   0  minimum selection   A key adds to all of its counters. Keys can be removed, filters merged.
+//   1  minimal increase    A key raises only its least counters. This is the most exact, with a
+//                          tenth to a third of the error, but what keys share cannot be taken out
+//                          again: there is no removal.
+//   2  recurring minimum   A key whose least value stands in one counter only has either one
+//                          counter to itself, or none. Such keys also go to a second, emptier
+//                          filter, and are answered from there. Keys can be removed.
 //
 // The count is never too low in variants 0 and 1 (before removals of what was not there). Recurring
 // minimum as published is too low for 0.2 to 4 % of the keys, because a key in the second filter is
@@ -64,8 +65,8 @@ class spectral_view : public detail::batch_answers<spectral_view>, public detail
   }
   [[nodiscard]] const sizing::spectral_counters& counters() const noexcept { return counters_; }
 
-  // Share of the primary counters that are not zero; the chance that a key that was never added has
-  // a count. Both read the whole array.
+  // The share of the primary counters that are not zero, and the chance that a key that was never
+  // added has a count. Both read the whole array.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
 

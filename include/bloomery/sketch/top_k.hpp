@@ -106,8 +106,8 @@ class top_k_view : public detail::batch_answers<top_k_view>, public detail::word
   [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
 
   [[nodiscard]] std::span<const std::uint64_t> buckets() const noexcept;
-  // Share of the buckets in use; the chance that a key that is not listed has the hash of one that
-  // is.
+  // The share of the buckets in use, and the chance that a key that is not listed has the hash of
+  // one that is.
   [[nodiscard]] double fill() const noexcept { return rows_.fill(buckets().data()); }
   [[nodiscard]] double fpr() const noexcept;
 

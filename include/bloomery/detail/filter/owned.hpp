@@ -31,7 +31,8 @@ namespace detail {
 // Throws errc::bad_argument for the shape of another kind of filter, or of other positions, and for
 // one that no filter has.
 void check_kind(const shape& s, filter_kind kind, probe_scheme scheme = probe_scheme::multiply);
-// Throws errc::bad_argument also unless there are as many words as the shape needs. Returns the plan.
+// Throws errc::bad_argument also unless there are as many words as the shape needs. Returns the
+// plan.
 const plan& checked_plan(const plan& p, std::span<const std::uint64_t> words, filter_kind kind,
                          probe_scheme scheme = probe_scheme::multiply);
 
