@@ -14,7 +14,8 @@ namespace bloomery {
 namespace {
 
 [[noreturn]] void throw_no_memory(std::uint64_t bytes) {
-  throw error(errc::no_memory, "cannot allocate " + detail::to_text(bytes) + " bytes for a filter");
+  detail::fail(errc::no_memory,
+               "cannot allocate " + detail::to_text(bytes) + " bytes for a filter");
 }
 
 std::size_t mapped_bytes(std::size_t words) {

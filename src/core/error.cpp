@@ -2,8 +2,19 @@
 
 #include <array>
 #include <charconv>
+#include <exception>
 
-namespace bloomery::detail {
+namespace bloomery {
+
+namespace {
+
+[[maybe_unused]] error_handler handler_in_use = nullptr;
+
+}  // namespace
+
+void use_error_handler(error_handler handler) noexcept { handler_in_use = handler; }
+
+namespace detail {
 
 namespace {
 
@@ -20,15 +31,25 @@ std::string sentence(std::string_view name, const std::string& value, std::strin
 
 }  // namespace
 
+void fail(errc code, const std::string& what) {
+#if defined(__cpp_exceptions)
+  throw error(code, what);
+#else
+  if (handler_in_use != nullptr) handler_in_use(error(code, what));
+  std::terminate();
+#endif
+}
+
 std::string to_text(double value) { return shortest(value); }
 std::string to_text(std::uint64_t value) { return shortest(value); }
 
 void throw_bad_argument(std::string_view name, double value, std::string_view limit) {
-  throw error(errc::bad_argument, sentence(name, to_text(value), limit));
+  fail(errc::bad_argument, sentence(name, to_text(value), limit));
 }
 
 void throw_bad_argument(std::string_view name, std::uint64_t value, std::string_view limit) {
-  throw error(errc::bad_argument, sentence(name, to_text(value), limit));
+  fail(errc::bad_argument, sentence(name, to_text(value), limit));
 }
 
-}  // namespace bloomery::detail
+}  // namespace detail
+}  // namespace bloomery

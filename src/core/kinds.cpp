@@ -19,7 +19,7 @@ static_assert(numbers_differ());
 
 const kind_row& row_of(filter_kind kind) {
   const kind_row* const row = find_row(kind);
-  if (row == nullptr) throw error(errc::bad_argument, "unknown kind of filter");
+  if (row == nullptr) detail::fail(errc::bad_argument, "unknown kind of filter");
   return *row;
 }
 

@@ -16,6 +16,7 @@ namespace detail {
 
 void run_threads(parallel p, std::uint64_t count, thread_loop loop, void* context) {
   std::atomic<std::uint64_t> next{0};
+#if defined(__cpp_exceptions)
   std::mutex mutex;
   std::exception_ptr failure;
   const auto guarded = [&] {
@@ -27,13 +28,18 @@ void run_threads(parallel p, std::uint64_t count, thread_loop loop, void* contex
       if (!failure) failure = std::current_exception();
     }
   };
+#else
+  const auto guarded = [&] { loop(context, next); };
+#endif
   {
     std::vector<std::jthread> helpers;
     const std::uint64_t wanted = std::min<std::uint64_t>(p.count(), count);
     for (std::uint64_t t = 1; t < wanted; ++t) helpers.emplace_back(guarded);
     guarded();
   }
+#if defined(__cpp_exceptions)
   if (failure) std::rethrow_exception(failure);
+#endif
 }
 
 }  // namespace detail

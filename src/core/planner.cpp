@@ -67,9 +67,9 @@ std::uint64_t fold_quantum(filter_kind kind, std::uint64_t units) {
 }
 
 [[noreturn]] void throw_too_large(const request& r, double bits) {
-  throw error(errc::bad_argument,
-              detail::to_text(r.keys) + " keys would need " + detail::to_text(bits) +
-                  " bits, more than the limit of 2^48; use fewer keys or a higher fpr");
+  detail::fail(errc::bad_argument,
+               detail::to_text(r.keys) + " keys would need " + detail::to_text(bits) +
+                   " bits, more than the limit of 2^48; use fewer keys or a higher fpr");
 }
 
 shape shape_of(const request& r, std::uint32_t probes, std::uint64_t units_per_part) {
@@ -143,15 +143,15 @@ std::uint32_t probes_for_target(const request& r) {
 shape shape_for_target(const request& r) {
   check_fpr(*r.fpr);
   if (*r.fpr < static_cast<double>(r.keys) * 0x1p-60) {
-    throw error(errc::unreachable, "a 64-bit hash cannot honour an fpr of " +
-                                       detail::to_text(*r.fpr) + " for " + detail::to_text(r.keys) +
-                                       " keys; the limit is keys/2^60, here " +
-                                       detail::to_text(static_cast<double>(r.keys) * 0x1p-60));
+    detail::fail(errc::unreachable,
+                 "a 64-bit hash cannot honour an fpr of " + detail::to_text(*r.fpr) + " for " +
+                     detail::to_text(r.keys) + " keys; the limit is keys/2^60, here " +
+                     detail::to_text(static_cast<double>(r.keys) * 0x1p-60));
   }
   if (in_blocks(r.kind) && *r.fpr < blocked_fpr_limit) {
-    throw error(errc::unreachable, "a blocked filter cannot honour an fpr of " +
-                                       detail::to_text(*r.fpr) +
-                                       "; its limit is 1e-9, use a classic filter below it");
+    detail::fail(errc::unreachable, "a blocked filter cannot honour an fpr of " +
+                                        detail::to_text(*r.fpr) +
+                                        "; its limit is 1e-9, use a classic filter below it");
   }
   const std::uint32_t probes = r.probes ? *r.probes : probes_for_target(r);
   return round_up(r, probes, least_units(r, probes));
@@ -253,9 +253,9 @@ double expected_fill(const shape& s, std::uint64_t keys) {
   check_shape(s);
   const position_layout layout = layout_of(s);
   if (layout == position_layout::none) {
-    throw error(errc::bad_argument, "the kind is " + std::string(kind_name(s.kind)) +
-                                        ", but only one array of bits or counters has an expected "
-                                        "fill");
+    detail::fail(errc::bad_argument, "the kind is " + std::string(kind_name(s.kind)) +
+                                         ", but only one array of bits or counters has an expected "
+                                         "fill");
   }
   if (keys == 0) return 0.0;
   const auto cells = static_cast<double>(s.bits / std::max(1U, s.cell_bits));
@@ -280,9 +280,9 @@ plan make_plan(const request& r) {
   const int given =
       int{r.fpr.has_value()} + int{r.bits_per_key.has_value()} + int{r.bytes.has_value()};
   if (given != 1) {
-    throw error(errc::bad_argument, "a plan needs exactly one of fpr, bits per key and bytes; " +
-                                        detail::to_text(static_cast<std::uint64_t>(given)) +
-                                        " were given");
+    detail::fail(errc::bad_argument, "a plan needs exactly one of fpr, bits per key and bytes; " +
+                                         detail::to_text(static_cast<std::uint64_t>(given)) +
+                                         " were given");
   }
   const kind_row& row = row_of(r.kind);
   if (r.probes) {

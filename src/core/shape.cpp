@@ -36,8 +36,8 @@ void check_blocks(const shape& s, block_use use) {
 
 void check_digests(const shape& s) {
   if (!is_of_bits(s.kind) || layout_of(s) != position_layout::anywhere) {
-    throw error(errc::bad_argument,
-                "digests modulo the size are positions of classic filters only");
+    detail::fail(errc::bad_argument,
+                 "digests modulo the size are positions of classic filters only");
   }
   // A word of a digest has 32 bits; it would never reach the rest of a longer array.
   if (s.bits > std::uint64_t{1} << 32U) {
@@ -57,7 +57,7 @@ void check_shard(const shape& s) {
   }
   if (s.shard.whole()) return;
   if (!is_of_bits(s.kind) || layout_of(s) != position_layout::blocks) {
-    throw error(errc::bad_argument, "only a blocked filter has shards");
+    detail::fail(errc::bad_argument, "only a blocked filter has shards");
   }
   if (s.bits > max_bits / s.shard.count) {
     detail::throw_bad_argument("the number of bits", s.bits, "at most 2^48 in all shards together");

@@ -73,7 +73,7 @@ std::uint32_t spread_for(const shape& first, const request& r, growth::rule rule
 }
 
 shape shape_by_rule(const request& r, std::uint32_t factor) {
-  if (!r.fpr) throw error(errc::bad_argument, "this rule of growth needs a rate");
+  if (!r.fpr) detail::fail(errc::bad_argument, "this rule of growth needs a rate");
   growth::rule rule{.factor = factor, .steep = r.growth == growth_rule::steep};
   double share = rule.steep ? steep_share : reserved_share;
   shape s = part_of(r, r.keys, share, 1, scalable_head_lines).shape;

@@ -23,14 +23,14 @@ constexpr std::uint64_t none = std::numeric_limits<std::uint64_t>::max();
 void check_kind(const shape& s, filter_kind kind) {
   check_shape(s);
   if (s.kind != kind) {
-    throw error(errc::bad_argument, "a shape of kind " + std::string(kind_name(s.kind)) +
-                                        " where one of kind " + std::string(kind_name(kind)) +
-                                        " is needed");
+    detail::fail(errc::bad_argument, "a shape of kind " + std::string(kind_name(s.kind)) +
+                                         " where one of kind " + std::string(kind_name(kind)) +
+                                         " is needed");
   }
 }
 
 [[noreturn]] void throw_too_large(const request& r) {
-  throw error(
+  detail::fail(
       errc::bad_argument,
       detail::to_text(r.keys) +
           " keys would need more than the limit of 2^48 bits; use fewer keys or a higher fpr");
@@ -46,10 +46,10 @@ void check_hash_honours(const request& r) {
   check_fpr(*r.fpr);
   const double limit = static_cast<double>(r.keys) * 0x1p-60;
   if (*r.fpr >= limit) return;
-  throw error(errc::unreachable, "a 64-bit hash cannot honour an fpr of " +
-                                     detail::to_text(*r.fpr) + " for " + detail::to_text(r.keys) +
-                                     " keys; the limit is keys/2^60, here " +
-                                     detail::to_text(limit));
+  detail::fail(errc::unreachable, "a 64-bit hash cannot honour an fpr of " +
+                                      detail::to_text(*r.fpr) + " for " + detail::to_text(r.keys) +
+                                      " keys; the limit is keys/2^60, here " +
+                                      detail::to_text(limit));
 }
 
 std::uint64_t bits_of(const request& r) {
@@ -203,9 +203,9 @@ shape shape_for_counting(const request& r) {
     check_hash_honours(r);
     const counting_layout layout = layout_for(r, *r.fpr >= line_limit);
     if (layout.block_bits != 0 && *r.fpr < blocked_fpr_limit) {
-      throw error(errc::unreachable, "counters in one line cannot honour an fpr of " +
-                                         detail::to_text(*r.fpr) +
-                                         "; their limit is 1e-9, use unblocked ones below it");
+      detail::fail(errc::unreachable, "counters in one line cannot honour an fpr of " +
+                                          detail::to_text(*r.fpr) +
+                                          "; their limit is 1e-9, use unblocked ones below it");
     }
     return smallest_counting(r, layout);
   }
@@ -286,9 +286,9 @@ shape cuckoo_of_size(const request& r, std::uint32_t cells, std::uint64_t bits) 
       return cuckoo_shape(cell_bits, cells, buckets);
     }
   }
-  throw error(errc::bad_argument, detail::to_text(r.keys) + " keys do not fit into " +
-                                      detail::to_text(bits) + " bits with fingerprints of " +
-                                      detail::to_text(std::uint64_t{shortest}) + " bits");
+  detail::fail(errc::bad_argument, detail::to_text(r.keys) + " keys do not fit into " +
+                                       detail::to_text(bits) + " bits with fingerprints of " +
+                                       detail::to_text(std::uint64_t{shortest}) + " bits");
 }
 
 }  // namespace
@@ -333,11 +333,11 @@ std::uint32_t cuckoo_fingerprint_bits(std::uint32_t bucket_cells, double fpr) {
   for (std::uint32_t bits = 4; bits <= 32; ++bits) {
     if (cuckoo_fpr(bits, bucket_cells, load) <= planned_share * fpr) return bits;
   }
-  throw error(errc::unreachable, "a cuckoo filter cannot honour an fpr of " + detail::to_text(fpr) +
-                                     "; with fingerprints of 32 bits in buckets of " +
-                                     detail::to_text(std::uint64_t{bucket_cells}) +
-                                     " its limit is " +
-                                     detail::to_text(cuckoo_fpr(32, bucket_cells, load)));
+  detail::fail(errc::unreachable,
+               "a cuckoo filter cannot honour an fpr of " + detail::to_text(fpr) +
+                   "; with fingerprints of 32 bits in buckets of " +
+                   detail::to_text(std::uint64_t{bucket_cells}) + " its limit is " +
+                   detail::to_text(cuckoo_fpr(32, bucket_cells, load)));
 }
 
 double fpr_of_cuckoo(const shape& s, std::uint64_t keys) { return cuckoo_fpr(s, keys); }
@@ -348,10 +348,10 @@ shape shape_for_cuckoo(const request& r) {
     const std::uint32_t needed = cuckoo_fingerprint_bits(cells, *r.fpr);
     const std::uint32_t cell_bits = r.cell_bits.value_or(needed);
     if (cell_bits < needed) {
-      throw error(errc::unreachable,
-                  "fingerprints of " + detail::to_text(std::uint64_t{cell_bits}) +
-                      " bits cannot honour an fpr of " + detail::to_text(*r.fpr) +
-                      ", which needs " + detail::to_text(std::uint64_t{needed}));
+      detail::fail(errc::unreachable,
+                   "fingerprints of " + detail::to_text(std::uint64_t{cell_bits}) +
+                       " bits cannot honour an fpr of " + detail::to_text(*r.fpr) +
+                       ", which needs " + detail::to_text(std::uint64_t{needed}));
     }
     const std::uint64_t buckets = buckets_for(r.keys, cells, most_buckets(cell_bits * cells));
     if (buckets == none) throw_too_large(r);

@@ -45,16 +45,16 @@ void check_target(double target, std::uint64_t keys) {
   check_fpr(target);
   const double limit = static_cast<double>(keys) * 0x1p-60;
   if (target < limit) {
-    throw error(errc::unreachable, "a 64-bit hash cannot honour an fpr of " +
-                                       detail::to_text(target) + " for " + detail::to_text(keys) +
-                                       " keys; the limit is keys/2^60, here " +
-                                       detail::to_text(limit));
+    detail::fail(errc::unreachable, "a 64-bit hash cannot honour an fpr of " +
+                                        detail::to_text(target) + " for " + detail::to_text(keys) +
+                                        " keys; the limit is keys/2^60, here " +
+                                        detail::to_text(limit));
   }
 }
 
 [[noreturn]] void throw_too_large(double bits) {
-  throw error(errc::bad_argument,
-              "this would need " + detail::to_text(bits) + " bits, more than the limit of 2^48");
+  detail::fail(errc::bad_argument,
+               "this would need " + detail::to_text(bits) + " bits, more than the limit of 2^48");
 }
 
 // The bits that a size in the request allows, in whole words.
@@ -133,8 +133,8 @@ std::uint32_t count_min_depth(double delta) {
   }
   const double depth = std::max(1.0, std::ceil(-std::log(delta)));
   if (depth > max_probes) {
-    throw error(errc::unreachable, "a delta of " + detail::to_text(delta) + " needs " +
-                                       detail::to_text(depth) + " rows; the limit is 64");
+    detail::fail(errc::unreachable, "a delta of " + detail::to_text(delta) + " needs " +
+                                        detail::to_text(depth) + " rows; the limit is 64");
   }
   return static_cast<std::uint32_t>(depth);
 }

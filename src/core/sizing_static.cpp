@@ -118,14 +118,14 @@ bool meets(const request& r, const shape& s) {
   const std::string name(kind_name(r.kind));
   const std::string cell = detail::to_text(std::uint64_t{s.cell_bits}) + " bits in a cell";
   if (r.fpr) {
-    throw error(errc::unreachable, "a " + name + " filter with " + cell +
-                                       " cannot honour an fpr of " + detail::to_text(*r.fpr) +
-                                       "; its own is " + detail::to_text(print_fpr(s)));
+    detail::fail(errc::unreachable, "a " + name + " filter with " + cell +
+                                        " cannot honour an fpr of " + detail::to_text(*r.fpr) +
+                                        "; its own is " + detail::to_text(print_fpr(s)));
   }
-  throw error(errc::unreachable, "a " + name + " filter of " + detail::to_text(r.keys) +
-                                     " keys with " + cell + " takes " + detail::to_text(s.bits) +
-                                     " bits, more than the " + detail::to_text(bits_allowed(r)) +
-                                     " allowed");
+  detail::fail(errc::unreachable, "a " + name + " filter of " + detail::to_text(r.keys) +
+                                      " keys with " + cell + " takes " + detail::to_text(s.bits) +
+                                      " bits, more than the " + detail::to_text(bits_allowed(r)) +
+                                      " allowed");
 }
 
 // Among the cells of least, least + step(least), ... up to `most` bits: the first that meets a
@@ -135,9 +135,9 @@ shape choose_cells(const request& r, shape s, std::uint32_t least, std::uint32_t
   if (r.fpr) {
     check_fpr(*r.fpr);
     if (*r.fpr < static_cast<double>(r.keys) * 0x1p-60) {
-      throw error(errc::unreachable, "a 64-bit hash cannot honour an fpr of " +
-                                         detail::to_text(*r.fpr) + " for " +
-                                         detail::to_text(r.keys) + " keys");
+      detail::fail(errc::unreachable, "a 64-bit hash cannot honour an fpr of " +
+                                          detail::to_text(*r.fpr) + " for " +
+                                          detail::to_text(r.keys) + " keys");
     }
   }
   if (r.cell_bits) least = most = *r.cell_bits;

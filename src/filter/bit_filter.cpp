@@ -24,9 +24,9 @@ namespace {
 template <class Probes>
 const plan& checked_plan(const plan& p, std::span<const std::uint64_t> words) {
   if (p.shape.shard.whole() == sharded<Probes>) {
-    throw error(errc::bad_argument, sharded<Probes>
-                                        ? "a whole filter given where a shard is needed"
-                                        : "a shard given where a whole filter is needed");
+    detail::fail(errc::bad_argument, sharded<Probes>
+                                         ? "a whole filter given where a shard is needed"
+                                         : "a shard given where a whole filter is needed");
   }
   return detail::checked_plan(p, words, Probes::kind, Probes::scheme);
 }

@@ -23,7 +23,7 @@ constexpr std::uint32_t max_expansion = 32768;
 constexpr std::uint32_t max_scale = 31;
 
 [[noreturn]] void throw_corrupt(const std::string& what) {
-  throw error(errc::corrupt, "a cuckoo filter's " + what);
+  detail::fail(errc::corrupt, "a cuckoo filter's " + what);
 }
 
 bool is_expansion(std::uint64_t times) {

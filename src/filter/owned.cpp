@@ -8,8 +8,9 @@ namespace bloomery::detail {
 
 void check_kind(const shape& s, filter_kind kind, probe_scheme scheme) {
   if (s.kind == kind && s.scheme == scheme) return check_shape(s);
-  throw error(errc::bad_argument, "a shape of kind " + std::string(kind_name(s.kind)) +
-                                      " given to a filter of kind " + std::string(kind_name(kind)));
+  detail::fail(errc::bad_argument, "a shape of kind " + std::string(kind_name(s.kind)) +
+                                       " given to a filter of kind " +
+                                       std::string(kind_name(kind)));
 }
 
 const plan& checked_plan(const plan& p, std::span<const std::uint64_t> words, filter_kind kind,

@@ -34,14 +34,14 @@ constexpr std::size_t directory_words(std::size_t layers) {
 }
 
 [[noreturn]] void throw_corrupt(const std::string& what) {
-  throw error(errc::corrupt, "the filter is damaged: " + what);
+  detail::fail(errc::corrupt, "the filter is damaged: " + what);
 }
 
 const plan& checked(const plan& p) {
   check_shape(p.shape);
   if (p.shape.kind != filter_kind::scalable || p.shape.scheme != probe_scheme::multiply) {
-    throw error(errc::bad_argument, "a shape of kind " + std::string(kind_name(p.shape.kind)) +
-                                        " given to a scalable filter");
+    detail::fail(errc::bad_argument, "a shape of kind " + std::string(kind_name(p.shape.kind)) +
+                                         " given to a scalable filter");
   }
   return p;
 }
@@ -396,7 +396,7 @@ std::size_t scalable_filter::place_for(const layer& other) const noexcept {
 
 void scalable_filter::merge(const view& other) {
   if (is_split() != other.is_split()) {
-    throw error(errc::mismatch, "one of the filters has layers, the lines of the other split");
+    detail::fail(errc::mismatch, "one of the filters has layers, the lines of the other split");
   }
   is_split() ? merge_split(other) : merge_layers(other);
 }
@@ -408,7 +408,7 @@ void scalable_filter::merge_split(const view& other) {
   const std::uint64_t their_lines = grown.split_.lines;
   scalable_filter result(static_cast<const view&>(*this));
   const auto twice = [](scalable_filter& f) {
-    if (f.next_layer().blocks == 0) throw error(errc::full, "the union would double too often");
+    if (f.next_layer().blocks == 0) detail::fail(errc::full, "the union would double too often");
     detail::split_table larger = f.table_.doubled();
     ++f.doublings_;
     f.take_table(std::move(larger), f.keys_stored());
@@ -416,9 +416,9 @@ void scalable_filter::merge_split(const view& other) {
   while (result.split_.lines < grown.split_.lines) twice(result);
   while (grown.split_.lines < result.split_.lines) twice(grown);
   if (result.split_.lines != grown.split_.lines) {
-    throw error(errc::mismatch, "the filters were not planned alike: they have " +
-                                    detail::to_text(split_.lines) + " and " +
-                                    detail::to_text(their_lines) + " lines");
+    detail::fail(errc::mismatch, "the filters were not planned alike: they have " +
+                                     detail::to_text(split_.lines) + " and " +
+                                     detail::to_text(their_lines) + " lines");
   }
   for (;;) {
     constexpr std::uint64_t union_keys_per_line = 22;
@@ -439,9 +439,9 @@ void scalable_filter::merge_split(const view& other) {
 
 void scalable_filter::merge_layers(const view& other) {
   if (other.shape().probes != shape().probes) {
-    throw error(errc::mismatch, "the filters differ in their probes: " +
-                                    detail::to_text(std::uint64_t{shape().probes}) + " and " +
-                                    detail::to_text(std::uint64_t{other.shape().probes}));
+    detail::fail(errc::mismatch, "the filters differ in their probes: " +
+                                     detail::to_text(std::uint64_t{shape().probes}) + " and " +
+                                     detail::to_text(std::uint64_t{other.shape().probes}));
   }
   const scalable_filter from(other);  // a copy: it may be this one
   scalable_filter result(static_cast<const view&>(*this));
@@ -449,7 +449,7 @@ void scalable_filter::merge_layers(const view& other) {
     const std::size_t place = result.place_for(l);
     if (place == result.layers_.size()) {
       if (place == growth::most_layers) {
-        throw error(errc::full, "the union would have more than 32 layers");
+        detail::fail(errc::full, "the union would have more than 32 layers");
       }
       result.append_layer(l.blocks, l.capacity);
     }

@@ -11,7 +11,8 @@ namespace bloomery::detail {
 namespace {
 
 [[noreturn]] void throw_corrupt(filter_kind kind, const std::string& what) {
-  throw error(errc::corrupt, "the " + std::string(kind_name(kind)) + " filter is corrupt: " + what);
+  detail::fail(errc::corrupt,
+               "the " + std::string(kind_name(kind)) + " filter is corrupt: " + what);
 }
 
 }  // namespace

@@ -15,8 +15,8 @@ std::span<valued_hash> drop_repetitions(std::span<valued_hash> items) {
             [](const valued_hash& a, const valued_hash& b) { return a.hash < b.hash; });
   const auto end = std::unique(items.begin(), items.end(), [](const auto& a, const auto& b) {
     if (a.hash == b.hash && a.value != b.value) {
-      throw error(errc::bad_argument, "a key has two values, " + to_text(a.value) + " and " +
-                                          to_text(b.value) + ", but it can have one only");
+      detail::fail(errc::bad_argument, "a key has two values, " + to_text(a.value) + " and " +
+                                           to_text(b.value) + ", but it can have one only");
     }
     return a.hash == b.hash;
   });
@@ -24,10 +24,10 @@ std::span<valued_hash> drop_repetitions(std::span<valued_hash> items) {
 }
 
 void throw_no_seed(filter_kind kind, std::uint64_t shard, std::uint64_t keys) {
-  throw error(errc::unreachable,
-              "the " + to_text(keys) + " hashes of shard " + to_text(shard) + " of a " +
-                  std::string(kind_name(kind)) + " filter fit with none of " +
-                  to_text(std::uint64_t{max_tries}) + " seeds; are they hashes at all?");
+  detail::fail(errc::unreachable,
+               "the " + to_text(keys) + " hashes of shard " + to_text(shard) + " of a " +
+                   std::string(kind_name(kind)) + " filter fit with none of " +
+                   to_text(std::uint64_t{max_tries}) + " seeds; are they hashes at all?");
 }
 
 void check_shard_keys(std::uint64_t keys) {

@@ -117,7 +117,7 @@ class shard_writer final : public shard_stream<typename Solver::item> {
   [[nodiscard]] const plan& planned() const noexcept override { return plan_; }
 
   std::span<const std::uint64_t> add_shard(std::span<typename Solver::item> items) override {
-    if (done_ == shards_) throw error(errc::bad_argument, "all shards of the filter were added");
+    if (done_ == shards_) detail::fail(errc::bad_argument, "all shards of the filter were added");
     for (const auto& item : items) {
       if (multiply_high(hash_of(item), shards_) != done_) {
         throw_bad_argument("the shard of a hash", multiply_high(hash_of(item), shards_),

@@ -28,7 +28,7 @@ std::size_t head_of(std::uint32_t generations) {
 }
 
 [[noreturn]] void throw_corrupt(const std::string& what) {
-  throw error(errc::corrupt, "the filter is damaged: " + what);
+  detail::fail(errc::corrupt, "the filter is damaged: " + what);
 }
 
 // The blocks of a generation; throws unless the shape has whole ones.
@@ -132,7 +132,7 @@ windowed_filter::windowed_filter(const view& other) : owned(other) {
 
 void windowed_filter::set_window(std::uint64_t window) {
   if (clock_.now != 0) {
-    throw error(errc::bad_argument, "the window of a filter that was used cannot be changed");
+    detail::fail(errc::bad_argument, "the window of a filter that was used cannot be changed");
   }
   if (window < shape().variant) {
     detail::throw_bad_argument(

@@ -6,6 +6,7 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/hash/probe.hpp"
 #include "bloomery/set/algebra.hpp"
+#include "core/changing_errors.hpp"
 #include "model.hpp"
 
 namespace bloomery {
@@ -18,7 +19,7 @@ const filter_row& row_for(const shape& s) {
   for (const filter_row& row : detail::filter_table()) {
     if (row.kind == s.kind && row.scheme == s.scheme && row.shard != s.shard.whole()) return row;
   }
-  throw error(errc::unsupported, "no filter of this kind and probe scheme");
+  detail::fail(errc::unsupported, "no filter of this kind and probe scheme");
 }
 
 filter_version version_of(const image_view& image) {
@@ -28,8 +29,8 @@ filter_version version_of(const image_view& image) {
 detail::model_ptr make(const plan& p) {
   const filter_row& row = row_for(p.shape);
   if (row.make == nullptr) {
-    throw error(errc::unsupported, "a " + std::string(kind_name(row.kind)) +
-                                       " filter is built from all of its keys at once");
+    detail::fail(errc::unsupported, "a " + std::string(kind_name(row.kind)) +
+                                        " filter is built from all of its keys at once");
   }
   return row.make(p);
 }
@@ -37,21 +38,18 @@ detail::model_ptr make(const plan& p) {
 // Runs `work`; the errors that it throws then name the file.
 template <class Work>
 auto naming(const std::filesystem::path& path, Work work) {
-  try {
-    return work();
-  } catch (const error& e) {
-    throw error(e.code(), path.string() + ": " + e.what());
-  }
+  return detail::changing_errors(
+      work, [&](const error& e) { return error(e.code(), path.string() + ": " + e.what()); });
 }
 
 // A view of words from a file. What it finds wrong with them is damage there, and not a bad
 // argument.
 detail::model_ptr borrow(const filter_version& v) {
-  try {
-    return row_for(v.header.planned.shape).borrow(v);
-  } catch (const error& e) {
-    throw error(e.code() == errc::bad_argument ? errc::corrupt : e.code(), e.what());
-  }
+  return detail::changing_errors(
+      [&] { return row_for(v.header.planned.shape).borrow(v); },
+      [](const error& e) {
+        return error(e.code() == errc::bad_argument ? errc::corrupt : e.code(), e.what());
+      });
 }
 
 // Throws unless the hash that the caller brings is the one of the file and has words for every
@@ -60,15 +58,15 @@ void check_hash(const image_header& header, const any_hasher& brought) {
   const hash_spec& in_file = header.hash;
   const hash_spec spec = brought.spec();
   if (in_file.id != spec.id) {
-    throw error(errc::mismatch, "it was made with the hash " + std::string(hash_name(in_file.id)) +
-                                    ", not " + std::string(hash_name(spec.id)));
+    detail::fail(errc::mismatch, "it was made with the hash " + std::string(hash_name(in_file.id)) +
+                                     ", not " + std::string(hash_name(spec.id)));
   }
   if (in_file.rule != spec.rule) {
-    throw error(errc::mismatch, "it is a filter of " + std::string(rule_name(in_file.rule)) +
-                                    ", not of " + std::string(rule_name(spec.rule)));
+    detail::fail(errc::mismatch, "it is a filter of " + std::string(rule_name(in_file.rule)) +
+                                     ", not of " + std::string(rule_name(spec.rule)));
   }
-  if (in_file.seed != spec.seed) throw error(errc::mismatch, "it was made with another seed");
-  if (in_file != spec) throw error(errc::mismatch, "it was made with another secret key");
+  if (in_file.seed != spec.seed) detail::fail(errc::mismatch, "it was made with another seed");
+  if (in_file != spec) detail::fail(errc::mismatch, "it was made with another secret key");
   detail::check_words(brought.probes(), header.planned.shape.probes);
 }
 
@@ -111,8 +109,8 @@ any_filter any_filter::build(const plan& p, std::shared_ptr<const any_hasher> ha
                              std::span<const std::uint64_t> values, unsigned threads) {
   const filter_row& row = row_for(p.shape);
   if (row.build == nullptr) {
-    throw error(errc::unsupported,
-                "a " + std::string(kind_name(row.kind)) + " filter takes its keys one by one");
+    detail::fail(errc::unsupported,
+                 "a " + std::string(kind_name(row.kind)) + " filter takes its keys one by one");
   }
   const hash_spec spec = hash->spec();
   return {row.build(p, hashes, values, threads), spec, std::move(hash)};
@@ -176,14 +174,15 @@ void any_filter::save(atomic_file& file) const { write_image(file, header(), par
 const any_hasher& any_filter::hash_or_throw() const {
   if (hash_ != nullptr) return *hash_;
   if (hash_spec_.rule != key_rule::plain) {
-    throw error(errc::mismatch, "it is a filter of " + std::string(rule_name(hash_spec_.rule)) +
-                                    ", which is asked in a way of its own");
+    detail::fail(errc::mismatch, "it is a filter of " + std::string(rule_name(hash_spec_.rule)) +
+                                     ", which is asked in a way of its own");
   }
   if (hash_spec_.id == hash_id::siphash) {
-    throw error(errc::mismatch, "the filter was made with a secret key, which is needed to use it");
+    detail::fail(errc::mismatch,
+                 "the filter was made with a secret key, which is needed to use it");
   }
-  throw error(errc::unsupported, "this program does not have the filter's hash " +
-                                     std::string(hash_name(hash_spec_.id)));
+  detail::fail(errc::unsupported, "this program does not have the filter's hash " +
+                                      std::string(hash_name(hash_spec_.id)));
 }
 
 void any_filter::add(std::span<const std::string_view> keys) {
@@ -238,8 +237,8 @@ std::span<const std::uint64_t> any_filter::words() const {
   std::span<const std::uint64_t> joined = all.front();
   for (const auto part : std::span(all).subspan(1)) {
     if (part.data() != joined.data() + joined.size()) {
-      throw error(errc::unsupported,
-                  "the filter is in parts while it grows; save and open it first");
+      detail::fail(errc::unsupported,
+                   "the filter is in parts while it grows; save and open it first");
     }
     joined = {joined.data(), joined.size() + part.size()};
   }

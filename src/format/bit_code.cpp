@@ -26,7 +26,7 @@ enum class form : std::uint8_t {
 constexpr std::uint64_t one = std::uint64_t{1} << 62U;  // 1.0 in fixed point
 
 [[noreturn]] void throw_corrupt(const char* what) {
-  throw error(errc::corrupt, std::string("the packed filter is damaged: ") + what);
+  detail::fail(errc::corrupt, std::string("the packed filter is damaged: ") + what);
 }
 
 std::uint64_t fixed_multiply(std::uint64_t a, std::uint64_t b) {

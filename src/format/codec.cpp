@@ -52,9 +52,9 @@ unpacker::unpacker(std::span<const std::byte> bytes, std::uint64_t most_bits) {
   name_ = in.fixed64();
   const std::uint64_t bits = header_.planned.shape.bits;
   if (bits > most_bits) {
-    throw error(errc::bad_argument, "the packed filter has " + detail::to_text(bits) +
-                                        " bits, more than the limit of " +
-                                        detail::to_text(most_bits));
+    detail::fail(errc::bad_argument, "the packed filter has " + detail::to_text(bits) +
+                                         " bits, more than the limit of " +
+                                         detail::to_text(most_bits));
   }
   words_left_ = bit_array::words_for(bits);
   rest_ = in.rest();
@@ -77,7 +77,7 @@ std::span<const std::uint64_t> unpacker::next() {
 
 void unpacker::finish() const {
   if (words_left_ != 0 || !rest_.empty() || proof_->name() != name_) {
-    throw error(errc::corrupt, "the packed filter is damaged: it does not hold what it says");
+    detail::fail(errc::corrupt, "the packed filter is damaged: it does not hold what it says");
   }
 }
 

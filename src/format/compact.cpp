@@ -153,12 +153,12 @@ constexpr std::uint64_t spare_slots(std::uint64_t keys) noexcept { return keys /
 
 compact_builder::compact_builder(const compact_options& o) : options_(o) {
   if (o.kind != filter_kind::blocked && o.kind != filter_kind::ribbon) {
-    throw error(errc::bad_argument, "a compact filter is of kind blocked or ribbon, not " +
-                                        std::string(kind_name(o.kind)));
+    detail::fail(errc::bad_argument, "a compact filter is of kind blocked or ribbon, not " +
+                                         std::string(kind_name(o.kind)));
   }
   if (o.fpr && o.bits_per_key) {
-    throw error(errc::bad_argument,
-                "a compact filter has a target for its fpr or for its bits per key, not both");
+    detail::fail(errc::bad_argument,
+                 "a compact filter has a target for its fpr or for its bits per key, not both");
   }
   if (o.bits_per_key && !(*o.bits_per_key >= 1 && *o.bits_per_key <= most_bits_per_key)) {
     detail::throw_bad_argument("bits per key", *o.bits_per_key, "from 1 to 64");

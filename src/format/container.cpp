@@ -91,12 +91,12 @@ bool starts_as(std::span<const std::byte> bytes, image_form form) noexcept {
 
 std::span<const std::byte> open_container(std::span<const std::byte> bytes, image_form form) {
   if (check_start(bytes) != form) {
-    throw error(errc::unsupported, std::string("this is no ") + name_of(form));
+    detail::fail(errc::unsupported, std::string("this is no ") + name_of(form));
   }
-  if (bytes.size() < start_bytes + 8) throw error(errc::corrupt, "the file is cut off");
+  if (bytes.size() < start_bytes + 8) detail::fail(errc::corrupt, "the file is cut off");
   const auto inside = bytes.first(bytes.size() - 8);
   if (bit_code::reader(bytes.last(8)).fixed64() != XXH3_64bits(inside.data(), inside.size())) {
-    throw error(errc::corrupt, "the file is damaged: its checksum is wrong");
+    detail::fail(errc::corrupt, "the file is damaged: its checksum is wrong");
   }
   return inside.subspan(start_bytes);
 }

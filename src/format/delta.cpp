@@ -19,7 +19,7 @@ constexpr std::size_t chunk_words = 16 * image_chunk_bytes / sizeof(std::uint64_
 enum class body : std::uint8_t { changes = 0, whole = 1 };
 
 [[noreturn]] void throw_corrupt(const char* what) {
-  throw error(errc::corrupt, std::string("the delta is damaged: ") + what);
+  detail::fail(errc::corrupt, std::string("the delta is damaged: ") + what);
 }
 
 std::uint64_t ones(std::uint64_t word) { return static_cast<std::uint64_t>(std::popcount(word)); }
@@ -146,7 +146,7 @@ unpacked_filter patch(const filter_version& from, std::span<const std::byte> del
   const std::uint64_t name_from = in.fixed64();
   const std::uint64_t name_to = in.fixed64();
   if (name_from != image_name(from.header, from.words)) {
-    throw error(errc::mismatch, "the delta starts from another version of the filter");
+    detail::fail(errc::mismatch, "the delta starts from another version of the filter");
   }
   const auto kind = static_cast<body>(in.take(1)[0]);
   if (kind != body::changes && kind != body::whole) throw_corrupt("an unknown kind of content");

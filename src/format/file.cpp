@@ -13,6 +13,7 @@
 #include <system_error>
 #include <vector>
 
+#include "core/changing_errors.hpp"
 #include "image_pieces.hpp"
 #include "log_file.hpp"
 
@@ -23,8 +24,8 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void throw_io(const std::string& doing, const fs::path& path, int reason) {
-  throw error(errc::io,
-              path.string() + ": " + doing + " failed: " + std::generic_category().message(reason));
+  detail::fail(errc::io, path.string() + ": " + doing +
+                             " failed: " + std::generic_category().message(reason));
 }
 
 int open_or_throw(const fs::path& path, int flags, mode_t mode = 0) {
@@ -42,7 +43,7 @@ void transfer_all(std::size_t size, const fs::path& path, const char* doing, Cal
     const ssize_t moved = call(done, piece);
     if (moved < 0 && errno == EINTR) continue;
     if (moved < 0) throw_io(doing, path, errno);
-    if (moved == 0) throw error(errc::io, path.string() + ": " + doing + " ended early");
+    if (moved == 0) detail::fail(errc::io, path.string() + ": " + doing + " ended early");
     done += static_cast<std::size_t>(moved);
   }
 }
@@ -86,11 +87,8 @@ bool nameless_unsupported(int reason) {
 // Adds the path to the error, which comes from code that sees bytes only.
 template <class Work>
 auto naming(const fs::path& path, Work work) {
-  try {
-    return work();
-  } catch (const error& e) {
-    throw error(e.code(), path.string() + ": " + e.what());
-  }
+  return detail::changing_errors(
+      work, [&](const error& e) { return error(e.code(), path.string() + ": " + e.what()); });
 }
 
 }  // namespace
@@ -100,13 +98,11 @@ auto naming(const fs::path& path, Work work) {
 mapped_file::mapped_file(const fs::path& path) : path_(path) {
   // Without O_NONBLOCK, opening a pipe would wait for somebody to write to it.
   const int fd = open_or_throw(path, O_RDONLY | O_NONBLOCK);
-  try {
-    map(fd);
-  } catch (...) {
-    ::close(fd);
-    throw;
-  }
-  ::close(fd);
+  const struct closer {
+    int fd;
+    ~closer() { ::close(fd); }
+  } closes{fd};
+  map(fd);
 }
 
 mapped_file::mapped_file(const file_lock& locked) : path_(locked.path_) { map(locked.fd_); }
@@ -115,8 +111,8 @@ void mapped_file::map(int fd) {
   struct stat info {};
   if (::fstat(fd, &info) != 0) throw_io("reading", path_, errno);
   if (!S_ISREG(info.st_mode)) {
-    throw error(errc::io,
-                path_.string() + ": not a regular file; a filter is opened by mapping it");
+    detail::fail(errc::io,
+                 path_.string() + ": not a regular file; a filter is opened by mapping it");
   }
   if (info.st_size == 0) return;
   void* const data =
@@ -245,13 +241,14 @@ log_file::log_file(const fs::path& path)
 log_file::~log_file() { ::close(fd_); }
 
 void log_file::append(std::span<const std::byte> bytes) {
-  try {
-    append_all(fd_, bytes, path_);
-  } catch (const error&) {
-    // A part may be there. Should this fail too, the reader finds an unfinished record.
-    [[maybe_unused]] const int cut = ::ftruncate(fd_, static_cast<off_t>(size_));
-    throw;
-  }
+  detail::changing_errors([&] { append_all(fd_, bytes, path_); },
+                          [&](const error& e) {
+                            // A part may be there. Should this fail too, the reader finds an
+                            // unfinished record.
+                            [[maybe_unused]] const int cut =
+                                ::ftruncate(fd_, static_cast<off_t>(size_));
+                            return e;
+                          });
   size_ += bytes.size();
 }
 
@@ -345,26 +342,26 @@ void check_match(const image_header& header, filter_kind kind, probe_scheme sche
                  const hash_spec& hash) {
   const shape& s = header.planned.shape;
   if (s.kind != kind || s.scheme != scheme) {
-    throw error(errc::mismatch, "the file holds a filter of kind " +
-                                    std::string(kind_name(s.kind)) + ", not " +
-                                    std::string(kind_name(kind)));
+    detail::fail(errc::mismatch, "the file holds a filter of kind " +
+                                     std::string(kind_name(s.kind)) + ", not " +
+                                     std::string(kind_name(kind)));
   }
   if (header.hash.id != hash.id) {
-    throw error(errc::mismatch, "the filter was made with the hash " +
-                                    std::string(hash_name(header.hash.id)) + ", not " +
-                                    std::string(hash_name(hash.id)));
+    detail::fail(errc::mismatch, "the filter was made with the hash " +
+                                     std::string(hash_name(header.hash.id)) + ", not " +
+                                     std::string(hash_name(hash.id)));
   }
   if (header.hash.rule != hash.rule) {
-    throw error(errc::mismatch, "the file is a filter of " +
-                                    std::string(rule_name(header.hash.rule)) + ", not of " +
-                                    std::string(rule_name(hash.rule)));
+    detail::fail(errc::mismatch, "the file is a filter of " +
+                                     std::string(rule_name(header.hash.rule)) + ", not of " +
+                                     std::string(rule_name(hash.rule)));
   }
   if (header.hash.key_id != hash.key_id) {
-    throw error(errc::mismatch, "the filter was made with another secret key");
+    detail::fail(errc::mismatch, "the filter was made with another secret key");
   }
   if (header.hash.seed != hash.seed) {
-    throw error(errc::mismatch, "the filter was made with seed " + to_text(header.hash.seed) +
-                                    ", not " + to_text(hash.seed));
+    detail::fail(errc::mismatch, "the filter was made with seed " + to_text(header.hash.seed) +
+                                     ", not " + to_text(hash.seed));
   }
 }
 

@@ -12,6 +12,7 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/kinds.hpp"
 #include "bloomery/core/parallel.hpp"
+#include "core/changing_errors.hpp"
 #include "header_fields.hpp"
 
 namespace bloomery {
@@ -75,8 +76,10 @@ std::uint64_t chunks_of(std::uint64_t payload_bytes) {
   return (payload_bytes + image_chunk_bytes - 1) / image_chunk_bytes;
 }
 
+error corrupt(const std::string& what) { return {errc::corrupt, "the filter is damaged: " + what}; }
+
 [[noreturn]] void throw_corrupt(const std::string& what) {
-  throw error(errc::corrupt, "the filter is damaged: " + what);
+  detail::fail(errc::corrupt, corrupt(what).what());
 }
 
 // A rate, or 0 for none; there is only one zero in a file.
@@ -101,12 +104,12 @@ void check_hash(const hash_spec& hash, const shape& s) {
 shape checked_shape(const header_fields& f) {
   const std::optional<filter_kind> kind = kind_from_number(f.kind);
   if (!kind) {
-    throw error(errc::unsupported, "the filter is of kind " + detail::to_text(f.kind) +
-                                       ", which this program does not know");
+    detail::fail(errc::unsupported, "the filter is of kind " + detail::to_text(f.kind) +
+                                        ", which this program does not know");
   }
   if (f.scheme < 1 || f.scheme > 2) {
-    throw error(errc::unsupported, "the filter uses probe scheme " + detail::to_text(f.scheme) +
-                                       ", which this program does not know");
+    detail::fail(errc::unsupported, "the filter uses probe scheme " + detail::to_text(f.scheme) +
+                                        ", which this program does not know");
   }
   if (std::max({f.probes, f.block_bits, f.cell_bits, f.variant, f.shard}) > UINT32_MAX) {
     throw_corrupt("its shape is no shape");
@@ -120,11 +123,8 @@ shape checked_shape(const header_fields& f) {
                 .bits = f.bits,
                 .shard = {.index = static_cast<std::uint32_t>(f.shard & 0xffffU),
                           .count = static_cast<std::uint32_t>(f.shard >> 16U) + 1}};
-  try {
-    check_shape(s);
-  } catch (const error& e) {
-    throw_corrupt(e.what());
-  }
+  detail::changing_errors([&] { check_shape(s); },
+                          [](const error& e) { return corrupt(e.what()); });
   return s;
 }
 
@@ -174,14 +174,14 @@ void check_padding(std::uint64_t last_word, const shape& s) {
 
 image_form check_start(std::span<const std::byte> bytes) {
   if (bytes.size() < magic.size() || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {
-    throw error(errc::not_bloomery, "not a Bloomery filter: it does not start with BLOOMERY");
+    detail::fail(errc::not_bloomery, "not a Bloomery filter: it does not start with BLOOMERY");
   }
   if (bytes.size() < at::kind) throw_corrupt("it is cut off");
   const auto version = read<std::uint16_t>(bytes, at::version);
   if (version != format_version) {
-    throw error(errc::unsupported, "the filter has format version " +
-                                       detail::to_text(std::uint64_t{version}) +
-                                       ", but this program reads version 1 only");
+    detail::fail(errc::unsupported, "the filter has format version " +
+                                        detail::to_text(std::uint64_t{version}) +
+                                        ", but this program reads version 1 only");
   }
   return static_cast<image_form>(read<std::uint16_t>(bytes, at::form));
 }
@@ -191,8 +191,8 @@ image_header checked_header(const header_fields& f) {
   const std::uint64_t rule = f.hash >> 8U;
   if (hash > static_cast<std::uint64_t>(hash_id::md5) ||
       rule > static_cast<std::uint64_t>(key_rule::block_list)) {
-    throw error(errc::unsupported, "the filter uses hash " + detail::to_text(f.hash) +
-                                       ", which this program does not know");
+    detail::fail(errc::unsupported, "the filter uses hash " + detail::to_text(f.hash) +
+                                        ", which this program does not know");
   }
   image_header h;
   h.planned.shape = checked_shape(f);
@@ -233,13 +233,13 @@ namespace {
 image_header read_header(std::span<const std::byte> bytes) {
   const image_form form = check_start(bytes);
   if (form == image_form::packed) {
-    throw error(errc::unsupported, "the filter is packed; unpack it first");
+    detail::fail(errc::unsupported, "the filter is packed; unpack it first");
   }
   if (form == image_form::delta) {
-    throw error(errc::unsupported, "this is a delta between two filters, not a filter");
+    detail::fail(errc::unsupported, "this is a delta between two filters, not a filter");
   }
   if (form == image_form::text_index) {
-    throw error(errc::unsupported, "this is a text index, not a filter; ask it with 'search'");
+    detail::fail(errc::unsupported, "this is a text index, not a filter; ask it with 'search'");
   }
   if (bytes.size() < image_header_bytes) {
     throw_corrupt("its header is cut off after " + detail::to_text(std::uint64_t{bytes.size()}) +
@@ -275,7 +275,7 @@ image_view image_view::parse(std::span<const std::byte> bytes) {
 std::span<const std::uint64_t> image_view::words() const {
   const auto address = reinterpret_cast<std::uintptr_t>(payload_.data());
   if (address % alignof(std::uint64_t) != 0) {
-    throw error(errc::bad_argument, "the image is not aligned to 8 bytes; copy it first");
+    detail::fail(errc::bad_argument, "the image is not aligned to 8 bytes; copy it first");
   }
   return {reinterpret_cast<const std::uint64_t*>(payload_.data()), payload_.size() / 8};
 }
@@ -308,11 +308,8 @@ image_writer::image_writer(const image_header& header) {
 
 void image_writer::replace_header(const image_header& header) {
   check_shape(header.planned.shape);
-  try {
-    check_hash(header.hash, header.planned.shape);
-  } catch (const error& e) {
-    throw error(errc::bad_argument, e.what());
-  }
+  detail::changing_errors([&] { check_hash(header.hash, header.planned.shape); },
+                          [](const error& e) { return error(errc::bad_argument, e.what()); });
   if (!is_target(header.planned.fpr_target)) {
     detail::throw_bad_argument("the target", header.planned.fpr_target, "at least 0 and below 1");
   }

@@ -76,9 +76,9 @@ class any_filter::model {
     const filter_kind kind = planned().shape.kind;
     const bool mapped =
         abilities_of(kind).add && !can().add && what.find("added") != std::string_view::npos;
-    throw error(errc::unsupported, mapped ? "a mapped filter cannot be changed; load it instead"
-                                          : "a " + std::string(kind_name(kind)) +
-                                                " filter cannot " + std::string(what));
+    detail::fail(errc::unsupported, mapped ? "a mapped filter cannot be changed; load it instead"
+                                           : "a " + std::string(kind_name(kind)) +
+                                                 " filter cannot " + std::string(what));
   }
 };
 

@@ -219,7 +219,7 @@ class owning_model final : public reading_model<Filter> {
   }
   void add_hashes(std::span<const std::uint64_t> hashes, keys_type keys) override {
     if constexpr (!std::is_same_v<hash_type, std::uint64_t>) {
-      throw error(errc::unsupported, "this filter takes digests, not 64-bit hashes");
+      detail::fail(errc::unsupported, "this filter takes digests, not 64-bit hashes");
     } else if constexpr (updatable<Filter>) {
       add_all(hashes);
     } else {
@@ -310,11 +310,11 @@ class owning_model final : public reading_model<Filter> {
           hashes, [&](const hash_type& hash) { return !this->filter_.probes().owns(hash); });
       if (others == 0) return;
       const shard_number& own = this->planned().shape.shard;
-      throw error(errc::mismatch, to_text(static_cast<std::uint64_t>(others)) +
-                                      " of the keys belong "
-                                      "to other shards; this is shard " +
-                                      to_text(std::uint64_t{own.index}) + " of " +
-                                      to_text(std::uint64_t{own.count}));
+      detail::fail(errc::mismatch, to_text(static_cast<std::uint64_t>(others)) +
+                                       " of the keys belong "
+                                       "to other shards; this is shard " +
+                                       to_text(std::uint64_t{own.index}) + " of " +
+                                       to_text(std::uint64_t{own.count}));
     }
   }
 
@@ -324,9 +324,9 @@ class owning_model final : public reading_model<Filter> {
     if constexpr (std::is_void_v<decltype(this->filter_.add_batch(hashes))>) {
       this->filter_.add_batch(hashes);
     } else if (const std::size_t taken = this->filter_.add_batch(hashes); taken != hashes.size()) {
-      throw error(errc::full, "the filter refused " + to_text(hashes.size() - taken) +
-                                  " keys: it has all the layers that it may have, or too many "
-                                  "copies of one key; a counting filter takes any number");
+      detail::fail(errc::full, "the filter refused " + to_text(hashes.size() - taken) +
+                                   " keys: it has all the layers that it may have, or too many "
+                                   "copies of one key; a counting filter takes any number");
     }
   }
 

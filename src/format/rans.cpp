@@ -69,7 +69,7 @@ inline std::uint64_t push(std::uint64_t state, const encoder_entry& e, std::byte
 }
 
 [[noreturn]] void throw_corrupt() {
-  throw error(errc::corrupt, "the packed filter is damaged: its code does not decode");
+  detail::fail(errc::corrupt, "the packed filter is damaged: its code does not decode");
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ std::string name_of(std::uint32_t index, std::uint32_t count) {
 filter_version shard_of(const filter_version& whole, shard_number which) {
   const shape& s = whole.header.planned.shape;
   if (s.kind != filter_kind::blocked || !s.shard.whole()) {
-    throw error(errc::unsupported, s.shard.whole() ? "only a blocked filter has shards"
-                                                   : "the filter is a shard already");
+    detail::fail(errc::unsupported, s.shard.whole() ? "only a blocked filter has shards"
+                                                    : "the filter is a shard already");
   }
   const std::uint64_t blocks = s.bits / bits_per_block;
   if (which.count == 0 || blocks % which.count != 0) {
@@ -49,8 +49,8 @@ void shard_joiner::add(const filter_version& shard) {
   shape& s = header.planned.shape;
   if (!out_) count_ = s.shard.count;
   if (s.shard != shard_number{.index = next_, .count = count_}) {
-    throw error(errc::mismatch, "this is shard " + name_of(s.shard.index, s.shard.count) +
-                                    ", where shard " + name_of(next_, count_) + " is needed");
+    detail::fail(errc::mismatch, "this is shard " + name_of(s.shard.index, s.shard.count) +
+                                     ", where shard " + name_of(next_, count_) + " is needed");
   }
   s.bits *= s.shard.count;  // at most 2^48, which check_shape has seen
   s.shard = {};
@@ -69,7 +69,7 @@ void shard_joiner::add(const filter_version& shard) {
 
 void shard_joiner::finish() {
   if (!out_ || next_ != count_) {
-    throw error(errc::mismatch, "shard " + name_of(next_, count_) + " is missing");
+    detail::fail(errc::mismatch, "shard " + name_of(next_, count_) + " is missing");
   }
   out_->finish(header_);
 }

@@ -120,10 +120,10 @@ void build_sliced(atomic_file& file, image_header header, const hash_spool& spoo
   const shape& s = header.planned.shape;
   header.keys = spool.keys();
   if (!s.shard.whole()) {
-    throw error(errc::unsupported, "a shard is built in memory, or split from a whole filter");
+    detail::fail(errc::unsupported, "a shard is built in memory, or split from a whole filter");
   }
   if (s.scheme != probe_scheme::multiply) {
-    throw error(errc::unsupported, "a filter of foreign digests is built in memory only");
+    detail::fail(errc::unsupported, "a filter of foreign digests is built in memory only");
   }
   image_stream out(file, header);
   switch (s.kind) {
@@ -137,7 +137,7 @@ void build_sliced(atomic_file& file, image_header header, const hash_spool& spoo
       write_slices<blocked_probes>(out, s, spool, slice_bytes);
       break;
     default:
-      throw error(errc::unsupported, "filters of this kind are built in memory only");
+      detail::fail(errc::unsupported, "filters of this kind are built in memory only");
   }
   out.finish();
 }
@@ -192,7 +192,7 @@ void build_sharded(atomic_file& file, image_header header, const hash_spool& spo
     case filter_kind::ribbon:
       return write_shards<ribbon_builder>(file, header, spool);
     default:
-      throw error(errc::unsupported, "filters of this kind are not made of shards");
+      detail::fail(errc::unsupported, "filters of this kind are not made of shards");
   }
 }
 

@@ -23,7 +23,7 @@ void read_into(std::vector<std::byte>& bytes, std::istream& in, std::uint64_t co
     bytes.resize(before + static_cast<std::size_t>(in.gcount()));
     count -= wanted;
   }
-  if (in.bad()) throw error(errc::io, "reading the filter from a stream failed");
+  if (in.bad()) detail::fail(errc::io, "reading the filter from a stream failed");
 }
 
 bool aligned(std::span<const std::byte> bytes) {
@@ -56,7 +56,7 @@ void write_image(std::ostream& out, const image_header& header,
     out.write(reinterpret_cast<const char*>(bytes.data()),
               static_cast<std::streamsize>(bytes.size()));
   });
-  if (!out) throw error(errc::io, "writing the filter to a stream failed");
+  if (!out) detail::fail(errc::io, "writing the filter to a stream failed");
 }
 
 std::vector<std::byte> make_image(const image_header& header,

@@ -63,7 +63,7 @@ class top_k_model final : public any_filter::model {
   }
   void add_hashes(std::span<const std::uint64_t> hashes, keys_type keys) override {
     if (keys.size() != hashes.size()) {
-      throw error(errc::bad_argument, "a top-k sketch needs the keys, not only their hashes");
+      detail::fail(errc::bad_argument, "a top-k sketch needs the keys, not only their hashes");
     }
     forget_words();
     sketch_.add_batch(keys, hashes);

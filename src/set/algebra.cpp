@@ -17,8 +17,8 @@ namespace {
 
 [[noreturn]] void throw_difference(std::string_view what, const std::string& a,
                                    const std::string& b) {
-  throw error(errc::mismatch, "the filters cannot be combined: their " + std::string(what) +
-                                  " differ, " + a + " and " + b);
+  detail::fail(errc::mismatch, "the filters cannot be combined: their " + std::string(what) +
+                                   " differ, " + a + " and " + b);
 }
 
 std::string to_string(std::uint64_t value) { return detail::to_text(value); }
@@ -90,7 +90,7 @@ void check_combinable(const shape& a, const shape& b) {
     };
     throw_difference("shards", name(a.shard), name(b.shard));
   }
-  if (a != b) throw error(errc::mismatch, "the filters cannot be combined: their layouts differ");
+  if (a != b) detail::fail(errc::mismatch, "the filters cannot be combined: their layouts differ");
 }
 
 void check_combinable(const hash_spec& a, const hash_spec& b) {
@@ -102,7 +102,7 @@ void check_combinable(const hash_spec& a, const hash_spec& b) {
   }
   if (a.seed != b.seed) throw_difference("seeds", to_string(a.seed), to_string(b.seed));
   if (a.key_id != b.key_id) {
-    throw error(errc::mismatch, "the filters cannot be combined: their secret keys differ");
+    detail::fail(errc::mismatch, "the filters cannot be combined: their secret keys differ");
   }
 }
 
@@ -137,8 +137,8 @@ std::uint64_t count_union(std::span<const std::uint64_t> a,
 
 void check_of_bits(const shape& s, std::string_view what) {
   if (is_of_bits(s.kind)) return;
-  throw error(errc::unsupported, "a " + std::string(kind_name(s.kind)) + " filter cannot be " +
-                                     std::string(what) + "; only arrays of bits can");
+  detail::fail(errc::unsupported, "a " + std::string(kind_name(s.kind)) + " filter cannot be " +
+                                      std::string(what) + "; only arrays of bits can");
 }
 
 shape folded_shape(const shape& s, std::uint64_t divisor) {

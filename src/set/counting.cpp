@@ -12,10 +12,10 @@ namespace {
 
 void check_layout(const counting_view& f, bool in_lines) {
   if (f.probes().in_lines() == in_lines) return;
-  throw error(errc::mismatch,
-              std::string("the counters of this filter are ") +
-                  (in_lines ? "unblocked: they project to a classic filter, not to a blocked one"
-                            : "in lines: they project to a blocked filter, not to a classic one"));
+  detail::fail(errc::mismatch,
+               std::string("the counters of this filter are ") +
+                   (in_lines ? "unblocked: they project to a classic filter, not to a blocked one"
+                             : "in lines: they project to a blocked filter, not to a classic one"));
 }
 
 // The plan of the plain filter. Its rate is that of the counting filter, since the answers are.

@@ -65,7 +65,7 @@ layout blocked_layout(double bits, std::uint32_t probes) {
 
 layout moments_of(const shape& s) {
   check_shape(s);
-  if (!is_of_bits(s.kind)) throw error(errc::unsupported, "no estimates for this kind of filter");
+  if (!is_of_bits(s.kind)) detail::fail(errc::unsupported, "no estimates for this kind of filter");
   const auto bits = static_cast<double>(s.bits);
   const double k = s.probes;
   switch (layout_of(s)) {

@@ -60,9 +60,9 @@ class cell_format {
 inline void check_mergeable(const shape& a, const shape& b) {
   const auto check = [](std::string_view what, std::uint64_t left, std::uint64_t right) {
     if (left == right) return;
-    throw error(errc::mismatch, "the sketches cannot be merged: their " + std::string(what) +
-                                    " differ, " + detail::to_text(left) + " and " +
-                                    detail::to_text(right));
+    detail::fail(errc::mismatch, "the sketches cannot be merged: their " + std::string(what) +
+                                     " differ, " + detail::to_text(left) + " and " +
+                                     detail::to_text(right));
   };
   check("numbers of probes", a.probes, b.probes);
   check("bits in a cell", a.cell_bits, b.cell_bits);

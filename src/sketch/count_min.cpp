@@ -74,7 +74,7 @@ std::uint64_t checked_width(const shape& s, std::span<const std::uint64_t> words
     zero = zero && cells.get(words.data(), i) == 0;
   }
   if (!zero) {
-    throw error(errc::corrupt, "a count-min sketch has something where it must be zero");
+    detail::fail(errc::corrupt, "a count-min sketch has something where it must be zero");
   }
   return width;
 }

@@ -99,7 +99,7 @@ void riblt_decoder::add(std::span<const riblt_symbol> next) {
   rest_.reserve(before + next.size());
   for (std::size_t i = 0; i < next.size(); ++i) {
     if (next[i].count > largest_count || next[i].count < -largest_count) {
-      throw error(errc::corrupt, "a symbol of no set: it counts too many items");
+      detail::fail(errc::corrupt, "a symbol of no set: it counts too many items");
     }
     rest_.push_back({.sum = next[i].sum ^ own[i].sum,
                      .check = next[i].check ^ own[i].check,
@@ -130,7 +130,7 @@ void riblt_decoder::peel() {
     if (!alone(s) || !comes_by(s.sum, i)) continue;
     // Each real item empties a symbol for good, so there are never more items than symbols.
     if (found_.size() == rest_.size()) {
-      throw error(errc::corrupt, "symbols of no set: they tell more items than they can hold");
+      detail::fail(errc::corrupt, "symbols of no set: they tell more items than they can hold");
     }
     (s.count == 1 ? only_there_ : only_here_).push_back(s.sum);
     found_.push_back({.walk = detail::riblt_walk(s.sum), .sign = s.count});

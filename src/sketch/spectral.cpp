@@ -255,7 +255,7 @@ std::size_t spectral_filter::remove_batch(std::span<const std::uint64_t> hashes)
 void spectral_filter::merge(const view& other) {
   sketch_detail::check_mergeable(shape(), other.shape());
   if (rule() == spectral_rule::recurring_minimum) {
-    throw error(errc::unsupported, "spectral filters with recurring minimum cannot be merged");
+    detail::fail(errc::unsupported, "spectral filters with recurring minimum cannot be merged");
   }
   const cell_format cells(shape().cell_bits);
   std::uint64_t* const words = mutable_words().data();

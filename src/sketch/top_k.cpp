@@ -293,7 +293,7 @@ void top_k::add_batch(std::span<const std::string_view> keys, std::span<const st
 }
 
 void top_k::set_decay(double decay) {
-  if (total_ != 0) throw error(errc::bad_argument, "the decay of a sketch that was used is fixed");
+  if (total_ != 0) detail::fail(errc::bad_argument, "the decay of a sketch that was used is fixed");
   decay_ratio_ = checked_ratio(decay);
   thresholds_ = thresholds_for(decay_ratio_);
 }

@@ -15,7 +15,7 @@ using namespace top_k_layout;
 namespace {
 
 void require(bool fine, const char* what) {
-  if (!fine) throw error(errc::corrupt, std::string("a top-k sketch with ") + what);
+  if (!fine) detail::fail(errc::corrupt, std::string("a top-k sketch with ") + what);
 }
 
 struct bucket_lines {

@@ -3,6 +3,9 @@
 // Construction, opening and combining throw bloomery::error; its text names the value that was
 // wrong and the limit that it broke, so that a program can show it to a person as it is. Hot paths
 // (add, contains) are noexcept and never get here.
+//
+// The library may also be built with -fno-exceptions. An error then ends the program: it goes to the
+// handler that the program has set, which may report it, and then std::terminate is called.
 #pragma once
 
 #include <cstdint>
@@ -34,7 +37,15 @@ class error : public std::runtime_error {
   errc code_;
 };
 
+// For builds with -fno-exceptions; in others it is never called. Null, as at the start, for none.
+// Set it before other threads use the library.
+using error_handler = void (*)(const error& e);
+void use_error_handler(error_handler handler) noexcept;
+
 namespace detail {
+
+// Throws the error, or ends the program where there are no exceptions.
+[[noreturn]] void fail(errc code, const std::string& what);
 
 // The shortest text that reads back as the same number; std::to_string would print 1e-7 as
 // 0.000000.

@@ -194,6 +194,22 @@ class keyed {
 
   [[nodiscard]] double fpr() const noexcept { return filter_.fpr(); }
   [[nodiscard]] std::uint64_t keys() const noexcept { return filter_.keys(); }
+  // What the filter takes in memory.
+  [[nodiscard]] std::uint64_t bytes() const noexcept {
+    return bit_array::words_for(filter_.shape().bits) * sizeof(std::uint64_t);
+  }
+  // Takes all keys out again. The size stays. For the kinds that do not grow.
+  void clear() noexcept
+    requires requires(Filter& f) { f.clear(); }
+  {
+    filter_.clear();
+  }
+  // Whether two filters give the same answers: hash function, shape and content are the same.
+  friend bool operator==(const keyed& a, const keyed& b) noexcept
+    requires std::equality_comparable<Filter>
+  {
+    return a.hasher_.spec() == b.hasher_.spec() && a.filter_ == b.filter_;
+  }
   // The filter of hashes inside, for what takes hashes instead of keys.
   [[nodiscard]] const Filter& filter() const noexcept { return filter_; }
   [[nodiscard]] Filter& filter() noexcept { return filter_; }

@@ -63,8 +63,8 @@ class erased_hasher final : public any_hasher {
     if constexpr (std::is_same_v<Result, typename Hasher::result_type>) {
       for (std::size_t i = 0; i < keys.size(); ++i) out[i] = hash_one(keys[i]);
     } else {
-      throw error(errc::unsupported, "the hash " + std::string(hash_name(Hasher::id)) +
-                                         " does not fit this filter's probe scheme");
+      detail::fail(errc::unsupported, "the hash " + std::string(hash_name(Hasher::id)) +
+                                          " does not fit this filter's probe scheme");
     }
   }
 

@@ -177,9 +177,9 @@ namespace detail {
 // Throws errc::mismatch when a digest has too few words: the rest would all be the same position.
 inline void check_words(std::uint32_t words, std::uint32_t probes) {
   if (words >= probes) return;
-  throw error(errc::mismatch, "the hash makes " + to_text(std::uint64_t{words}) +
-                                  " words, but the filter has " + to_text(std::uint64_t{probes}) +
-                                  " probes");
+  detail::fail(errc::mismatch, "the hash makes " + to_text(std::uint64_t{words}) +
+                                   " words, but the filter has " + to_text(std::uint64_t{probes}) +
+                                   " probes");
 }
 
 }  // namespace detail

@@ -79,21 +79,25 @@ class bit_filter : public detail::changeable<bit_view<Probes>> {
 
   using detail::changeable<view>::changeable;
 
-  // A shard passes over a key that is not its own.
-  [[gnu::always_inline]] void add(const hash_type& hash) noexcept {
+  // True when the key was new, in the kinds that look at one bit after the other; blocks are written
+  // without a look. A shard passes over a key that is not its own.
+  [[gnu::always_inline]] auto add(const hash_type& hash) noexcept {
     if constexpr (sharded<Probes>) {
       if (!this->probes().owns(hash)) return;
     }
     std::uint64_t* words = this->mutable_words().data();
+    ++this->key_count();
     if constexpr (requires { this->probes().add_to(words, hash); }) {
       this->probes().add_to(words, hash);
     } else {
-      this->probes().all_of(hash, [words](std::uint64_t position) {
+      bool is_new = false;
+      this->probes().all_of(hash, [words, &is_new](std::uint64_t position) {
+        is_new |= !detail::test_bit(words, position);
         detail::set_bit(words, position);
         return true;
       });
+      return is_new;
     }
-    ++this->key_count();
   }
   void add_batch(std::span<const hash_type> hashes) noexcept;
   void add_batch(const mixed_integers& keys) noexcept

@@ -6,9 +6,11 @@
 //     changeable   an owner that starts empty and is changed by calls of add
 #pragma once
 
+#include <algorithm>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <utility>
 
@@ -45,6 +47,14 @@ class word_view {
   [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
   [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
     return {words_, static_cast<std::size_t>(bit_array::words_for(shape().bits))};
+  }
+  // What the words take in memory.
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return words().size_bytes(); }
+
+  // Whether two filters give the same answers: the same positions, and the same words there. How
+  // often add was called does not matter.
+  friend bool operator==(const word_view& a, const word_view& b) noexcept {
+    return a.shape() == b.shape() && std::memcmp(a.words_, b.words_, a.words().size_bytes()) == 0;
   }
 
  protected:
@@ -90,7 +100,9 @@ class owned : public View {
   ~owned() = default;
 
  protected:
-  explicit owned(payload p)
+  // A template, so that a filter({.keys = ...}) can only mean options.
+  template <std::same_as<payload> Payload>
+  explicit owned(Payload p)
       : view(p.planned, p.array.words(), p.keys), array_(std::move(p.array)) {}
 
   [[nodiscard]] std::span<std::uint64_t> mutable_words() noexcept { return array_.words(); }
@@ -113,6 +125,13 @@ class changeable : public owned<View> {
   explicit changeable(const Plan& p)
       : owned<View>(payload{.planned = p, .array = bit_array(checked_bits(p.shape))}) {}
   using owned<View>::owned;
+
+  // Takes all keys out again. The size stays.
+  void clear() noexcept {
+    const std::span<std::uint64_t> words = mutable_words();
+    std::fill(words.begin(), words.end(), 0);
+    set_keys(0);
+  }
 
   // The words, for what combines or loads whole arrays.
   using owned<View>::mutable_words;
