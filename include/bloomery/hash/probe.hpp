@@ -116,7 +116,7 @@ class blocked_probes {
   static constexpr probe_scheme scheme = probe_scheme::multiply;
 
   explicit blocked_probes(const shape& s) noexcept
-      : blocks_(s.bits / bits_per_block), tables_(s.probes) {}
+      : blocks_(s.bits / bits_per_block), tables_(s.probes), calls_(&detail::lane_calls_chosen()) {}
 
   template <class Test>
   bool all_of(std::uint64_t hash, Test test) const noexcept {
@@ -130,14 +130,14 @@ class blocked_probes {
   // all_of, faster.
   [[gnu::always_inline]] [[nodiscard]] bool contained_in(const std::uint64_t* words,
                                                          std::uint64_t hash) const noexcept {
-    return lanes().covered_in(hash, words, blocks_);
+    return lanes().covered(hash, words + block_of(hash) * (bits_per_block / 64));
   }
   [[gnu::always_inline]] void add_to(std::uint64_t* words, std::uint64_t hash) const noexcept {
-    lanes().set_in(hash, words, blocks_);
+    lanes().set(hash, words + block_of(hash) * (bits_per_block / 64));
   }
   // For what keeps other things than bits in the lanes.
   [[gnu::always_inline]] [[nodiscard]] detail::block_lanes lanes() const noexcept {
-    return detail::block_lanes(tables_);
+    return {tables_, *calls_};
   }
 
   // The lanes that a key uses, as bits.
@@ -162,8 +162,11 @@ class blocked_probes {
   }
 
  private:
+  // Not a detail::block_lanes: the layout of a filter must not depend on how the program that
+  // includes it is built.
   std::uint64_t blocks_;
   detail::lane_tables tables_;
+  const detail::lane_calls* calls_;
 };
 
 // Whether these are the positions of a shard (detail/hash/shard_probe.hpp), which has some of the

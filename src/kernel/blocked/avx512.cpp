@@ -10,6 +10,7 @@
 #endif
 #include <immintrin.h>
 
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +19,7 @@
 #include "blocked.hpp"
 #include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/detail/core/block_geometry.hpp"
-#include "bloomery/detail/hash/lane_tables.hpp"
+#include "bloomery/detail/hash/listed_lanes.hpp"
 #include "bloomery/hash/hash.hpp"
 
 // From here to the end of the file, and for nothing that is included above.
@@ -29,12 +30,29 @@
 #pragma GCC target("avx512f,avx512dq,avx512bw,bmi2")
 #endif
 
-#include "loop.hpp"
+#include "bloomery/detail/hash/vector_lanes.hpp"
+#include "generic.hpp"
 #include "stage_avx512.hpp"
 
 namespace bloomery::kernel {
 
 namespace {
+
+// The lanes that a key uses, as bits, for each number of probes and each rotation. Every rotation
+// stands twice, so that any five bits of a hash are the number of one.
+using lane_patterns = std::array<std::uint16_t, 2 * block_geometry::lanes>;
+
+constexpr auto make_lane_patterns() noexcept {
+  std::array<lane_patterns, block_geometry::lanes + 1> table{};
+  for (std::size_t k = 0; k < table.size(); ++k) {
+    for (std::size_t r = 0; r < table[k].size(); ++r) {
+      table[k][r] = std::rotr(block_geometry::lane_pattern[k], static_cast<int>(r));
+    }
+  }
+  return table;
+}
+
+constexpr auto patterns_of_lanes = make_lane_patterns();
 
 // Masks go straight from and to memory. Read by way of a general register they take the shift unit
 // for a cycle, and that is the busiest one here; written that way, GCC gathers eight of them in a
@@ -60,7 +78,7 @@ class avx512_lanes : public avx512_hashes<avx512_lanes> {
         blocks_(array.blocks),
         stride_(array.stride),
         multipliers_(_mm512_loadu_si512(block_geometry::lane_multiplier.data())),
-        patterns_(_mm512_loadu_si512(detail::patterns_of_lanes[array.probes].data())) {}
+        patterns_(_mm512_loadu_si512(patterns_of_lanes[array.probes].data())) {}
 
   [[gnu::always_inline]] void place(eight hashes, key_ring& ring, std::size_t slot) const noexcept {
     const __m512i hash = hashes.v;
@@ -269,7 +287,8 @@ const blocked_kernels blocked_avx512 = {
     add_run<avx512_counters>,
     remove_run<avx512_counters>,
     count_run<avx512_counters>,
-    mix_all};
+    mix_all,
+    one_key<detail::vector_lanes<32>>::calls};
 
 }  // namespace bloomery::kernel
 

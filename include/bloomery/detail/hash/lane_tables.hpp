@@ -63,57 +63,18 @@ inline constexpr table_of_lanes<lane_numbers> ones_of_lanes = make_lane_numbers(
 inline constexpr table_of_lanes<lane_numbers> floats_of_lanes = make_lane_numbers(0xbf800000U);
 inline constexpr table_of_lanes<lane_steps> steps_of_lanes = make_lane_steps();
 
-// The used lanes as bits. Every rotation twice, so that any five bits of a hash are one.
-using lane_patterns = std::array<std::uint16_t, 2 * rotations>;
-
-constexpr std::array<lane_patterns, block_geometry::lanes + 1> make_lane_patterns() noexcept {
-  std::array<lane_patterns, block_geometry::lanes + 1> table{};
-  for (std::size_t k = 0; k < table.size(); ++k) {
-    for (std::size_t r = 0; r < table[k].size(); ++r) {
-      table[k][r] = std::rotr(block_geometry::lane_pattern[k], static_cast<int>(r));
-    }
-  }
-  return table;
-}
-
-inline constexpr std::array<lane_patterns, block_geometry::lanes + 1> patterns_of_lanes =
-    make_lane_patterns();
-
-// Which part of x86_lanes.hpp the machine can run.
-enum class x86_level : std::uint8_t { none, avx2, avx512 };
-
-[[nodiscard]] inline x86_level best_x86_level() noexcept {
-#if defined(__x86_64__)
-  __builtin_cpu_init();  // before main, nobody else may have
-  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("bmi2")) return x86_level::none;
-  // Not on the first machines with AVX-512, which have no VBMI2: one wide multiplication slows all
-  // else down there.
-  return __builtin_cpu_supports("avx512vbmi2") ? x86_level::avx512 : x86_level::avx2;
-#else
-  return x86_level::none;
-#endif
-}
-
-// The tables of one number of probes. A filter keeps this, and not one of the classes of
-// block_lanes.hpp: its layout must not depend on how the program that includes it is built.
+// The tables of one number of probes.
 struct lane_tables {
-  explicit lane_tables(std::uint32_t k, x86_level most = best_x86_level()) noexcept
+  explicit lane_tables(std::uint32_t k) noexcept
       : ones(ones_of_lanes[k].data()),
         floats(floats_of_lanes[k].data()),
-        patterns(patterns_of_lanes[k].data()),
         steps(steps_of_lanes[k].data()),
-        probes(k),
-        level(most) {}
+        probes(k) {}
 
   const lane_numbers* ones;
   const lane_numbers* floats;
-  const std::uint16_t* patterns;
   const lane_steps* steps;
   std::uint32_t probes;
-  std::uint32_t
-      // of lanes, twice: shifted by a rotation, it has the lanes of a key in its lower half
-      pattern;
-  x86_level level;
 };
 
 // The rotation of a key, which is the index into the tables of its number of probes.
