@@ -1,26 +1,15 @@
 // The blocked kernels with AVX2: a block is two of the compiler's vectors.
 #if defined(__x86_64__)
 
-#include <immintrin.h>
-
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <type_traits>
-
 #include "blocked.hpp"
 #include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/detail/core/block_geometry.hpp"
 #include "bloomery/detail/hash/listed_lanes.hpp"
 #include "bloomery/hash/hash.hpp"
 
-// From here to the end of the file, and for nothing that is included above.
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,bmi2"))), apply_to = function)
-#else
-#pragma GCC target("avx2,bmi2")
-#endif
-
+// With AVX2 from here on.
+#include "kernel/target/avx2.hpp"
+// These are compiled for it.
 #include "bloomery/detail/hash/vector_lanes.hpp"
 #include "generic.hpp"
 
@@ -44,8 +33,6 @@ const blocked_kernels blocked_avx2 = {
 
 }  // namespace bloomery::kernel
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+#include "kernel/target/end.hpp"
 
 #endif

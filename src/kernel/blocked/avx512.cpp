@@ -3,18 +3,7 @@
 // product, a one shifted by them, and a test of the lanes that the key uses.
 #if defined(__x86_64__)
 
-#if defined(__GNUC__) && !defined(__clang__)
-// GCC 12 takes the undefined registers in its own AVX-512 header for a mistake of ours.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#include <immintrin.h>
-
 #include <array>
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <type_traits>
 
 #include "blocked.hpp"
 #include "bloomery/detail/core/arithmetic.hpp"
@@ -22,14 +11,9 @@
 #include "bloomery/detail/hash/listed_lanes.hpp"
 #include "bloomery/hash/hash.hpp"
 
-// From here to the end of the file, and for nothing that is included above.
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512bw,bmi2"))), \
-                                 apply_to = function)
-#else
-#pragma GCC target("avx512f,avx512dq,avx512bw,bmi2")
-#endif
-
+// With AVX-512 from here on.
+#include "kernel/target/avx512.hpp"
+// These are compiled for it.
 #include "bloomery/detail/hash/vector_lanes.hpp"
 #include "generic.hpp"
 #include "stage_avx512.hpp"
@@ -69,7 +53,7 @@ constexpr auto patterns_of_lanes = make_lane_patterns();
 // Everything that bits and counters have in common.
 class avx512_lanes : public avx512_hashes<avx512_lanes> {
  public:
-  // Measured: at 2.5 MB it makes no difference whether lines are called once or twice.
+  // Measured: at 2.5 MB it makes no difference whether lines are prefetched once or twice.
   static constexpr std::uint64_t cached_bytes = std::uint64_t{5} << 19U;
 
   template <class Word>
@@ -96,12 +80,8 @@ class avx512_lanes : public avx512_hashes<avx512_lanes> {
       }
       return;
     }
-    const __m512i blocks = _mm512_set1_epi64(static_cast<long long>(blocks_));
-    const __m512i low = _mm512_srli_epi64(_mm512_mul_epu32(hash, blocks), 32);
-    const __m512i high = _mm512_mul_epu32(_mm512_srli_epi64(hash, 32), blocks);
-    const __m512i block = _mm512_srli_epi64(_mm512_add_epi64(low, high), 32);
-    const __m512i stride = _mm512_set1_epi64(static_cast<long long>(stride_));
-    _mm512_store_si512(&ring.word[slot * group], _mm512_mul_epu32(block, stride));
+    const __m512i block = multiply_high_short(hashes, eight::all(blocks_)).v;
+    _mm512_store_si512(&ring.word[slot * group], _mm512_mul_epu32(block, eight::all(stride_).v));
   }
 
  protected:
@@ -229,15 +209,16 @@ struct vector_asking {
   const std::uint64_t* words;
   std::uint64_t* bitmap;
 
-  [[gnu::always_inline]] void visit(const Isa& isa, key_ring& ring, std::size_t g) const noexcept {
-    ask_group(isa, ring, g);
+  // The padding of the last group is asked for, too: it has a block like any key.
+  [[gnu::always_inline]] void visit(const Isa& isa, key_ring& ring, std::size_t g,
+                                    std::size_t) const noexcept {
+    for (std::size_t i = 0; i < group; ++i) {
+      const std::size_t at = g % ring_groups * group + i;
+      store_mask(ring.missing[at], isa.missing(ring, at, words + ring.word[at]));
+    }
     // One word late: what has just been stored in pieces cannot be loaded as one vector without a
     // stall.
     if (g % 8 == 7 && g > 8) bitmap[g / 8 - 1] = answer(ring, g / 8 - 1);
-  }
-  [[gnu::always_inline]] void visit_some(const Isa& isa, key_ring& ring, std::size_t g,
-                                         std::size_t) const noexcept {
-    ask_group(isa, ring, g);  // the padding, too: it has a block like any key
   }
   [[gnu::always_inline]] void done(const Isa&, const key_ring& ring,
                                    std::size_t count) const noexcept {
@@ -249,13 +230,6 @@ struct vector_asking {
   }
 
  private:
-  [[gnu::always_inline]] void ask_group(const Isa& isa, key_ring& ring,
-                                        std::size_t g) const noexcept {
-    for (std::size_t i = 0; i < group; ++i) {
-      const std::size_t at = g % ring_groups * group + i;
-      store_mask(ring.missing[at], isa.missing(ring, at, words + ring.word[at]));
-    }
-  }
   [[gnu::always_inline]] static std::uint64_t answer(const key_ring& ring,
                                                      std::size_t word) noexcept {
     const std::size_t first = word * 8 % ring_groups * group;
@@ -292,8 +266,6 @@ const blocked_kernels blocked_avx512 = {
 
 }  // namespace bloomery::kernel
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+#include "kernel/target/end.hpp"
 
 #endif

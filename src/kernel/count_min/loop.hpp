@@ -163,12 +163,8 @@ class count_min_loop {
   [[gnu::always_inline]] static void for_each_position_of_eight(const scatter_array<Word>& array,
                                                                 const std::uint64_t* hashes,
                                                                 Visit visit) noexcept {
-    const Eight range = Eight::all(array.range);
-    Eight hash = Eight::load(hashes);
-    for (std::uint32_t j = 0; j < array.probes; ++j) {
-      visit(Eight::all(j * array.step) + multiply_high_short(hash, range));
-      hash = hash * Eight::all(next_probe_multiplier);
-    }
+    eight_walk<Eight> walk(array, hashes);
+    for (std::uint32_t j = 0; j < array.probes; ++j) visit(walk.next());
   }
 };
 

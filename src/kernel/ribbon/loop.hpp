@@ -15,7 +15,7 @@
 #include <cstdint>
 #include <span>
 
-#include "kernel/wide/groups.hpp"
+#include "kernel/pipeline.hpp"
 #include "place.hpp"
 #include "ribbon.hpp"
 
@@ -65,29 +65,29 @@ class ribbon_pipeline {
   [[gnu::always_inline]] void roll(std::span<const std::uint64_t> hashes, std::uint64_t* bitmap,
                                    const Stage& stage) const noexcept {
     ribbon_ring ring;
-    const auto stage_group = [&](const std::uint64_t* keys, std::size_t g)
+    const auto stage_group = [&](const std::uint64_t* keys, std::size_t g, std::size_t)
         __attribute__((always_inline)) {
       stage(keys, g, ring);
     };
     const auto visit_group = [&](std::size_t g, std::size_t next) __attribute__((always_inline)) {
       const std::size_t slot = g % ribbon_ring_groups;
       unsigned found = 0;
-      for (std::size_t i = group_keys; i-- > 0;) {
-        if constexpr (!Cached) fetch(ring, next % ribbon_ring_groups * group_keys + i);
-        found = found + found + unsigned{holds(ring, slot * group_keys + i)};
+      for (std::size_t i = group; i-- > 0;) {
+        if constexpr (!Cached) fetch(ring, next % ribbon_ring_groups * group + i);
+        found = found + found + unsigned{holds(ring, slot * group + i)};
       }
       return found & ~unsigned{ring.nowhere[slot]};
     };
     constexpr std::size_t ahead = Cached ? ribbon_close_groups : ribbon_far_groups;
-    roll_groups<ahead>(hashes, bitmap, stage_group, visit_group);
+    roll_answers(hashes.data(), hashes.size(), bitmap, ahead, stage_group, visit_group);
   }
 
   void stage_one_by_one(const std::uint64_t* hashes, std::size_t g,
                         ribbon_ring& ring) const noexcept {
     const std::size_t slot = g % ribbon_ring_groups;
     ring.nowhere[slot] = 0;
-    for (std::size_t i = 0; i < group_keys; ++i) {
-      put_ribbon_key(array_, hashes[i], ring, slot * group_keys + i);
+    for (std::size_t i = 0; i < group; ++i) {
+      put_ribbon_key(array_, hashes[i], ring, slot * group + i);
     }
   }
 
@@ -115,7 +115,7 @@ class ribbon_pipeline {
     const std::uint64_t* const columns = words_ + ring.word[at];
     for (std::size_t w = 0; w < words; w += line_words) __builtin_prefetch(columns + w, 0, 2);
     __builtin_prefetch(columns + words - 1, 0, 2);
-    asm volatile("");  // GCC 12 would drop it, see batch.hpp
+    asm volatile("");  // GCC 12 would drop it, see pipeline.hpp
   }
 
   ribbon_stage<Number> stage_;

@@ -8,7 +8,7 @@
 
 #include "bloomery/core/sizing_static.hpp"
 #include "bloomery/detail/hash/static_probe.hpp"
-#include "kernel/wide/groups.hpp"
+#include "kernel/pipeline.hpp"
 #include "ribbon.hpp"
 
 namespace bloomery::kernel {
@@ -18,20 +18,20 @@ inline constexpr std::size_t ribbon_ring_groups = 32;
 // What is known of the staged keys, group g in slot g % ribbon_ring_groups.
 struct ribbon_ring {
   // The coefficients as they lie over three words of a column.
-  alignas(64) std::uint64_t first[ribbon_ring_groups * group_keys];
-  alignas(64) std::uint64_t second[ribbon_ring_groups * group_keys];
-  alignas(64) std::uint64_t third[ribbon_ring_groups * group_keys];
-  alignas(64) std::uint64_t print[ribbon_ring_groups * group_keys];
-  alignas(64) std::uint64_t word[ribbon_ring_groups * group_keys];  // of the first column
-  std::uint8_t nowhere[ribbon_ring_groups];  // bit i: key i has no place here
+  alignas(64) std::uint64_t first[ribbon_ring_groups * group];
+  alignas(64) std::uint64_t second[ribbon_ring_groups * group];
+  alignas(64) std::uint64_t third[ribbon_ring_groups * group];
+  alignas(64) std::uint64_t print[ribbon_ring_groups * group];
+  alignas(64) std::uint64_t word[ribbon_ring_groups * group];  // of the first column
+  std::uint8_t nowhere[ribbon_ring_groups];                    // bit i: key i has no place here
 };
 
 // Keys that are to be looked up later, and which ones of all they are.
 template <std::size_t Keys>
 struct ribbon_rest {
   std::size_t count = 0;
-  std::uint64_t hash[Keys + group_keys];
-  std::uint64_t index[Keys + group_keys];
+  std::uint64_t hash[Keys + group];
+  std::uint64_t index[Keys + group];
 };
 
 // The first layer of the shards of some keys.
@@ -63,14 +63,14 @@ class ribbon_stage {
   [[gnu::always_inline]] void operator()(const std::uint64_t* hashes, std::size_t g,
                                          ribbon_ring& ring,
                                          ribbon_rest<Keys>& rest) const noexcept {
-    static constexpr std::uint64_t numbers[group_keys] = {0, 1, 2, 3, 4, 5, 6, 7};
+    static constexpr std::uint64_t numbers[group] = {0, 1, 2, 3, 4, 5, 6, 7};
     const std::size_t slot = g % ribbon_ring_groups;
     unsigned nowhere = 0;
-    for (std::size_t i = 0; i < group_keys; i += Number::width) {
+    for (std::size_t i = 0; i < group; i += Number::width) {
       const Number hash = Number::load(hashes + i);
-      const unsigned left = put(hash, ring, slot * group_keys + i);
+      const unsigned left = put(hash, ring, slot * group + i);
       hash.store_some(left, rest.hash + rest.count);
-      const Number index = Number::all(g * group_keys + i) + Number::load(numbers);
+      const Number index = Number::all(g * group + i) + Number::load(numbers);
       index.store_some(left, rest.index + rest.count);
       rest.count += static_cast<std::size_t>(std::popcount(left));
       nowhere |= left << i;
@@ -157,8 +157,8 @@ inline void put_ribbon_key(const ribbon_array& array, std::uint64_t hash, ribbon
   ring.third[at] = cover.third;
   ring.print[at] = detail::ribbon_print(place.mixed, array.bits);
   ring.word[at] = none ? 0 : static_cast<std::uint64_t>(place.columns - d.words);
-  std::uint8_t& nowhere = ring.nowhere[at / group_keys];
-  nowhere = static_cast<std::uint8_t>(nowhere | unsigned{none} << (at % group_keys));
+  std::uint8_t& nowhere = ring.nowhere[at / group];
+  nowhere = static_cast<std::uint8_t>(nowhere | unsigned{none} << (at % group));
 }
 
 }  // namespace
