@@ -9,9 +9,9 @@
 // Far from the cache lines come to the second level first (the hint is 2): the first level has room
 // for some 20 misses, and then everything waits.
 //
-// Included by files that switch an instruction set on (target/), after they have done so. Everything
-// here is inlined always, because what is compiled for one machine must not be linked into the path
-// of another.
+// Included by files that switch an instruction set on (target/), after they have done so.
+// Everything here is inlined always, because what is compiled for one machine must not be linked
+// into the path of another.
 #pragma once
 
 #include <bit>
@@ -33,9 +33,9 @@ template <class Stage, class Visit>
 
 inline constexpr std::size_t group = 8;
 
-// The same for groups of keys: stage(keys, g, size) and visit(g, size). Only the last group may have
-// fewer than eight; it is filled up with zeroes, which are hashes as good as any, and is staged just
-// before its visit.
+// The same for groups of keys: stage(keys, g, size) and visit(g, size). Only the last group may
+// have fewer than eight; it is filled up with zeroes, which are hashes as good as any, and is
+// staged just before its visit.
 template <class Stage, class Visit>
 [[gnu::always_inline]] inline void roll_groups(const std::uint64_t* keys, std::size_t count,
                                                std::size_t ahead, const Stage& stage,

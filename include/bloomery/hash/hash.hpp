@@ -77,7 +77,7 @@ enum class key_rule : std::uint8_t {
   block_list = 5,       // lists/blocklist.hpp: addresses, domains and URLs
 };
 
-// As in "the filter is one of ...".
+// What the strings are, in words that complete "the filter is one of ...".
 [[nodiscard]] constexpr std::string_view rule_name(key_rule rule) noexcept {
   switch (rule) {
     case key_rule::plain:
@@ -96,7 +96,7 @@ enum class key_rule : std::uint8_t {
   return "unknown";
 }
 
-// Which function of a family, over what: what a file stores of its hash.
+// What a file stores of its hash: which function it is, and of which strings.
 struct hash_spec {
   hash_id id = hash_id::none;
   key_rule rule = key_rule::plain;
@@ -129,8 +129,8 @@ struct digest {
   return detail::multiply_fold(key ^ spread_seed, 0x9fb21c651e98df25U) * 0xd6e8feb86659fd93U;
 }
 
-// Integers that stand for their mix64: what a batch call takes that hashes eight keys at a time on
-// the way.
+// Integers whose hash is their mix64. A batch call that takes these hashes them itself, eight at a
+// time.
 struct mixed_integers {
   std::span<const std::uint64_t> keys;
   std::uint64_t spread_seed = 0;
@@ -174,7 +174,7 @@ concept hasher = requires(const T& h, const void* data, std::size_t size, std::u
   { T::id } -> std::convertible_to<hash_id>;
 };
 
-// One that follows from a seed alone, so that options and file headers can make it.
+// A hasher that follows from a seed alone, so that options and file headers can make it.
 template <class T>
 concept seeded_hasher = hasher<T> && T::seeded && std::constructible_from<T, std::uint64_t>;
 
@@ -198,7 +198,7 @@ concept bytes_key =
     !text_key<T> && std::ranges::contiguous_range<const T> && std::ranges::sized_range<const T> &&
     byte_like<std::remove_cv_t<std::ranges::range_value_t<const T>>>;
 
-// Neither bool nor characters: f.add('a') is far more often a slip than a wish.
+// Neither bool nor characters: f.add('a') is far more often a mistake than meant so.
 template <class T>
 concept integer_key = std::integral<T> && !std::same_as<T, bool> && !character<T>;
 

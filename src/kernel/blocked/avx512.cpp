@@ -22,8 +22,9 @@ namespace bloomery::kernel {
 
 namespace {
 
-// The lanes that a key uses, as bits, for each number of probes and each rotation. Every rotation
-// stands twice, so that any five bits of a hash are the number of one.
+// The lanes that a key uses, as bits, for each number of probes and each rotation. The rotations
+// stand there twice: the permutation below takes five bits of the hash, and the fifth is not one of
+// the rotation.
 using lane_patterns = std::array<std::uint16_t, 2 * block_geometry::lanes>;
 
 constexpr auto make_lane_patterns() noexcept {
@@ -67,8 +68,8 @@ class avx512_lanes : public avx512_hashes<avx512_lanes> {
   [[gnu::always_inline]] void place(eight hashes, key_ring& ring, std::size_t slot) const noexcept {
     const __m512i hash = hashes.v;
     _mm512_store_si512(&ring.hash[slot * group], hash);
-    // Every 16 bits of the hashes look for a pattern, and the second of each are the ones that
-    // count.
+    // Each 16 bits of the hashes choose a pattern. A key's own is the one that the second 16 bits
+    // of its hash choose.
     const __m512i lanes = _mm512_permutexvar_epi16(hash, patterns_);
     const __m128i second = _mm_setr_epi16(1, 5, 9, 13, 17, 21, 25, 29);
     _mm_store_si128(
@@ -209,7 +210,7 @@ struct vector_asking {
   const std::uint64_t* words;
   std::uint64_t* bitmap;
 
-  // The padding of the last group is asked for, too: it has a block like any key.
+  // The zeroes that fill up the last group are looked up, too: they have a block like any key.
   [[gnu::always_inline]] void visit(const Isa& isa, key_ring& ring, std::size_t g,
                                     std::size_t) const noexcept {
     for (std::size_t i = 0; i < group; ++i) {

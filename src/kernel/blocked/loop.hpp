@@ -3,8 +3,8 @@
 // blocks; visiting it asks or changes these.
 //
 // Included by each file of an instruction set after it has switched that on. Isa is a type of an
-// anonymous name space of that file, and so is every template made with it: no function compiled for
-// one machine can be linked into the path of another.
+// anonymous name space of that file, and so is every template made with it: no function compiled
+// for one machine can be linked into the path of another.
 #pragma once
 
 #include <cstddef>
@@ -18,14 +18,14 @@
 namespace bloomery::kernel {
 
 inline constexpr std::size_t ring_groups = 32;
-// Out of the cache, a line comes to the second-level cache 14 groups ahead and to the first one
-// ahead: the misses of the first alone are too few at a time (18 lines) to keep the memory busy. On
-// a Zen 4 with 125 MB, 8 to 20 groups and 1 or 2 are within 3 % of each other.
+// Out of the cache, a line is prefetched twice: 14 groups ahead to the second-level cache, one
+// group ahead to the first. The first level alone takes too few misses at a time (18 lines) to keep
+// the memory busy. On a Zen 4 with 125 MB, 8 to 20 groups and 1 or 2 are within 3 % of each other.
 inline constexpr std::size_t far_groups = 14;
 inline constexpr std::size_t near_groups = 1;
 // In the cache the second prefetch alone is enough: 1.25 ns a key at 1.25 MB, 1.4 with none and 1.6
 // with both. Being a few groups ahead keeps the loads of the ring from waiting for its stores (1
-// ahead: 2.1). How large an array is still better off so depends on the instruction set, hence
+// ahead: 2.1). Up to which size an array is better off so depends on the instruction set, hence
 // Isa::cached_bytes.
 inline constexpr std::size_t close_groups = 4;
 

@@ -1,7 +1,7 @@
-// The loops of count_min.hpp, one for each width of counters: those of a whole number of bytes are
-// read and written as such, which on a big-endian machine turns their bytes around. Out of the
-// cache one key at a time, with the lines of later ones on their way; in the cache the positions of
-// eight at a time where there are vectors.
+// The loops of count_min.hpp, one for each width of counters: 8, 16, 32 and 64 bits are read and
+// written as such numbers, with their bytes swapped on a big-endian machine. Out of the cache the
+// keys go one at a time, with the lines of later ones prefetched; in the cache the positions of
+// eight keys are worked out at a time where there are vectors.
 #pragma once
 
 #include <bit>

@@ -17,8 +17,8 @@ namespace bloomery::kernel {
 inline constexpr std::size_t floor_ring = 32;  // groups
 
 // Counts or changes the lines of each key. A line is found Ahead groups before it is touched; with
-// Far it is prefetched to the second-level cache then, and to the first Near groups before, or never
-// with 0.
+// Far it is prefetched to the second-level cache then. Near groups before it is touched it is
+// prefetched to the first level, or never when Near is 0.
 template <std::size_t Ahead, bool Far, std::size_t Near, class Isa, class Visit>
 [[gnu::always_inline]] inline void floor_roll(const Isa isa, const std::uint64_t* keys,
                                               std::size_t count, Visit visit) noexcept {

@@ -38,7 +38,8 @@ class fuse_pipeline {
       : directory_(array.directory), words_(array.directory.words), cells_(array.cell_bits) {}
 
   // visit(index, at, wrong) for every key: `at` is its place in the ring, `wrong` its fingerprint
-  // XOR its cells. The last group is filled up with keys that nobody asked for.
+  // XOR its cells. The last group is filled up with zeroes, which are no keys of the caller: then
+  // the index may be past the last one.
   template <bool Cached, class Visit>
   [[gnu::always_inline]] void roll(std::span<const std::uint64_t> hashes, std::uint64_t* bitmap,
                                    fuse_ring<Probes>& ring, const Visit& visit) const noexcept {

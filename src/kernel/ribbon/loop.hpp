@@ -2,12 +2,13 @@
 // and shifts its coefficients into position; visiting it reads three words of each column and
 // compares the parities with the fingerprint, eight columns at a time.
 //
-// Included by each ribbon_*.cpp after it has switched its instruction set on. Number is what keys
-// are staged with, and Columns has, both types of the including file:
-//     odd(columns, bits, ring, at)         bit j: whether column j of `bits`, at most seven, has an odd number of ones
-//                                          under the coefficients of the key at this place of the ring
+// Included by each file of an instruction set after it has switched that on. Number and Columns are
+// types of that file: keys are staged with Number (kernel/wide), and Columns has
+//     odd(columns, bits, ring, at)         bit j: whether column j of `bits`, at most seven, has an
+//                                          odd number of ones under the coefficients of the key at
+//                                          this place of the ring
 //     odd_eight(columns, bits, ring, at)   the same for eight columns
-//     words_read(bits)                     how many from the first column on are read
+//     words_read(bits)                     how many words from the first column on are read
 //     cached_bytes                         larger arrays are prefetched
 #pragma once
 
@@ -32,8 +33,8 @@ class ribbon_pipeline {
       : stage_(array), array_(array), words_(array.directory.words) {}
 
   // All keys of a piece through the first layer, and those that it bumped, one in 25, afterwards
-  // one by one. Where they were dealt with as they came, each cost 50 ns, for the branch that
-  // nobody can foretell.
+  // one by one. Where they were looked up as they came, each cost 50 ns, for the branch that
+  // cannot be predicted.
   void ask(std::span<const std::uint64_t> hashes, std::uint64_t* bitmap) const noexcept {
     ribbon_rest<piece> rest;
     std::uint64_t answers[piece / 64];
@@ -45,7 +46,7 @@ class ribbon_pipeline {
           now, bitmap,
           [&](const std::uint64_t* keys, std::size_t g, ribbon_ring& ring)
               __attribute__((always_inline)) { stage_(keys, g, ring, rest); });
-      // The last group was filled up with keys that nobody asked for.
+      // The last group was filled up with zeroes, which are no keys of the caller.
       while (rest.count > 0 && rest.index[rest.count - 1] >= now.size()) --rest.count;
       roll(
           {rest.hash, rest.count}, answers,

@@ -26,7 +26,7 @@ struct ribbon_ring {
   std::uint8_t nowhere[ribbon_ring_groups];                    // bit i: key i has no place here
 };
 
-// Keys that are to be looked up later, and which ones of all they are.
+// Keys that are looked up later, and their numbers among the keys of the call.
 template <std::size_t Keys>
 struct ribbon_rest {
   std::size_t count = 0;
@@ -49,7 +49,7 @@ class ribbon_stage {
   explicit ribbon_stage(const ribbon_array& array) noexcept : array_(array) {
     const std::uint64_t* const entry = array.directory.entries;
     const auto number = [entry](std::size_t i) { return detail::little_endian(entry[i]); };
-    // If there is one shard: the first layer that it has. The last one bumps nothing.
+    // If there is one shard, `only_` is the first layer that it has. The last layer bumps no key.
     std::uint32_t layer = 0;
     while (layer + 1 < sizing::ribbon_layers && number(2 + layer) == 0) ++layer;
     bumps_ = array.directory.shards > 1 || layer + 1 < sizing::ribbon_layers;
@@ -58,7 +58,8 @@ class ribbon_stage {
              Number::all(number(0) + number(6))};
   }
 
-  // Puts group g into the ring, but for keys that the first layer has bumped or that have none.
+  // Puts group g into the ring, and into the rest those of its keys that the first layer has bumped
+  // or whose shard has no first layer.
   template <std::size_t Keys>
   [[gnu::always_inline]] void operator()(const std::uint64_t* hashes, std::size_t g,
                                          ribbon_ring& ring,
@@ -79,7 +80,7 @@ class ribbon_stage {
   }
 
  private:
-  // Returns a bit for each key that has to wait.
+  // Returns a bit for each key that goes into the rest.
   [[gnu::always_inline]] unsigned put(const Number& hash, ribbon_ring& ring,
                                       std::size_t at) const noexcept {
     const ribbon_layer<Number> layer = layer_of(hash);
@@ -106,13 +107,13 @@ class ribbon_stage {
     const Number entry = multiply_high_short(hash, Number::all(array_.directory.shards)) << 3U;
     Number row[4];
     Number::gather_rows(entries, entry, row);
-    // Without the layer: the first columns of all, which can be read.
+    // A shard without the layer gets the first columns of the array, so that reading them is safe.
     const Number there = Number::all(0) - least_of(row[2], Number::all(1));
     return {row[0] & there, row[1], (row[2] - Number::all(sizing::ribbon_width)) & there,
             row[0] + Number::gather(entries + 6, entry)};
   }
 
-  // detail::ribbon_is_bumped, or no layer.
+  // A bit for each key that is bumped (detail::ribbon_is_bumped) or whose shard lacks the layer.
   [[gnu::always_inline]] [[nodiscard]] unsigned waiting(const ribbon_layer<Number>& layer,
                                                         const Number& start) const noexcept {
     static_assert(sizing::ribbon_bucket_slots == 512);

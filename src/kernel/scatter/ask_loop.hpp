@@ -1,13 +1,13 @@
 // Asking many keys of classic and partitioned filters (scatter.hpp).
 //
-// In rounds over a piece of the keys: round j looks at probe j of those that are still in, and
-// keeps the survivors in place, without a branch on the outcome. An absent key has two probes on
-// average, and a branch on each of them would be mispredicted half of the time: 16 ns a key in the
-// cache one at a time, 3 so. Out of the cache only the lines that are needed are prefetched: 9 ns
-// with 120 MB on a Zen 4, 27 with all of them.
+// In rounds over a piece of the keys: round j tests probe j of the keys that have passed all rounds
+// before, and moves those that pass to the front, without a branch on the outcome. An absent key is
+// tested twice on average, and a branch on each test would be mispredicted half of the time: 16 ns
+// a key in the cache, 3 in rounds. Out of the cache only the lines that are needed are prefetched:
+// 9 ns with 120 MB on a Zen 4, 27 with all of them.
 //
-// Keys that are there have nothing from this. When nearly all pass the first round the others are
-// left out: each key has the rest of its probes at once and stops at the first zero, which is
+// Keys that are present gain nothing from rounds. When nearly all keys pass the first, there is no
+// second: each key has the rest of its probes at once and stops at the first zero, a branch that is
 // mostly predicted.
 //
 // In the cache, eight keys at a time where there are vectors, and no prefetches. Out of it, one at
@@ -75,7 +75,7 @@ class scatter_asking {
 
   // ---- one at a time --------------------------------------------------------------------------
 
-  // A key that is still in: h c^j, its position in this round and its place in the piece.
+  // A key that has passed so far: h c^j, its position in this round and its place in the piece.
   struct survivor {
     std::uint64_t hash;
     std::uint64_t position;
@@ -165,8 +165,8 @@ class scatter_asking {
 
   // ---- in the cache, eight at a time ----------------------------------------------------------
 
-  // The same as lists, of which groups of eight may reach over the end, and which of a group pass
-  // this round.
+  // Hashes and places of the keys that have passed so far. The lists have room for a last group
+  // that is not full. passes[i] has a bit for each key of group i that passes this round.
   struct survivors {
     std::size_t size;
     alignas(64) std::uint64_t hash[piece + 8];

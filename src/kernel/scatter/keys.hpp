@@ -1,6 +1,5 @@
-// What the loops over keys with several random lines share: which arrays are near (in the cache, so
-// that they are better off without prefetches), the positions of a key, and the look-ahead of arrays
-// that are not near.
+// What the loops over keys with several random lines share: which arrays are near (in the cache,
+// and so better off without prefetches), the positions of a key, and the look-ahead of the others.
 //
 // The positions are those of detail::position_walk in hash/probe.hpp. They stand here once more for
 // eight keys at a time (eight_walk), and for one probe of many keys (scatter_probe).
@@ -75,7 +74,7 @@ struct scatter_keys {
     return 128 / probes + 8;
   }
 
-  // visit(i) for each key of an array that is not near, in order, with its lines on their way.
+  // visit(i) for each key of an array that is not near, in order, with its lines prefetched.
   template <class Word, class Visit>
   [[gnu::always_inline]] static void look_ahead(const scatter_array<Word>& array,
                                                 const hash_run& run, Visit visit) noexcept {
@@ -89,8 +88,8 @@ struct scatter_keys {
   }
 };
 
-// Where the keys of one round are looked for. Bits: whether cells are bits, which is worth a copy
-// of the loops without shifts by variable numbers.
+// The cells of one probe, for one key or for eight. Bits says whether cells are bits: that is worth
+// a copy of the loops, without shifts by variable numbers.
 template <class Eight, bool Bits>
 struct scatter_probe {
   const std::uint64_t* words;

@@ -19,7 +19,8 @@ struct alignas(64) lane_numbers {
   std::array<std::uint32_t, block_geometry::lanes> lanes{};
 };
 
-// A used lane and its multiplier: one look into a table less than from a list of lanes.
+// A used lane and its multiplier. Together they take one load; a list of lanes would take a second
+// one, for the multiplier.
 struct lane_step {
   std::uint32_t multiplier = 0;
   std::uint32_t lane = 0;
@@ -57,8 +58,9 @@ constexpr table_of_lanes<lane_steps> make_lane_steps() noexcept {
   return table;
 }
 
-// Ones: shifted by the bit numbers they are the key's mask. And the bits of the float -1, for
-// machines that cannot shift each lane by its own number: n added to the exponent makes it -2^n.
+// A one in each used lane, which becomes the key's mask when it is shifted by the number of the
+// bit. For machines that cannot shift each lane by its own number there is the float -1 as well:
+// with n added to its exponent it is -2^n.
 inline constexpr table_of_lanes<lane_numbers> ones_of_lanes = make_lane_numbers(1);
 inline constexpr table_of_lanes<lane_numbers> floats_of_lanes = make_lane_numbers(0xbf800000U);
 inline constexpr table_of_lanes<lane_steps> steps_of_lanes = make_lane_steps();
@@ -82,7 +84,7 @@ struct lane_tables {
   return static_cast<std::size_t>((hash >> 16U) % rotations);
 }
 
-// A lane as a number: blocks are little-endian on every machine.
+// Lanes are loaded and stored as numbers; blocks are little-endian on every machine.
 [[gnu::always_inline]] [[nodiscard]] inline std::uint32_t load_lane(const std::uint64_t* block,
                                                                     std::size_t lane) noexcept {
   std::uint32_t value = 0;
