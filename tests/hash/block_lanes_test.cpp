@@ -1,6 +1,7 @@
-// One key and its block: the vectors of the machine that the tests are built for, and the lanes one
-// by one, against the positions of docs/format.md, for every number of probes and every width of a
-// counter.
+// One key and its block: the lanes one by one, the vectors of the machine that the tests are built
+// for, and the form that the filters call, against the positions of docs/format.md, for every number
+// of probes and every width of a counter. tests/kernel/one_key_test.cpp does so for the functions of
+// every instruction set.
 
 #include "bloomery/detail/hash/block_lanes.hpp"
 
@@ -71,17 +72,20 @@ std::vector<block> blocks() {
   return all;
 }
 
+// As the filters make it.
+struct called : detail::block_lanes {
+  explicit called(const detail::lane_tables& tables)
+      : detail::block_lanes(tables, detail::lane_calls_chosen()) {}
+};
+
 template <class Lanes>
 class BlockLanes : public testing::Test {};
-using forms = testing::Types<detail::listed_lanes, detail::block_lanes>;
+using forms = testing::Types<detail::listed_lanes, detail::built_lanes, called>;
 TYPED_TEST_SUITE(BlockLanes, forms);
 
 TYPED_TEST(BlockLanes, BitsAreThoseOfTheFormat) {
-  for (std::uint32_t form = 0; form < 48; ++form) {
-    const std::uint32_t k = form / 3 + 1;
-    // With and without what the machine has beyond that of the build.
-    const auto level = static_cast<detail::x86_level>(form % 3);
-    const detail::lane_tables tables(k, std::min(level, detail::best_x86_level()));
+  for (std::uint32_t k = 1; k <= 16; ++k) {
+    const detail::lane_tables tables(k);
     const TypeParam lanes(tables);
     for (const block& start : blocks()) {
       for (std::uint64_t i = 0; i < 40; ++i) {
@@ -170,21 +174,18 @@ template <class Vector>
 
 TEST(BlockLanes, VectorsOfTheCallerStay) {
   constexpr std::uint64_t once = 3 * (1000 * 999 / 2);
-  for (const auto level :
-       {detail::x86_level::none, detail::x86_level::avx2, detail::x86_level::avx512}) {
-    const detail::lane_tables tables(7, std::min(level, detail::best_x86_level()));
-    const detail::block_lanes lanes(tables);
-    block b{};
-    std::uint64_t found = 0;
-    if (__builtin_cpu_supports("avx2")) {
-      EXPECT_EQ(sum_with_avx2(lanes, b, found), 4 * once);
-      EXPECT_EQ(found, 1000U);
-    }
-    found = 0;
-    if (__builtin_cpu_supports("avx512f")) {
-      EXPECT_EQ(sum_with_avx512(lanes, b, found), 8 * once);
-      EXPECT_EQ(found, 1000U);
-    }
+  const detail::lane_tables tables(7);
+  const called lanes(tables);
+  block b{};
+  std::uint64_t found = 0;
+  if (__builtin_cpu_supports("avx2")) {
+    EXPECT_EQ(sum_with_avx2(lanes, b, found), 4 * once);
+    EXPECT_EQ(found, 1000U);
+  }
+  found = 0;
+  if (__builtin_cpu_supports("avx512f")) {
+    EXPECT_EQ(sum_with_avx512(lanes, b, found), 8 * once);
+    EXPECT_EQ(found, 1000U);
   }
 }
 #endif

@@ -67,8 +67,8 @@ struct digest {
   return detail::multiply_fold(key ^ spread_seed, 0x9fb21c651e98df25U) * 0xd6e8feb86659fd93U;
 }
 
-// Integers that stand for their mix64: what a batch call takes that hashes eight keys at a time on
-// the way.
+// Integers whose hash is their mix64. A batch call that takes these hashes them itself, eight at a
+// time.
 struct mixed_integers {
   std::span<const std::uint64_t> keys;
   std::uint64_t spread_seed = 0;
@@ -112,7 +112,7 @@ concept hasher = requires(const T& h, const void* data, std::size_t size, std::u
   { T::id } -> std::convertible_to<hash_id>;
 };
 
-// One that follows from a seed alone, so that options and file headers can make it.
+// A hasher that follows from a seed alone, so that options and file headers can make it.
 template <class T>
 concept seeded_hasher = hasher<T> && T::seeded && std::constructible_from<T, std::uint64_t>;
 

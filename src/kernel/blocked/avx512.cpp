@@ -3,38 +3,41 @@
 // product, a one shifted by them, and a test of the lanes that the key uses.
 #if defined(__x86_64__)
 
-#if defined(__GNUC__) && !defined(__clang__)
-// GCC 12 takes the undefined registers in its own AVX-512 header for a mistake of ours.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#include <immintrin.h>
-
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <type_traits>
+#include <array>
 
 #include "blocked.hpp"
 #include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/detail/core/block_geometry.hpp"
-#include "bloomery/detail/hash/lane_tables.hpp"
+#include "bloomery/detail/hash/listed_lanes.hpp"
 #include "bloomery/hash/hash.hpp"
 
-// From here to the end of the file, and for nothing that is included above.
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512bw,bmi2"))), \
-                                 apply_to = function)
-#else
-#pragma GCC target("avx512f,avx512dq,avx512bw,bmi2")
-#endif
-
-#include "loop.hpp"
+// With AVX-512 from here on.
+#include "kernel/target/avx512.hpp"
+// These are compiled for it.
+#include "bloomery/detail/hash/vector_lanes.hpp"
+#include "generic.hpp"
 #include "stage_avx512.hpp"
 
 namespace bloomery::kernel {
 
 namespace {
+
+// The lanes that a key uses, as bits, for each number of probes and each rotation. The rotations
+// stand there twice: the permutation below takes five bits of the hash, and the fifth is not one of
+// the rotation.
+using lane_patterns = std::array<std::uint16_t, 2 * block_geometry::lanes>;
+
+constexpr auto make_lane_patterns() noexcept {
+  std::array<lane_patterns, block_geometry::lanes + 1> table{};
+  for (std::size_t k = 0; k < table.size(); ++k) {
+    for (std::size_t r = 0; r < table[k].size(); ++r) {
+      table[k][r] = std::rotr(block_geometry::lane_pattern[k], static_cast<int>(r));
+    }
+  }
+  return table;
+}
+
+constexpr auto patterns_of_lanes = make_lane_patterns();
 
 // Masks go straight from and to memory. Read by way of a general register they take the shift unit
 // for a cycle, and that is the busiest one here; written that way, GCC gathers eight of them in a
@@ -51,7 +54,7 @@ namespace {
 // Everything that bits and counters have in common.
 class avx512_lanes : public avx512_hashes<avx512_lanes> {
  public:
-  // Measured: at 2.5 MB it makes no difference whether lines are called once or twice.
+  // Measured: at 2.5 MB it makes no difference whether lines are prefetched once or twice.
   static constexpr std::uint64_t cached_bytes = std::uint64_t{5} << 19U;
 
   template <class Word>
@@ -60,13 +63,13 @@ class avx512_lanes : public avx512_hashes<avx512_lanes> {
         blocks_(array.blocks),
         stride_(array.stride),
         multipliers_(_mm512_loadu_si512(block_geometry::lane_multiplier.data())),
-        patterns_(_mm512_loadu_si512(detail::patterns_of_lanes[array.probes].data())) {}
+        patterns_(_mm512_loadu_si512(patterns_of_lanes[array.probes].data())) {}
 
   [[gnu::always_inline]] void place(eight hashes, key_ring& ring, std::size_t slot) const noexcept {
     const __m512i hash = hashes.v;
     _mm512_store_si512(&ring.hash[slot * group], hash);
-    // Every 16 bits of the hashes look for a pattern, and the second of each are the ones that
-    // count.
+    // Each 16 bits of the hashes choose a pattern. A key's own is the one that the second 16 bits
+    // of its hash choose.
     const __m512i lanes = _mm512_permutexvar_epi16(hash, patterns_);
     const __m128i second = _mm_setr_epi16(1, 5, 9, 13, 17, 21, 25, 29);
     _mm_store_si128(
@@ -78,12 +81,8 @@ class avx512_lanes : public avx512_hashes<avx512_lanes> {
       }
       return;
     }
-    const __m512i blocks = _mm512_set1_epi64(static_cast<long long>(blocks_));
-    const __m512i low = _mm512_srli_epi64(_mm512_mul_epu32(hash, blocks), 32);
-    const __m512i high = _mm512_mul_epu32(_mm512_srli_epi64(hash, 32), blocks);
-    const __m512i block = _mm512_srli_epi64(_mm512_add_epi64(low, high), 32);
-    const __m512i stride = _mm512_set1_epi64(static_cast<long long>(stride_));
-    _mm512_store_si512(&ring.word[slot * group], _mm512_mul_epu32(block, stride));
+    const __m512i block = multiply_high_short(hashes, eight::all(blocks_)).v;
+    _mm512_store_si512(&ring.word[slot * group], _mm512_mul_epu32(block, eight::all(stride_).v));
   }
 
  protected:
@@ -211,15 +210,16 @@ struct vector_asking {
   const std::uint64_t* words;
   std::uint64_t* bitmap;
 
-  [[gnu::always_inline]] void visit(const Isa& isa, key_ring& ring, std::size_t g) const noexcept {
-    ask_group(isa, ring, g);
+  // The zeroes that fill up the last group are looked up, too: they have a block like any key.
+  [[gnu::always_inline]] void visit(const Isa& isa, key_ring& ring, std::size_t g,
+                                    std::size_t) const noexcept {
+    for (std::size_t i = 0; i < group; ++i) {
+      const std::size_t at = g % ring_groups * group + i;
+      store_mask(ring.missing[at], isa.missing(ring, at, words + ring.word[at]));
+    }
     // One word late: what has just been stored in pieces cannot be loaded as one vector without a
     // stall.
     if (g % 8 == 7 && g > 8) bitmap[g / 8 - 1] = answer(ring, g / 8 - 1);
-  }
-  [[gnu::always_inline]] void visit_some(const Isa& isa, key_ring& ring, std::size_t g,
-                                         std::size_t) const noexcept {
-    ask_group(isa, ring, g);  // the padding, too: it has a block like any key
   }
   [[gnu::always_inline]] void done(const Isa&, const key_ring& ring,
                                    std::size_t count) const noexcept {
@@ -231,13 +231,6 @@ struct vector_asking {
   }
 
  private:
-  [[gnu::always_inline]] void ask_group(const Isa& isa, key_ring& ring,
-                                        std::size_t g) const noexcept {
-    for (std::size_t i = 0; i < group; ++i) {
-      const std::size_t at = g % ring_groups * group + i;
-      store_mask(ring.missing[at], isa.missing(ring, at, words + ring.word[at]));
-    }
-  }
   [[gnu::always_inline]] static std::uint64_t answer(const key_ring& ring,
                                                      std::size_t word) noexcept {
     const std::size_t first = word * 8 % ring_groups * group;
@@ -269,12 +262,11 @@ const blocked_kernels blocked_avx512 = {
     add_run<avx512_counters>,
     remove_run<avx512_counters>,
     count_run<avx512_counters>,
-    mix_all};
+    mix_all,
+    one_key<detail::vector_lanes<32>>::calls};
 
 }  // namespace bloomery::kernel
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+#include "kernel/target/end.hpp"
 
 #endif

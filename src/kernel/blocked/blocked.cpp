@@ -1,5 +1,6 @@
 #include "blocked.hpp"
 
+#include "bloomery/detail/hash/lane_calls.hpp"
 #include "bloomery/hash/hash.hpp"
 
 namespace bloomery {
@@ -28,6 +29,10 @@ const blocked_kernels& blocked_kernels_chosen() noexcept {
 }
 
 }  // namespace kernel
+
+const detail::lane_calls& detail::lane_calls_chosen() noexcept {
+  return kernel::blocked_kernels_chosen().one_key;
+}
 
 void mix64_batch(const mixed_integers& keys, std::span<std::uint64_t> out) noexcept {
   kernel::blocked_kernels_chosen().mix(keys.keys.data(), keys.keys.size(), keys.spread_seed,

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "bloomery/detail/hash/lane_calls.hpp"
 #include "kernel/dispatch.hpp"
 #include "kernel/key_run.hpp"
 
@@ -51,6 +52,8 @@ struct blocked_kernels {
   // out[i] = mix64(keys[i], spread_seed); may be in place.
   void (*mix)(const std::uint64_t* keys, std::size_t count, std::uint64_t spread_seed,
               std::uint64_t* out) noexcept;
+  // One key and its block.
+  detail::lane_calls one_key;
 };
 
 // Those of one instruction set; the portable ones where this build has no others.

@@ -1,19 +1,20 @@
-// Blocks by the calls for one key, which are in the vectors of the compiler: the kernels of
-// machines where those are as good as any, and those of the build alone. `Cached` is the size below
-// which an array is taken to be in the cache.
+// The blocked kernels over the calls for one key: Lanes is one of the forms that
+// detail/hash/block_lanes.hpp lists, and arrays of at most `Cached` bytes are taken to be in the
+// cache. Included like loop.hpp, after the instruction set has been switched on.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "bloomery/detail/hash/block_lanes.hpp"
+#include "bloomery/detail/hash/lane_calls.hpp"
+#include "bloomery/detail/hash/lane_tables.hpp"
 #include "scalar.hpp"
 
 namespace bloomery::kernel {
 
 namespace {
 
-template <std::uint64_t Cached>
+template <class Lanes, std::uint64_t Cached>
 class generic_bits : public scalar_stage {
  public:
   static constexpr std::uint64_t cached_bytes = Cached;
@@ -24,11 +25,11 @@ class generic_bits : public scalar_stage {
 
   [[gnu::always_inline]] [[nodiscard]] bool covers(const key_ring& ring, std::size_t at,
                                                    const std::uint64_t* block) const noexcept {
-    return detail::built_lanes(tables_).covered(ring.hash[at], block);
+    return Lanes(tables_).covered(ring.hash[at], block);
   }
   [[gnu::always_inline]] void set(const key_ring& ring, std::size_t at,
                                   std::uint64_t* block) const noexcept {
-    detail::built_lanes(tables_).set(ring.hash[at], block);
+    Lanes(tables_).set(ring.hash[at], block);
   }
   [[gnu::always_inline]] [[nodiscard]] bool set_new(const key_ring& ring, std::size_t at,
                                                     std::uint64_t* block) const noexcept {
@@ -41,7 +42,7 @@ class generic_bits : public scalar_stage {
   detail::lane_tables tables_;
 };
 
-template <std::uint64_t Cached>
+template <class Lanes, std::uint64_t Cached>
 class generic_counters : public scalar_stage {
  public:
   static constexpr std::uint64_t cached_bytes = Cached;
@@ -52,24 +53,60 @@ class generic_counters : public scalar_stage {
 
   [[gnu::always_inline]] [[nodiscard]] bool covers(const key_ring& ring, std::size_t at,
                                                    const std::uint64_t* block) const noexcept {
-    return detail::built_lanes(tables_).counted(ring.hash[at], block, width_);
+    return Lanes(tables_).counted(ring.hash[at], block, width_);
   }
   [[gnu::always_inline]] void set(const key_ring& ring, std::size_t at,
                                   std::uint64_t* block) const noexcept {
-    detail::built_lanes(tables_).increment(ring.hash[at], block, width_);
+    Lanes(tables_).increment(ring.hash[at], block, width_);
   }
   [[gnu::always_inline]] [[nodiscard]] bool take(const key_ring& ring, std::size_t at,
                                                  std::uint64_t* block) const noexcept {
-    return detail::built_lanes(tables_).decrement(ring.hash[at], block, width_);
+    return Lanes(tables_).decrement(ring.hash[at], block, width_);
   }
   [[gnu::always_inline]] [[nodiscard]] std::uint64_t least(
       const key_ring& ring, std::size_t at, const std::uint64_t* block) const noexcept {
-    return detail::built_lanes(tables_).least(ring.hash[at], block, width_);
+    return Lanes(tables_).least(ring.hash[at], block, width_);
   }
 
  private:
   detail::lane_tables tables_;
   std::uint32_t width_;
+};
+
+// The calls for one key themselves, for programs that are built for another instruction set.
+template <class Lanes>
+struct one_key {
+  using tables = detail::lane_tables;
+
+  static bool covered(const tables& t, std::uint64_t hash, const std::uint64_t* block) noexcept {
+    return Lanes(t).covered(hash, block);
+  }
+  static void set(const tables& t, std::uint64_t hash, std::uint64_t* block) noexcept {
+    Lanes(t).set(hash, block);
+  }
+  static bool counted(const tables& t, std::uint64_t hash, const std::uint64_t* block,
+                      std::uint32_t width) noexcept {
+    return Lanes(t).counted(hash, block, width);
+  }
+  static std::uint32_t least(const tables& t, std::uint64_t hash, const std::uint64_t* block,
+                             std::uint32_t width) noexcept {
+    return Lanes(t).least(hash, block, width);
+  }
+  static void increment(const tables& t, std::uint64_t hash, std::uint64_t* block,
+                        std::uint32_t width) noexcept {
+    Lanes(t).increment(hash, block, width);
+  }
+  static bool decrement(const tables& t, std::uint64_t hash, std::uint64_t* block,
+                        std::uint32_t width) noexcept {
+    return Lanes(t).decrement(hash, block, width);
+  }
+
+  static constexpr detail::lane_calls calls = {.covered = covered,
+                                               .set = set,
+                                               .counted = counted,
+                                               .least = least,
+                                               .increment = increment,
+                                               .decrement = decrement};
 };
 
 }  // namespace

@@ -15,13 +15,14 @@
 
 namespace bloomery::kernel {
 
-// A bitmap of the keys that one of the filters contains. None: of nothing.
+// Fills a bitmap with the keys that at least one of the filters contains.
 inline void contains_any(std::span<const const_blocks> filters, const key_run& run,
                          std::span<std::uint64_t> bitmap) noexcept {
   constexpr std::size_t answers = std::size_t{1} << 15U;  // that lie on the stack, 4 KiB
   constexpr std::size_t most = std::size_t{1} << 20U;
-  // Filters whose blocks lie between each other's have neighbouring lines, which should be asked
-  // soon after each other (5 filters, 54 MB each: 16 ns a key, in the long pieces 23).
+  // Where the blocks of the filters alternate in memory, a key has neighbouring lines in them,
+  // which should be asked soon after each other (5 filters, 54 MB each: 16 ns a key, 23 in long
+  // pieces).
   const bool apart = std::ranges::all_of(filters, [](const auto& f) { return f.stride == 8; });
   const std::size_t piece = apart ? most : 1024;
   const blocked_kernels& kernels = blocked_kernels_chosen();

@@ -1,33 +1,31 @@
-// The loop of the blocked kernels, the same for every instruction set: a rolling pipeline of groups
-// of eight keys. A group is staged (hashed, its blocks found) some groups before its blocks are
-// touched; between the two its lines are on their way.
+// The loop of the blocked kernels, the same for every instruction set: the rolling pipeline of
+// kernel/pipeline.hpp over groups of eight keys. Staging a group hashes its keys and finds their
+// blocks; visiting it asks or changes these.
 //
-// Included by each blocked_*.cpp after it has switched its instruction set on, and everything here
-// is in the including file's own name space (Isa is a type of an anonymous one), so that no
-// function compiled for one machine can be linked into the path of another.
+// Included by each file of an instruction set after it has switched that on. Isa is a type of an
+// anonymous name space of that file, and so is every template made with it: no function compiled
+// for one machine can be linked into the path of another.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
 
 #include "blocked.hpp"
 #include "bloomery/hash/hash.hpp"
+#include "kernel/pipeline.hpp"
 
 namespace bloomery::kernel {
 
-inline constexpr std::size_t group = 8;
-
 inline constexpr std::size_t ring_groups = 32;
-// Out of the cache, a line comes to the second-level cache 14 groups ahead and to the first one
-// ahead: the misses of the first alone are too few at a time (18 lines) to keep the memory busy. On
-// a Zen 4 with 125 MB, 8 to 20 groups and 1 or 2 are within 3 % of each other.
+// Out of the cache, a line is prefetched twice: 14 groups ahead to the second-level cache, one
+// group ahead to the first. The first level alone takes too few misses at a time (18 lines) to keep
+// the memory busy. On a Zen 4 with 125 MB, 8 to 20 groups and 1 or 2 are within 3 % of each other.
 inline constexpr std::size_t far_groups = 14;
 inline constexpr std::size_t near_groups = 1;
-// In the cache the second call alone is enough: 1.25 ns a key at 1.25 MB, 1.4 with none and 1.6
+// In the cache the second prefetch alone is enough: 1.25 ns a key at 1.25 MB, 1.4 with none and 1.6
 // with both. Being a few groups ahead keeps the loads of the ring from waiting for its stores (1
-// ahead: 2.1). How large an array is still better off so depends on the instruction set, hence
+// ahead: 2.1). Up to which size an array is better off so depends on the instruction set, hence
 // Isa::cached_bytes.
 inline constexpr std::size_t close_groups = 4;
 
@@ -41,47 +39,20 @@ struct key_ring {
   alignas(64) std::uint16_t missing[ring_groups * group];
 };
 
-// GCC 12 takes what only prefetches for a function without effect and drops calls of it
-// (batch.hpp).
-template <int Write, int Locality>
-[[gnu::always_inline]] inline void fetch_group(const std::uint64_t* words, const key_ring& ring,
-                                               std::size_t slot) noexcept {
-  for (std::size_t i = 0; i < group; ++i) {
-    __builtin_prefetch(words + ring.word[slot * group + i], Write, Locality);
-  }
-  asm volatile("");
-}
-
-// The bitmap is written a byte for each group. Its words are numbers, so the first byte of a word
-// is the last in memory on a big-endian machine.
-[[gnu::always_inline]] inline void store_answers(std::uint64_t* bitmap, std::size_t g,
-                                                 unsigned found) noexcept {
-  constexpr std::size_t flip = std::endian::native == std::endian::little ? 0 : 7;
-  reinterpret_cast<unsigned char*>(bitmap)[g ^ flip] = static_cast<unsigned char>(found);
-}
-
-// What is done with the blocks of a group: visit for a whole one, visit_some for the last, done
-// after all.
+// What is done with the blocks of a group: visit for each group, of which only the last may have
+// fewer than eight keys, and done after all.
 template <class Isa>
 struct asking {
   static constexpr int write = 0;
   const std::uint64_t* words;
   std::uint64_t* bitmap;
 
-  [[gnu::always_inline]] void visit(const Isa& isa, key_ring& ring, std::size_t g) const noexcept {
+  [[gnu::always_inline]] void visit(const Isa& isa, key_ring& ring, std::size_t g,
+                                    std::size_t size) const noexcept {
     unsigned found = 0;
-    for (std::size_t i = group; i-- > 0;) {
+    for (std::size_t i = size; i-- > 0;) {
       const std::size_t at = g % ring_groups * group + i;
       found = found + found + unsigned{isa.covers(ring, at, words + ring.word[at])};
-    }
-    store_answers(bitmap, g, found);
-  }
-  [[gnu::always_inline]] void visit_some(const Isa& isa, key_ring& ring, std::size_t g,
-                                         std::size_t count) const noexcept {
-    unsigned found = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t at = g % ring_groups * group + i;
-      found |= unsigned{isa.covers(ring, at, words + ring.word[at])} << i;
     }
     store_answers(bitmap, g, found);
   }
@@ -96,13 +67,9 @@ struct visiting {
   Word* words;
   Each each;
 
-  [[gnu::always_inline]] void visit(const Isa& isa, const key_ring& ring,
-                                    std::size_t g) const noexcept {
-    visit_some(isa, ring, g, group);
-  }
-  [[gnu::always_inline]] void visit_some(const Isa& isa, const key_ring& ring, std::size_t g,
-                                         std::size_t count) const noexcept {
-    for (std::size_t i = 0; i < count; ++i) {
+  [[gnu::always_inline]] void visit(const Isa& isa, const key_ring& ring, std::size_t g,
+                                    std::size_t size) const noexcept {
+    for (std::size_t i = 0; i < size; ++i) {
       const std::size_t at = g % ring_groups * group + i;
       each(isa, ring, at, words + ring.word[at], g * group + i);
     }
@@ -110,8 +77,8 @@ struct visiting {
   static void done(const Isa&, const key_ring&, std::size_t) noexcept {}
 };
 
-// Takes the keys of one group and stages those that it took `delay` calls before: none, unless an
-// instruction set does better with several groups on their way.
+// Takes the keys of a group and puts into the ring the group that it took `delay` calls before. The
+// delay is 0 here: the group goes straight into the ring. stage_avx512.hpp has one of 2.
 template <class Isa, bool Mixed>
 class stager {
  public:
@@ -128,38 +95,36 @@ class stager {
 };
 
 template <bool Mixed, bool Cached, class Isa, class Work>
-[[gnu::always_inline]] inline void roll(const Isa isa, const Work work,
-                                        const key_run& run) noexcept {
+[[gnu::always_inline]] inline void roll_blocks(const Isa isa, const Work work,
+                                               const key_run& run) noexcept {
   constexpr std::size_t ahead = Cached ? close_groups : far_groups;
+  constexpr std::size_t delay = stager<Isa, Mixed>::delay;
   const std::uint64_t* const keys = run.keys;
   const std::size_t groups = run.count / group;
-  const std::size_t rest = run.count % group;
   key_ring ring;
   stager<Isa, Mixed> take(isa);
-  constexpr std::size_t delay = stager<Isa, Mixed>::delay;
-  // After the last group the first is taken again, and never comes out.
-  const auto stage = [&](std::size_t g) __attribute__((always_inline)) {
-    const std::size_t slot = g % ring_groups;
-    take(keys + (g + delay < groups ? g + delay : 0) * group, ring, slot);
-    if constexpr (!Cached) fetch_group<0, 2>(work.words, ring, slot);
+  const auto first_of = [&](std::size_t slot) __attribute__((always_inline)) {
+    return &ring.word[slot % ring_groups * group];
   };
-  if (groups > 0) {
-    for (std::size_t g = 0; g < delay; ++g) take(keys + (g < groups ? g : 0) * group, ring, g);
-  }
-  for (std::size_t g = 0; g < groups && g < ahead; ++g) stage(g);
-  for (std::size_t g = 0; g < groups; ++g) {
-    if (g + ahead < groups) stage(g + ahead);
-    if (g + near_groups < groups) {
-      fetch_group<Work::write, 3>(work.words, ring, (g + near_groups) % ring_groups);
-    }
-    work.visit(isa, ring, g);
-  }
-  if (rest != 0) {
-    std::uint64_t last[group] = {};
-    for (std::size_t i = 0; i < rest; ++i) last[i] = keys[groups * group + i];
-    isa.template stage<Mixed>(last, ring, groups % ring_groups);
-    work.visit_some(isa, ring, groups, rest);
-  }
+  // A delayed stager is given the first group again after the last, and these never come out.
+  const auto keys_of = [&](std::size_t g) __attribute__((always_inline)) {
+    return keys + (g < groups ? g : 0) * group;
+  };
+  for (std::size_t g = 0; g < delay && groups > 0; ++g) take(keys_of(g), ring, g);
+  roll_groups(
+      keys, run.count, ahead,
+      [&](const std::uint64_t* own, std::size_t g, std::size_t size)
+          __attribute__((always_inline)) {
+            if (size < group) return isa.template stage<Mixed>(own, ring, g % ring_groups);
+            take(keys_of(g + delay), ring, g % ring_groups);
+            if constexpr (!Cached) prefetch_group<0, 2>(work.words, first_of(g));
+          },
+      [&](std::size_t g, std::size_t size) __attribute__((always_inline)) {
+        if (g + near_groups < groups) {
+          prefetch_group<Work::write, 3>(work.words, first_of(g + near_groups));
+        }
+        work.visit(isa, ring, g, size);
+      });
   work.done(isa, ring, run.count);
 }
 
@@ -168,9 +133,9 @@ template <class Isa, class Work>
                                             std::uint64_t lines) noexcept {
   const bool cached = lines <= Isa::cached_bytes / 64;
   if (run.mixed) {
-    cached ? roll<true, true>(isa, work, run) : roll<true, false>(isa, work, run);
+    cached ? roll_blocks<true, true>(isa, work, run) : roll_blocks<true, false>(isa, work, run);
   } else {
-    cached ? roll<false, true>(isa, work, run) : roll<false, false>(isa, work, run);
+    cached ? roll_blocks<false, true>(isa, work, run) : roll_blocks<false, false>(isa, work, run);
   }
 }
 

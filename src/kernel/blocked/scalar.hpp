@@ -1,6 +1,6 @@
-// What the blocked kernels without a wide enough multiply have in common: the hash and the block of
-// each key, one after the other. On AVX2 this is faster than putting 64-bit products together from
-// 32-bit ones. Included like blocked_loop.hpp, after the instruction set has been switched on.
+// How the kernels of instruction sets without a 64-bit multiply stage a group: the hash and the
+// block of one key after the other. With AVX2 this is faster than putting 64-bit products together
+// from 32-bit ones. Included after the instruction set has been switched on.
 #pragma once
 
 #include <cstddef>

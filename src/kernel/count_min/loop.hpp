@@ -1,7 +1,7 @@
-// The loops of count_min.hpp, one for each width of counters: those of a whole number of bytes are
-// read and written as such, which on a big-endian machine turns their bytes around. Out of the
-// cache one key at a time, with the lines of later ones on their way; in the cache the positions of
-// eight at a time where there are vectors.
+// The loops of count_min.hpp, one for each width of counters: 8, 16, 32 and 64 bits are read and
+// written as such numbers, with their bytes swapped on a big-endian machine. Out of the cache the
+// keys go one at a time, with the lines of later ones prefetched; in the cache the positions of
+// eight keys are worked out at a time where there are vectors.
 #pragma once
 
 #include <bit>
@@ -163,12 +163,8 @@ class count_min_loop {
   [[gnu::always_inline]] static void for_each_position_of_eight(const scatter_array<Word>& array,
                                                                 const std::uint64_t* hashes,
                                                                 Visit visit) noexcept {
-    const Eight range = Eight::all(array.range);
-    Eight hash = Eight::load(hashes);
-    for (std::uint32_t j = 0; j < array.probes; ++j) {
-      visit(Eight::all(j * array.step) + multiply_high_short(hash, range));
-      hash = hash * Eight::all(next_probe_multiplier);
-    }
+    eight_walk<Eight> walk(array, hashes);
+    for (std::uint32_t j = 0; j < array.probes; ++j) visit(walk.next());
   }
 };
 

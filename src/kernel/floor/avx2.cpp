@@ -2,23 +2,15 @@
 // put together from pieces is slower than the scalar one.
 #if defined(__x86_64__)
 
-#include <immintrin.h>
-
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
 
 #include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "floor.hpp"
 
-// From here to the end of the file, and for nothing that is included above.
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,bmi2"))), apply_to = function)
-#else
-#pragma GCC target("avx2,bmi2")
-#endif
-
+// With AVX2 from here on.
+#include "kernel/target/avx2.hpp"
+// These are compiled for it.
 #include "loop.hpp"
 
 namespace bloomery::kernel {
@@ -60,8 +52,6 @@ const floor_table floor_avx2 = {pipelines, std::size(pipelines)};
 
 }  // namespace bloomery::kernel
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+#include "kernel/target/end.hpp"
 
 #endif

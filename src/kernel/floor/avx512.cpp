@@ -1,29 +1,15 @@
 // The floor with AVX-512: a line is one vector, and eight keys are hashed at a time.
 #if defined(__x86_64__)
 
-#if defined(__GNUC__) && !defined(__clang__)
-// GCC 12 takes the undefined registers in its own AVX-512 header for a mistake of ours.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#include <immintrin.h>
-
-#include <cstddef>
-#include <cstdint>
 #include <iterator>
 
 #include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "floor.hpp"
 
-// From here to the end of the file, and for nothing that is included above.
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512bw,bmi2"))), \
-                                 apply_to = function)
-#else
-#pragma GCC target("avx512f,avx512dq,avx512bw,bmi2")
-#endif
-
+// With AVX-512 from here on.
+#include "kernel/target/avx512.hpp"
+// These are compiled for it.
 #include "kernel/wide/eight_avx512.hpp"
 #include "loop.hpp"
 
@@ -37,19 +23,15 @@ class avx512 {
       : lines_(lines), seed_(eight::all(spread_seed)) {}
 
   [[gnu::always_inline]] void stage(const std::uint64_t* keys, std::uint64_t* slot) const noexcept {
-    const __m512i hash = mix64(eight::load(keys), seed_).v;
+    const eight hash = mix64(eight::load(keys), seed_);
     if (lines_ >> 32U != 0) [[unlikely]] {  // 256 GiB and more
-      _mm512_store_si512(slot, hash);
-      for (std::size_t i = 0; i < floor_group; ++i) {
+      hash.store(slot);
+      for (std::size_t i = 0; i < group; ++i) {
         slot[i] = detail::multiply_high(slot[i], lines_) * 8;
       }
       return;
     }
-    const __m512i lines = _mm512_set1_epi64(static_cast<long long>(lines_));
-    const __m512i low = _mm512_srli_epi64(_mm512_mul_epu32(hash, lines), 32);
-    const __m512i high = _mm512_mul_epu32(_mm512_srli_epi64(hash, 32), lines);
-    const __m512i word = _mm512_srli_epi64(_mm512_add_epi64(low, high), 29);
-    _mm512_store_si512(slot, _mm512_and_si512(word, _mm512_set1_epi64(~std::int64_t{7})));
+    (multiply_high_short(hash, eight::all(lines_)) << 3U).store(slot);
   }
   [[gnu::always_inline]] [[nodiscard]] std::uint64_t any(const std::uint64_t* line) const noexcept {
     const __m512i all = _mm512_loadu_si512(line);
@@ -81,8 +63,6 @@ const floor_table floor_avx512 = {pipelines, std::size(pipelines)};
 
 }  // namespace bloomery::kernel
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+#include "kernel/target/end.hpp"
 
 #endif

@@ -1,62 +1,45 @@
-// The loop of the floor, the same for every instruction set: a rolling pipeline like that of the
-// filters (blocked_loop.hpp). Included by each floor*.cpp after it has switched its instruction set
-// on; Isa is a type of an anonymous name space, so what is compiled for one machine is never linked
-// into the path of another.
+// The loop of the floor, the same for every instruction set: the rolling pipeline of the filters
+// (kernel/pipeline.hpp), with nothing to do but to touch the lines. Included by each file of an
+// instruction set after it has switched that on; Isa is a type of an anonymous name space, so what
+// is compiled for one machine is never linked into the path of another.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
+#include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "floor.hpp"
+#include "kernel/pipeline.hpp"
 
 namespace bloomery::kernel {
 
-inline constexpr std::size_t floor_group = 8;
 inline constexpr std::size_t floor_ring = 32;  // groups
 
-struct floor_slots {
-  alignas(64) std::uint64_t word[floor_ring * floor_group];  // the first of the line
-};
-
-template <int Write, int Locality>
-[[gnu::always_inline]] inline void fetch_lines(const std::uint64_t* words,
-                                               const std::uint64_t* slot) noexcept {
-  for (std::size_t i = 0; i < floor_group; ++i)
-    __builtin_prefetch(words + slot[i], Write, Locality);
-  asm volatile("");  // or GCC 12 drops the call (batch.hpp)
-}
-
 // Counts or changes the lines of each key. A line is found Ahead groups before it is touched; with
-// Far it is called to the second-level cache then, and to the first Near groups before, or never
-// with 0.
+// Far it is prefetched to the second-level cache then. Near groups before it is touched it is
+// prefetched to the first level, or never when Near is 0.
 template <std::size_t Ahead, bool Far, std::size_t Near, class Isa, class Visit>
-[[gnu::always_inline]] inline void floor_roll(const Isa isa, const std::uint64_t* key,
+[[gnu::always_inline]] inline void floor_roll(const Isa isa, const std::uint64_t* keys,
                                               std::size_t count, Visit visit) noexcept {
   static_assert(Near < Ahead && Ahead < floor_ring);
-  floor_slots ring;
-  const std::size_t groups = count / floor_group;
+  alignas(64) std::uint64_t ring[floor_ring * group];  // the first word of each line
+  const std::size_t groups = count / group;
   const auto slot = [&](std::size_t g) __attribute__((always_inline)) {
-    return &ring.word[g % floor_ring * floor_group];
+    return &ring[g % floor_ring * group];
   };
-  const auto stage = [&](std::size_t g) __attribute__((always_inline)) {
-    isa.stage(key + g * floor_group, slot(g));
-    if constexpr (Far) fetch_lines<0, 2>(visit.words, slot(g));
-  };
-  for (std::size_t g = 0; g < groups && g < Ahead; ++g) stage(g);
-  for (std::size_t g = 0; g < groups; ++g) {
-    if (g + Ahead < groups) stage(g + Ahead);
-    if constexpr (Near > 0) {
-      if (g + Near < groups) fetch_lines<Visit::write, 3>(visit.words, slot(g + Near));
-    }
-    visit(isa, slot(g), floor_group);
-  }
-  const std::size_t rest = count % floor_group;
-  if (rest == 0) return;
-  std::uint64_t last[floor_group] = {};
-  for (std::size_t i = 0; i < rest; ++i) last[i] = key[groups * floor_group + i];
-  isa.stage(last, slot(groups));
-  visit(isa, slot(groups), rest);
+  roll_groups(
+      keys, count, Ahead,
+      [&](const std::uint64_t* own, std::size_t g, std::size_t) __attribute__((always_inline)) {
+        isa.stage(own, slot(g));
+        if constexpr (Far) prefetch_group<0, 2>(visit.words, slot(g));
+      },
+      [&](std::size_t g, std::size_t size) __attribute__((always_inline)) {
+        if constexpr (Near > 0) {
+          if (g + Near < groups) prefetch_group<Visit::write, 3>(visit.words, slot(g + Near));
+        }
+        visit(isa, slot(g), size);
+      });
 }
 
 struct floor_counting {
@@ -108,7 +91,7 @@ class floor_stage {
       : lines_(lines), spread_seed_(spread_seed) {}
 
   [[gnu::always_inline]] void stage(const std::uint64_t* keys, std::uint64_t* slot) const noexcept {
-    for (std::size_t i = 0; i < floor_group; ++i) {
+    for (std::size_t i = 0; i < group; ++i) {
       slot[i] = detail::multiply_high(mix64(keys[i], spread_seed_), lines_) * 8;
     }
   }

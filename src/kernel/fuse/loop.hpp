@@ -8,25 +8,25 @@
 #include <span>
 
 #include "fuse.hpp"
-#include "kernel/wide/groups.hpp"
+#include "kernel/pipeline.hpp"
 #include "place.hpp"
 
 namespace bloomery::kernel {
 
 // Out of the cache, the lines of a key come to the second-level cache 14 groups ahead (8 to 20 are
-// as good), those of one key at a time between the visits: a burst of 24 takes 4 % longer. Calling
-// them to the first-level cache, too, costs 8 %.
+// as good), those of one key at a time between the visits: a burst of 24 takes 4 % longer.
+// Prefetching them to the first-level cache, too, costs 8 %.
 inline constexpr std::size_t fuse_ring_groups = 32;
 inline constexpr std::size_t fuse_far_groups = 14;
 inline constexpr std::size_t fuse_close_groups = 2;  // in the cache, 1 to 6 are as good
 
 template <std::uint32_t Probes>
 struct fuse_ring {
-  alignas(64) std::uint64_t place[Probes][fuse_ring_groups * group_keys];
-  alignas(64) std::uint64_t print[fuse_ring_groups * group_keys];
+  alignas(64) std::uint64_t place[Probes][fuse_ring_groups * group];
+  alignas(64) std::uint64_t print[fuse_ring_groups * group];
   // Of bloomier filters: the cells, and the bit where the values of the shard begin.
-  alignas(64) std::uint64_t cell[Probes][fuse_ring_groups * group_keys];
-  alignas(64) std::uint64_t values[fuse_ring_groups * group_keys];
+  alignas(64) std::uint64_t cell[Probes][fuse_ring_groups * group];
+  alignas(64) std::uint64_t values[fuse_ring_groups * group];
   std::uint8_t nowhere[fuse_ring_groups];  // bit i: key i is of a shard without keys
 };
 
@@ -38,36 +38,37 @@ class fuse_pipeline {
       : directory_(array.directory), words_(array.directory.words), cells_(array.cell_bits) {}
 
   // visit(index, at, wrong) for every key: `at` is its place in the ring, `wrong` its fingerprint
-  // XOR its cells. The last group is filled up with keys that nobody asked for.
+  // XOR its cells. The last group is filled up with zeroes, which are no keys of the caller: then
+  // the index may be past the last one.
   template <bool Cached, class Visit>
   [[gnu::always_inline]] void roll(std::span<const std::uint64_t> hashes, std::uint64_t* bitmap,
                                    fuse_ring<Probes>& ring, const Visit& visit) const noexcept {
-    const auto stage_group = [&](const std::uint64_t* keys, std::size_t g)
+    const auto stage_group = [&](const std::uint64_t* keys, std::size_t g, std::size_t)
         __attribute__((always_inline)) {
       stage(keys, ring, g % fuse_ring_groups);
     };
     const auto visit_group = [&](std::size_t g, std::size_t next) __attribute__((always_inline)) {
       const std::size_t slot = g % fuse_ring_groups;
       unsigned found = 0;
-      for (std::size_t i = group_keys; i-- > 0;) {
-        if constexpr (!Cached) fetch(ring, next % fuse_ring_groups * group_keys + i);
-        const std::size_t at = slot * group_keys + i;
+      for (std::size_t i = group; i-- > 0;) {
+        if constexpr (!Cached) fetch(ring, next % fuse_ring_groups * group + i);
+        const std::size_t at = slot * group + i;
         auto wrong = static_cast<typename Cells::cell_type>(ring.print[at]);
         for (std::uint32_t j = 0; j < Probes; ++j) wrong ^= cells_.read(words_, ring.place[j][at]);
-        found = found + found + unsigned{visit(g * group_keys + i, at, wrong)};
+        found = found + found + unsigned{visit(g * group + i, at, wrong)};
       }
       return found & ~unsigned{ring.nowhere[slot]};
     };
     constexpr std::size_t ahead = Cached ? fuse_close_groups : fuse_far_groups;
-    roll_groups<ahead>(hashes, bitmap, stage_group, visit_group);
+    roll_answers(hashes.data(), hashes.size(), bitmap, ahead, stage_group, visit_group);
   }
 
  private:
   [[gnu::always_inline]] void stage(const std::uint64_t* hashes, fuse_ring<Probes>& ring,
                                     std::size_t slot) const noexcept {
     unsigned there = 0;
-    for (std::size_t i = 0; i < group_keys; i += Number::width) {
-      const std::size_t at = slot * group_keys + i;
+    for (std::size_t i = 0; i < group; i += Number::width) {
+      const std::size_t at = slot * group + i;
       const Number hash = Number::load(hashes + i);
       const fuse_shards<Number> shard = directory_.of(hash);
       const Number mixed = mix64(hash, shard.seed);
@@ -96,7 +97,7 @@ class fuse_pipeline {
       const std::uint64_t byte = cells_.byte_of(ring.place[j][at]);
       __builtin_prefetch(reinterpret_cast<const unsigned char*>(words_) + byte, 0, 2);
     }
-    asm volatile("");  // GCC 12 would drop it, see batch.hpp
+    asm volatile("");  // GCC 12 would drop it, see pipeline.hpp
   }
 
   fuse_directory<Number> directory_;
@@ -184,7 +185,8 @@ struct fuse_loop {
     }
   }
 
-  // values[i] becomes the number of the bit where the value begins.
+  // values[i] becomes the number of the bit where the value of key i begins, or 0 when the key is
+  // absent.
   template <std::uint32_t Probes, bool Cached>
   static void find_values(const fuse_array& array, std::span<const std::uint64_t> hashes,
                           std::uint64_t* values, std::uint64_t* bitmap) noexcept {
@@ -196,7 +198,6 @@ struct fuse_loop {
         hashes, bitmap, ring,
         [&](std::size_t index, std::size_t at, std::uint64_t wrong) __attribute__((always_inline)) {
           const std::uint64_t tag = wrong & mask;
-          // Of an absent key the first line of all.
           const std::uint64_t own = ring.cell[tag < Probes ? tag : 0][at];
           const std::uint64_t bit = tag < Probes ? ring.values[at] + own * array.value_bits : 0;
           if constexpr (!Cached) __builtin_prefetch(words + (bit >> 6U), 0, 2);

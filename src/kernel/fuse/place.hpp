@@ -105,10 +105,10 @@ struct whole_cells {
   }
 };
 
-// And tags. A place is the number of a byte, times 64, and how far the tag is to be shifted. The
-// byte is a multiple of 8, or of 4 for a tag that lies in two words: eight bytes from there hold
-// all of it (34 bits are the most, and those begin at even places) and touch no line that the tag
-// itself does not.
+// How the tags of a bloomier filter are read. A place is the number of a byte, times 64, and how
+// far the tag is to be shifted. The byte is a multiple of 8, or of 4 for a tag that lies in two
+// words: eight bytes from there hold all of it (34 bits are the most, and those begin at even
+// places) and touch no line that the tag itself does not.
 template <class Number>
 struct tag_cells {
   using cell_type = std::uint64_t;
@@ -126,7 +126,7 @@ struct tag_cells {
   [[gnu::always_inline]] static std::uint64_t byte_of(std::uint64_t place) noexcept {
     return place >> 6U;
   }
-  // With what stands above it.
+  // The tag, and above it bits that the caller masks away.
   [[gnu::always_inline]] static std::uint64_t read(const std::uint64_t* words,
                                                    std::uint64_t place) noexcept {
     return load_bytes<std::uint64_t>(words, place >> 6U) >> (place & 63U);

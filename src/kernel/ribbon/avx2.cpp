@@ -2,13 +2,6 @@
 // since there is no 64-bit multiply.
 #if defined(__x86_64__)
 
-#include <immintrin.h>
-
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-
 #include "bloomery/core/sizing_static.hpp"
 #include "bloomery/detail/bits/static_arrays.hpp"
 #include "bloomery/detail/core/arithmetic.hpp"
@@ -16,13 +9,9 @@
 #include "bloomery/hash/hash.hpp"
 #include "ribbon.hpp"
 
-// From here to the end of the file, and for nothing that is included above.
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,bmi2"))), apply_to = function)
-#else
-#pragma GCC target("avx2,bmi2")
-#endif
-
+// With AVX2 from here on.
+#include "kernel/target/avx2.hpp"
+// These are compiled for it.
 #include "columns.hpp"
 #include "kernel/wide/one.hpp"
 #include "loop.hpp"
@@ -74,8 +63,6 @@ const ribbon_kernels ribbon_avx2 = ribbon_kernels_with<one, avx2_columns>;
 
 }  // namespace bloomery::kernel
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+#include "kernel/target/end.hpp"
 
 #endif

@@ -2,18 +2,6 @@
 // one vector.
 #if defined(__x86_64__)
 
-#if defined(__GNUC__) && !defined(__clang__)
-// GCC 12 takes the undefined registers in its own AVX-512 header for a mistake of ours.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#include <immintrin.h>
-
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <span>
-
 #include "bloomery/core/sizing_static.hpp"
 #include "bloomery/detail/bits/static_arrays.hpp"
 #include "bloomery/detail/core/arithmetic.hpp"
@@ -21,14 +9,9 @@
 #include "bloomery/hash/hash.hpp"
 #include "ribbon.hpp"
 
-// From here to the end of the file, and for nothing that is included above.
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512bw,bmi2"))), \
-                                 apply_to = function)
-#else
-#pragma GCC target("avx512f,avx512dq,avx512bw,bmi2")
-#endif
-
+// With AVX-512 from here on.
+#include "kernel/target/avx512.hpp"
+// These are compiled for it.
 #include "columns.hpp"
 #include "kernel/wide/eight_avx512.hpp"
 #include "loop.hpp"
@@ -61,8 +44,6 @@ const ribbon_kernels ribbon_avx512 = ribbon_kernels_with<eight, avx512_columns>;
 
 }  // namespace bloomery::kernel
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+#include "kernel/target/end.hpp"
 
 #endif

@@ -1,5 +1,5 @@
-// The parities of a key's columns for ribbon_loop.hpp: in plain C++, and what the vector forms of
-// them share. Included like that.
+// The parities of a key's columns for loop.hpp: in plain C++, and what the vector forms of them
+// share. Included after the instruction set has been switched on.
 #pragma once
 
 #include <cstddef>
@@ -48,9 +48,9 @@ struct scalar_columns {
   }
 };
 
-// Vectors has odd_eight. With fewer columns it reads more than there are, at most 5 words behind
-// the last shard: there stand the directory and the footer, 16 words. But it also reads lines that
-// are not needed, so not for one or two.
+// Vectors has odd_eight, which serves fewer columns, too. It then reads past the last one, at most
+// 5 words past the last shard, where the directory and the footer follow with 16 words. For one or
+// two columns it would read lines that are not needed, so these are left to the scalar form.
 template <class Vectors>
 struct vector_columns {
   [[gnu::always_inline]] static std::uint64_t odd(const std::uint64_t* columns, std::uint32_t bits,

@@ -2,12 +2,13 @@
 // and shifts its coefficients into position; visiting it reads three words of each column and
 // compares the parities with the fingerprint, eight columns at a time.
 //
-// Included by each ribbon_*.cpp after it has switched its instruction set on. Number is what keys
-// are staged with, and Columns has, both types of the including file:
-//     odd(columns, bits, ring, at)         bit j: whether column j of `bits`, at most seven, has an odd number of ones
-//                                          under the coefficients of the key at this place of the ring
+// Included by each file of an instruction set after it has switched that on. Number and Columns are
+// types of that file: keys are staged with Number (kernel/wide), and Columns has
+//     odd(columns, bits, ring, at)         bit j: whether column j of `bits`, at most seven, has an
+//                                          odd number of ones under the coefficients of the key at
+//                                          this place of the ring
 //     odd_eight(columns, bits, ring, at)   the same for eight columns
-//     words_read(bits)                     how many from the first column on are read
+//     words_read(bits)                     how many words from the first column on are read
 //     cached_bytes                         larger arrays are prefetched
 #pragma once
 
@@ -15,7 +16,7 @@
 #include <cstdint>
 #include <span>
 
-#include "kernel/wide/groups.hpp"
+#include "kernel/pipeline.hpp"
 #include "place.hpp"
 #include "ribbon.hpp"
 
@@ -32,8 +33,8 @@ class ribbon_pipeline {
       : stage_(array), array_(array), words_(array.directory.words) {}
 
   // All keys of a piece through the first layer, and those that it bumped, one in 25, afterwards
-  // one by one. Where they were dealt with as they came, each cost 50 ns, for the branch that
-  // nobody can foretell.
+  // one by one. Where they were looked up as they came, each cost 50 ns, for the branch that
+  // cannot be predicted.
   void ask(std::span<const std::uint64_t> hashes, std::uint64_t* bitmap) const noexcept {
     ribbon_rest<piece> rest;
     std::uint64_t answers[piece / 64];
@@ -45,7 +46,7 @@ class ribbon_pipeline {
           now, bitmap,
           [&](const std::uint64_t* keys, std::size_t g, ribbon_ring& ring)
               __attribute__((always_inline)) { stage_(keys, g, ring, rest); });
-      // The last group was filled up with keys that nobody asked for.
+      // The last group was filled up with zeroes, which are no keys of the caller.
       while (rest.count > 0 && rest.index[rest.count - 1] >= now.size()) --rest.count;
       roll(
           {rest.hash, rest.count}, answers,
@@ -65,29 +66,29 @@ class ribbon_pipeline {
   [[gnu::always_inline]] void roll(std::span<const std::uint64_t> hashes, std::uint64_t* bitmap,
                                    const Stage& stage) const noexcept {
     ribbon_ring ring;
-    const auto stage_group = [&](const std::uint64_t* keys, std::size_t g)
+    const auto stage_group = [&](const std::uint64_t* keys, std::size_t g, std::size_t)
         __attribute__((always_inline)) {
       stage(keys, g, ring);
     };
     const auto visit_group = [&](std::size_t g, std::size_t next) __attribute__((always_inline)) {
       const std::size_t slot = g % ribbon_ring_groups;
       unsigned found = 0;
-      for (std::size_t i = group_keys; i-- > 0;) {
-        if constexpr (!Cached) fetch(ring, next % ribbon_ring_groups * group_keys + i);
-        found = found + found + unsigned{holds(ring, slot * group_keys + i)};
+      for (std::size_t i = group; i-- > 0;) {
+        if constexpr (!Cached) fetch(ring, next % ribbon_ring_groups * group + i);
+        found = found + found + unsigned{holds(ring, slot * group + i)};
       }
       return found & ~unsigned{ring.nowhere[slot]};
     };
     constexpr std::size_t ahead = Cached ? ribbon_close_groups : ribbon_far_groups;
-    roll_groups<ahead>(hashes, bitmap, stage_group, visit_group);
+    roll_answers(hashes.data(), hashes.size(), bitmap, ahead, stage_group, visit_group);
   }
 
   void stage_one_by_one(const std::uint64_t* hashes, std::size_t g,
                         ribbon_ring& ring) const noexcept {
     const std::size_t slot = g % ribbon_ring_groups;
     ring.nowhere[slot] = 0;
-    for (std::size_t i = 0; i < group_keys; ++i) {
-      put_ribbon_key(array_, hashes[i], ring, slot * group_keys + i);
+    for (std::size_t i = 0; i < group; ++i) {
+      put_ribbon_key(array_, hashes[i], ring, slot * group + i);
     }
   }
 
@@ -115,7 +116,7 @@ class ribbon_pipeline {
     const std::uint64_t* const columns = words_ + ring.word[at];
     for (std::size_t w = 0; w < words; w += line_words) __builtin_prefetch(columns + w, 0, 2);
     __builtin_prefetch(columns + words - 1, 0, 2);
-    asm volatile("");  // GCC 12 would drop it, see batch.hpp
+    asm volatile("");  // GCC 12 would drop it, see pipeline.hpp
   }
 
   ribbon_stage<Number> stage_;

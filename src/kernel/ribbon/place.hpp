@@ -8,7 +8,7 @@
 
 #include "bloomery/core/sizing_static.hpp"
 #include "bloomery/detail/hash/static_probe.hpp"
-#include "kernel/wide/groups.hpp"
+#include "kernel/pipeline.hpp"
 #include "ribbon.hpp"
 
 namespace bloomery::kernel {
@@ -18,20 +18,20 @@ inline constexpr std::size_t ribbon_ring_groups = 32;
 // What is known of the staged keys, group g in slot g % ribbon_ring_groups.
 struct ribbon_ring {
   // The coefficients as they lie over three words of a column.
-  alignas(64) std::uint64_t first[ribbon_ring_groups * group_keys];
-  alignas(64) std::uint64_t second[ribbon_ring_groups * group_keys];
-  alignas(64) std::uint64_t third[ribbon_ring_groups * group_keys];
-  alignas(64) std::uint64_t print[ribbon_ring_groups * group_keys];
-  alignas(64) std::uint64_t word[ribbon_ring_groups * group_keys];  // of the first column
-  std::uint8_t nowhere[ribbon_ring_groups];  // bit i: key i has no place here
+  alignas(64) std::uint64_t first[ribbon_ring_groups * group];
+  alignas(64) std::uint64_t second[ribbon_ring_groups * group];
+  alignas(64) std::uint64_t third[ribbon_ring_groups * group];
+  alignas(64) std::uint64_t print[ribbon_ring_groups * group];
+  alignas(64) std::uint64_t word[ribbon_ring_groups * group];  // of the first column
+  std::uint8_t nowhere[ribbon_ring_groups];                    // bit i: key i has no place here
 };
 
-// Keys that are to be looked up later, and which ones of all they are.
+// Keys that are looked up later, and their numbers among the keys of the call.
 template <std::size_t Keys>
 struct ribbon_rest {
   std::size_t count = 0;
-  std::uint64_t hash[Keys + group_keys];
-  std::uint64_t index[Keys + group_keys];
+  std::uint64_t hash[Keys + group];
+  std::uint64_t index[Keys + group];
 };
 
 // The first layer of the shards of some keys.
@@ -49,7 +49,7 @@ class ribbon_stage {
   explicit ribbon_stage(const ribbon_array& array) noexcept : array_(array) {
     const std::uint64_t* const entry = array.directory.entries;
     const auto number = [entry](std::size_t i) { return detail::little_endian(entry[i]); };
-    // If there is one shard: the first layer that it has. The last one bumps nothing.
+    // If there is one shard, `only_` is the first layer that it has. The last layer bumps no key.
     std::uint32_t layer = 0;
     while (layer + 1 < sizing::ribbon_layers && number(2 + layer) == 0) ++layer;
     bumps_ = array.directory.shards > 1 || layer + 1 < sizing::ribbon_layers;
@@ -58,19 +58,20 @@ class ribbon_stage {
              Number::all(number(0) + number(6))};
   }
 
-  // Puts group g into the ring, but for keys that the first layer has bumped or that have none.
+  // Puts group g into the ring, and into the rest those of its keys that the first layer has bumped
+  // or whose shard has no first layer.
   template <std::size_t Keys>
   [[gnu::always_inline]] void operator()(const std::uint64_t* hashes, std::size_t g,
                                          ribbon_ring& ring,
                                          ribbon_rest<Keys>& rest) const noexcept {
-    static constexpr std::uint64_t numbers[group_keys] = {0, 1, 2, 3, 4, 5, 6, 7};
+    static constexpr std::uint64_t numbers[group] = {0, 1, 2, 3, 4, 5, 6, 7};
     const std::size_t slot = g % ribbon_ring_groups;
     unsigned nowhere = 0;
-    for (std::size_t i = 0; i < group_keys; i += Number::width) {
+    for (std::size_t i = 0; i < group; i += Number::width) {
       const Number hash = Number::load(hashes + i);
-      const unsigned left = put(hash, ring, slot * group_keys + i);
+      const unsigned left = put(hash, ring, slot * group + i);
       hash.store_some(left, rest.hash + rest.count);
-      const Number index = Number::all(g * group_keys + i) + Number::load(numbers);
+      const Number index = Number::all(g * group + i) + Number::load(numbers);
       index.store_some(left, rest.index + rest.count);
       rest.count += static_cast<std::size_t>(std::popcount(left));
       nowhere |= left << i;
@@ -79,7 +80,7 @@ class ribbon_stage {
   }
 
  private:
-  // Returns a bit for each key that has to wait.
+  // Returns a bit for each key that goes into the rest.
   [[gnu::always_inline]] unsigned put(const Number& hash, ribbon_ring& ring,
                                       std::size_t at) const noexcept {
     const ribbon_layer<Number> layer = layer_of(hash);
@@ -106,13 +107,13 @@ class ribbon_stage {
     const Number entry = multiply_high_short(hash, Number::all(array_.directory.shards)) << 3U;
     Number row[4];
     Number::gather_rows(entries, entry, row);
-    // Without the layer: the first columns of all, which can be read.
+    // A shard without the layer gets the first columns of the array, so that reading them is safe.
     const Number there = Number::all(0) - least_of(row[2], Number::all(1));
     return {row[0] & there, row[1], (row[2] - Number::all(sizing::ribbon_width)) & there,
             row[0] + Number::gather(entries + 6, entry)};
   }
 
-  // detail::ribbon_is_bumped, or no layer.
+  // A bit for each key that is bumped (detail::ribbon_is_bumped) or whose shard lacks the layer.
   [[gnu::always_inline]] [[nodiscard]] unsigned waiting(const ribbon_layer<Number>& layer,
                                                         const Number& start) const noexcept {
     static_assert(sizing::ribbon_bucket_slots == 512);
@@ -157,8 +158,8 @@ inline void put_ribbon_key(const ribbon_array& array, std::uint64_t hash, ribbon
   ring.third[at] = cover.third;
   ring.print[at] = detail::ribbon_print(place.mixed, array.bits);
   ring.word[at] = none ? 0 : static_cast<std::uint64_t>(place.columns - d.words);
-  std::uint8_t& nowhere = ring.nowhere[at / group_keys];
-  nowhere = static_cast<std::uint8_t>(nowhere | unsigned{none} << (at % group_keys));
+  std::uint8_t& nowhere = ring.nowhere[at / group];
+  nowhere = static_cast<std::uint8_t>(nowhere | unsigned{none} << (at % group));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Many keys at a time for the ribbon filter. One file for each instruction set (ribbon_*.cpp), the
-// loop around them in ribbon_loop.hpp. All give the answers of ribbon_view::contains.
+// Many keys at a time for the ribbon filter. Each instruction set has a file, around the loop of
+// loop.hpp. All give the answers of ribbon_view::contains.
 #pragma once
 
 #include <cstdint>

@@ -1,25 +1,14 @@
 // Lines of fingerprints with AVX2: a line is two vectors.
 #if defined(__x86_64__)
 
-#include <immintrin.h>
-
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <type_traits>
-
 #include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "kernel/blocked/blocked.hpp"
 #include "scalable.hpp"
 
-// From here to the end of the file, and for nothing that is included above.
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx2,bmi2"))), apply_to = function)
-#else
-#pragma GCC target("avx2,bmi2")
-#endif
-
+// With AVX2 from here on.
+#include "kernel/target/avx2.hpp"
+// These are compiled for it.
 #include "kernel/blocked/scalar.hpp"
 #include "loop.hpp"
 
@@ -63,8 +52,6 @@ const scalable_kernels scalable_avx2 = {contains_lines_run<avx2_lines>};
 
 }  // namespace bloomery::kernel
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+#include "kernel/target/end.hpp"
 
 #endif

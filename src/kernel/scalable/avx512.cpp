@@ -1,31 +1,14 @@
 // Lines of fingerprints with AVX-512: a line is one vector.
 #if defined(__x86_64__)
 
-#if defined(__GNUC__) && !defined(__clang__)
-// GCC 12 takes the undefined registers in its own AVX-512 header for a mistake of ours.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#include <immintrin.h>
-
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <type_traits>
-
 #include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "kernel/blocked/blocked.hpp"
 #include "scalable.hpp"
 
-// From here to the end of the file, and for nothing that is included above.
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512bw,bmi2"))), \
-                                 apply_to = function)
-#else
-#pragma GCC target("avx512f,avx512dq,avx512bw,bmi2")
-#endif
-
+// With AVX-512 from here on.
+#include "kernel/target/avx512.hpp"
+// These are compiled for it.
 #include "kernel/blocked/stage_avx512.hpp"
 #include "loop.hpp"
 
@@ -81,8 +64,6 @@ const scalable_kernels scalable_avx512 = {contains_lines_run<avx512_lines>};
 
 }  // namespace bloomery::kernel
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+#include "kernel/target/end.hpp"
 
 #endif

@@ -22,11 +22,8 @@ struct asking_lines {
   std::uint64_t* bitmap;
   std::uint64_t* full;
 
-  [[gnu::always_inline]] void visit(const Isa& isa, key_ring& ring, std::size_t g) const noexcept {
-    visit_some(isa, ring, g, group);
-  }
-  [[gnu::always_inline]] void visit_some(const Isa& isa, key_ring& ring, std::size_t g,
-                                         std::size_t count) const noexcept {
+  [[gnu::always_inline]] void visit(const Isa& isa, key_ring& ring, std::size_t g,
+                                    std::size_t count) const noexcept {
     unsigned found = 0;
     unsigned in_full = 0;
     for (std::size_t i = 0; i < count; ++i) {

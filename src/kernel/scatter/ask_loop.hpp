@@ -1,13 +1,13 @@
 // Asking many keys of classic and partitioned filters (scatter.hpp).
 //
-// In rounds over a piece of the keys: round j looks at probe j of those that are still in, and
-// keeps the survivors in place, without a branch on the outcome. An absent key has two probes on
-// average, and a branch on each of them would be mispredicted half of the time: 16 ns a key in the
-// cache one at a time, 3 so. Out of the cache only the lines that are needed are called for: 9 ns
-// with 120 MB on a Zen 4, 27 with all of them.
+// In rounds over a piece of the keys: round j tests probe j of the keys that have passed all rounds
+// before, and moves those that pass to the front, without a branch on the outcome. An absent key is
+// tested twice on average, and a branch on each test would be mispredicted half of the time: 16 ns
+// a key in the cache, 3 in rounds. Out of the cache only the lines that are needed are prefetched:
+// 9 ns with 120 MB on a Zen 4, 27 with all of them.
 //
-// Keys that are there have nothing from this. When nearly all pass the first round the others are
-// left out: each key has the rest of its probes at once and stops at the first zero, which is
+// Keys that are present gain nothing from rounds. When nearly all keys pass the first, there is no
+// second: each key has the rest of its probes at once and stops at the first zero, a branch that is
 // mostly predicted.
 //
 // In the cache, eight keys at a time where there are vectors, and no prefetches. Out of it, one at
@@ -75,7 +75,7 @@ class scatter_asking {
 
   // ---- one at a time --------------------------------------------------------------------------
 
-  // A key that is still in: h c^j, its position in this round and its place in the piece.
+  // A key that has passed so far: h c^j, its position in this round and its place in the piece.
   struct survivor {
     std::uint64_t hash;
     std::uint64_t position;
@@ -106,15 +106,14 @@ class scatter_asking {
     found.finish();
   }
 
-  // Out of the cache lines are called for 128 before they are used; 64 takes a tenth longer.
+  // Out of the cache lines are prefetched 128 keys before they are used; 64 takes a tenth longer.
   template <bool Near, class Hash, class Place>
   static std::size_t round(const probe p, survivor* in, std::size_t count, Hash hash,
                            Place place) noexcept {
-    constexpr std::size_t ahead = Near ? 0 : 128;
     std::size_t kept = 0;
-    const auto call = [&](std::size_t i) __attribute__((always_inline)) {
+    const auto stage = [&](std::size_t i) __attribute__((always_inline)) {
       in[i].position = p.of(hash(i));
-      p.call(in[i].position);
+      p.prefetch(in[i].position);
     };
     const auto test = [&](std::size_t i) __attribute__((always_inline)) {
       const std::uint64_t passes = p.test(Near ? p.of(hash(i)) : in[i].position);
@@ -122,13 +121,11 @@ class scatter_asking {
       in[kept].place = place(i);
       kept += passes;
     };
-    for (std::size_t i = 0; i < ahead && i < count; ++i) call(i);
-    std::size_t i = 0;
-    for (; i + ahead < count; ++i) {
-      if constexpr (!Near) call(i + ahead);
-      test(i);
+    if constexpr (Near) {
+      for (std::size_t i = 0; i < count; ++i) test(i);
+    } else {
+      roll(count, 128, stage, test);
     }
-    for (; i < count; ++i) test(i);
     return kept;
   }
 
@@ -136,7 +133,6 @@ class scatter_asking {
   template <bool Near>
   static std::size_t remaining_probes(const scatter_array<const std::uint64_t>& array, survivor* in,
                                       std::size_t count) noexcept {
-    const std::size_t ahead = keys::keys_ahead(array.probes);
     const auto for_each_probe = [&](std::uint64_t hash, auto visit) __attribute__((always_inline)) {
       probe p(array, 1);
       for (std::uint32_t j = 1; j < array.probes; ++j) {
@@ -146,32 +142,31 @@ class scatter_asking {
       }
       return true;
     };
-    const auto call = [&](std::size_t i) __attribute__((always_inline)) {
+    const auto stage = [&](std::size_t i) __attribute__((always_inline)) {
       for_each_probe(in[i].hash, [](const probe& p, std::uint64_t position) {
-        p.call(position);
+        p.prefetch(position);
         return true;
       });
     };
     std::size_t kept = 0;
-    if constexpr (!Near) {
-      for (std::size_t i = 0; i < ahead && i < count; ++i) call(i);
-    }
-    for (std::size_t i = 0; i < count; ++i) {
-      if constexpr (!Near) {
-        if (i + ahead < count) call(i + ahead);
-      }
+    const auto test = [&](std::size_t i) __attribute__((always_inline)) {
       const bool all = for_each_probe(
           in[i].hash, [](const probe& p, std::uint64_t position) { return p.test(position) != 0; });
       in[kept].place = in[i].place;
       kept += all ? 1U : 0U;
+    };
+    if constexpr (Near) {
+      for (std::size_t i = 0; i < count; ++i) test(i);
+    } else {
+      roll(count, keys::keys_ahead(array.probes), stage, test);
     }
     return kept;
   }
 
   // ---- in the cache, eight at a time ----------------------------------------------------------
 
-  // The same as lists, of which groups of eight may reach over the end, and which of a group pass
-  // this round.
+  // Hashes and places of the keys that have passed so far. The lists have room for a last group
+  // that is not full. passes[i] has a bit for each key of group i that passes this round.
   struct survivors {
     std::size_t size;
     alignas(64) std::uint64_t hash[piece + 8];

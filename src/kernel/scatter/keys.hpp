@@ -1,5 +1,9 @@
-// What the loops over keys with several random lines share: which arrays are near, the positions of
-// a key and the look-ahead of arrays that are not.
+// What the loops over keys with several random lines share: which arrays are near (in the cache,
+// and so better off without prefetches), the positions of a key, and the look-ahead of the others.
+//
+// The positions are those of detail::position_walk in hash/probe.hpp. They stand here once more for
+// eight keys at a time (eight_walk), and for one probe of many keys (scatter_probe).
+// tests/kernel/scatter_kernel_test.cpp and fuzz/scatter_fuzz.cpp hold all to the calls for one key.
 #pragma once
 
 #include <cstddef>
@@ -7,19 +11,42 @@
 
 #include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/hash/probe.hpp"
+#include "kernel/pipeline.hpp"
 #include "scatter.hpp"
 
 namespace bloomery::kernel {
 
 namespace {
 
-// To the second-level cache, since the first has too few misses in flight at a time.
-[[gnu::always_inline]] inline void call_line(const std::uint64_t* word) noexcept {
+[[gnu::always_inline]] inline void prefetch_line(const std::uint64_t* word) noexcept {
   __builtin_prefetch(word, 0, 2);
-  asm volatile("");  // see batch.hpp
+  asm volatile("");  // GCC 12 would drop it, see pipeline.hpp
 }
 
 }  // namespace
+
+// detail::position_walk for eight keys.
+template <class Eight>
+class eight_walk {
+ public:
+  template <class Word>
+  [[gnu::always_inline]] eight_walk(const scatter_array<Word>& array,
+                                    const std::uint64_t* hashes) noexcept
+      : hash_(Eight::load(hashes)), range_(array.range), step_(array.step) {}
+
+  [[gnu::always_inline]] Eight next() noexcept {
+    const Eight position = Eight::all(base_) + multiply_high_short(hash_, Eight::all(range_));
+    hash_ = hash_ * Eight::all(next_probe_multiplier);
+    base_ += step_;
+    return position;
+  }
+
+ private:
+  Eight hash_;
+  std::uint64_t range_;
+  std::uint64_t step_;
+  std::uint64_t base_ = 0;
+};
 
 template <class Eight>
 struct scatter_keys {
@@ -37,41 +64,32 @@ struct scatter_keys {
   template <class Word, class Visit>
   [[gnu::always_inline]] static void for_each_position(const scatter_array<Word>& array,
                                                        std::uint64_t hash, Visit visit) noexcept {
-    std::uint64_t base = 0;
-    for (std::uint32_t j = 0; j < array.probes; ++j) {
-      visit(base + detail::multiply_high(hash, array.range));
-      hash *= next_probe_multiplier;
-      base += array.step;
-    }
+    detail::position_walk walk(hash, array.range, array.step);
+    for (std::uint32_t j = 0; j < array.probes; ++j) visit(walk.next());
   }
 
-  // How many keys ahead all lines of a key are called for: at least 128 lines, and never fewer than
+  // How many keys ahead all lines of a key are prefetched: at least 128 lines, and never fewer than
   // eight keys.
   [[nodiscard]] static std::size_t keys_ahead(std::uint32_t probes) noexcept {
     return 128 / probes + 8;
   }
 
-  // visit(i) for each key of an array that is not near, in order, with its lines on their way.
+  // visit(i) for each key of an array that is not near, in order, with its lines prefetched.
   template <class Word, class Visit>
   [[gnu::always_inline]] static void look_ahead(const scatter_array<Word>& array,
                                                 const hash_run& run, Visit visit) noexcept {
-    const std::size_t ahead = keys_ahead(array.probes);
-    const auto call_all = [&](std::size_t i) __attribute__((always_inline)) {
+    const auto prefetch_all = [&](std::size_t i) __attribute__((always_inline)) {
       for_each_position(
           array, run.hashes[i], [&](std::uint64_t position) __attribute__((always_inline)) {
-            call_line(array.word_of(position));
+            prefetch_line(array.word_of(position));
           });
     };
-    for (std::size_t i = 0; i < ahead && i < run.count; ++i) call_all(i);
-    for (std::size_t i = 0; i < run.count; ++i) {
-      if (i + ahead < run.count) call_all(i + ahead);
-      visit(i);
-    }
+    roll(run.count, keys_ahead(array.probes), prefetch_all, visit);
   }
 };
 
-// Where the keys of one round are looked for. Bits: whether cells are bits, which is worth a copy
-// of the loops without shifts by variable numbers.
+// The cells of one probe, for one key or for eight. Bits says whether cells are bits: that is worth
+// a copy of the loops, without shifts by variable numbers.
 template <class Eight, bool Bits>
 struct scatter_probe {
   const std::uint64_t* words;
@@ -107,7 +125,7 @@ struct scatter_probe {
     const Eight there = Eight::gather(words, position >> (6U - log));
     return meet(there, Eight::all(cell()) << ((position << log) & Eight::all(63)));
   }
-  void call(std::uint64_t position) const noexcept { call_line(word(position)); }
+  void prefetch(std::uint64_t position) const noexcept { prefetch_line(word(position)); }
 };
 
 }  // namespace bloomery::kernel

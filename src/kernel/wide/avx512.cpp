@@ -1,19 +1,6 @@
 // The kernels of wide.hpp with AVX-512: eight numbers are one vector.
 #if defined(__x86_64__)
 
-#if defined(__GNUC__) && !defined(__clang__)
-// GCC 12 takes the undefined registers in its own AVX-512 header for a mistake of ours.
-#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"
-#pragma GCC diagnostic ignored "-Wuninitialized"
-#endif
-#include <immintrin.h>
-
-#include <bit>
-#include <cstddef>
-#include <cstdint>
-#include <cstring>
-#include <span>
-
 #include "bloomery/core/shape.hpp"
 #include "bloomery/detail/bits/static_arrays.hpp"
 #include "bloomery/detail/core/arithmetic.hpp"
@@ -22,14 +9,9 @@
 #include "bloomery/hash/probe.hpp"
 #include "wide.hpp"
 
-// From here to the end of the file, and for nothing that is included above.
-#if defined(__clang__)
-#pragma clang attribute push(__attribute__((target("avx512f,avx512dq,avx512bw,bmi2"))), \
-                                 apply_to = function)
-#else
-#pragma GCC target("avx512f,avx512dq,avx512bw,bmi2")
-#endif
-
+// With AVX-512 from here on.
+#include "kernel/target/avx512.hpp"
+// These are compiled for it.
 #include "eight_avx512.hpp"
 #include "loop.hpp"
 
@@ -39,8 +21,6 @@ const wide_kernels wide_avx512 = wide_kernels_with<eight>;
 
 }  // namespace bloomery::kernel
 
-#if defined(__clang__)
-#pragma clang attribute pop
-#endif
+#include "kernel/target/end.hpp"
 
 #endif

@@ -12,7 +12,7 @@ namespace bloomery::kernel {
 
 namespace {
 
-// Places of the 32-bit halves of four numbers, so that those of a mask come first.
+// The order of the 32-bit halves of four numbers in which the numbers of a mask come first.
 struct alignas(32) half_places {
   std::uint32_t place[8];
 };
@@ -105,7 +105,7 @@ struct two_fours {
     const __m256i equal = _mm256_cmpeq_epi64(four, _mm256_setzero_si256());
     return static_cast<unsigned>(_mm256_movemask_pd(_mm256_castsi256_pd(equal)));
   }
-  // Compared as signed numbers, which they are with the first bit turned.
+  // AVX2 compares signed numbers only: with the uppermost bit inverted these have the same order.
   [[gnu::always_inline]] static __m256i least_of_four(__m256i a, __m256i b) noexcept {
     const __m256i turn = _mm256_set1_epi64x(INT64_MIN);
     const __m256i more = _mm256_cmpgt_epi64(_mm256_xor_si256(a, turn), _mm256_xor_si256(b, turn));
@@ -117,7 +117,7 @@ struct two_fours {
     _mm256_storeu_si256(reinterpret_cast<__m256i*>(to),
                         _mm256_permutevar8x32_epi32(four, _mm256_load_si256(places)));
   }
-  // By loads, as with AVX-512.
+  // By four loads: faster than the gather instruction (see eight_avx512.hpp).
   [[gnu::always_inline]] static __m256i four_words(const std::uint64_t* words,
                                                    __m256i index) noexcept {
     const auto two = [&](__m128i at) __attribute__((always_inline)) {

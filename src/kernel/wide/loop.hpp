@@ -1,5 +1,5 @@
-// All kernels of wide.hpp for one instruction set. Included by wide_*.cpp after that has been
-// switched on and `eight` has been chosen.
+// All kernels of wide.hpp for one instruction set. Included by each file of an instruction set
+// after that has been switched on and `eight` has been chosen.
 #pragma once
 
 #include "kernel/count_min/loop.hpp"

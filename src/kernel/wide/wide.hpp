@@ -4,12 +4,14 @@
 // set.
 //
 // How to add a kind:
-//   1. NAME.hpp declares `struct NAME_kernels`, a table of pointers to noexcept functions, and what they take.
-//   2. NAME_loop.hpp has the loops and `template <class Eight> constexpr NAME_kernels NAME_kernels_with`. It is
-//      compiled for several machines: everything in it is a template over Eight, which is a type of the including
-//      file, or lies in an anonymous name space. It calls nothing that the linker could merge with another file's
-//      copy (functions of the standard library that are not inlined).
-//   3. A member here and its line in wide_loop.hpp.
+//   1. NAME/NAME.hpp declares `struct NAME_kernels`, a table of pointers to noexcept functions, and
+//      what they take.
+//   2. NAME/loop.hpp has the loops and `template <class Eight> constexpr NAME_kernels
+//      NAME_kernels_with`. It is compiled for several machines: everything in it is a template over
+//      Eight, which is a type of the including file, or lies in an anonymous name space. It calls
+//      nothing that the linker could merge with another file's copy (functions of the standard
+//      library that are not inlined).
+//   3. wide.hpp gets a member, and wide/loop.hpp a line for it.
 // Filters call wide_kernels_chosen().NAME. tests/kernel compares every level with the one-key
 // calls.
 #pragma once

@@ -27,7 +27,8 @@ class block_stripes {
  public:
   explicit block_stripes(std::uint64_t blocks) noexcept
       : blocks_(blocks),
-        shift_(std::max<std::uint64_t>(std::bit_width(blocks), stripe_bits) - stripe_bits) {}
+        shift_(std::max(static_cast<std::uint64_t>(std::bit_width(blocks)), stripe_bits) -
+               stripe_bits) {}
 
   // Calls add(part of the hashes) for all of them, in some order. While it runs, no other thread is
   // in a call with hashes of the same blocks.

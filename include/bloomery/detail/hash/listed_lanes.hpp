@@ -17,8 +17,8 @@ class listed_lanes {
   explicit listed_lanes(const lane_tables& tables) noexcept
       : steps_(tables.steps), probes_(tables.probes) {}
 
-  // True when test(lane, bit) is, for all lanes: without a branch on the outcome, which would often
-  // be mispredicted and cost more than the remaining lanes.
+  // Whether test(lane, bit) is true for all lanes of the key. There is no branch on the outcome: it
+  // would often be mispredicted, and cost more than the remaining lanes.
   template <class Test>
   [[gnu::always_inline]] bool all_of(std::uint64_t hash, Test test) const noexcept {
     const auto x = static_cast<std::uint32_t>(hash);
@@ -41,11 +41,6 @@ class listed_lanes {
     });
     return all != 0;
   }
-  // Not 0 when the block lacks a bit of the key.
-  [[gnu::always_inline]] [[nodiscard]] std::uint64_t missing(
-      std::uint64_t hash, const std::uint64_t* block) const noexcept {
-    return covered(hash, block) ? 0 : 1;
-  }
   [[gnu::always_inline]] void set(std::uint64_t hash, std::uint64_t* block) const noexcept {
     all_of(hash, [block](std::size_t lane, std::uint32_t bit) {
       store_lane(block, lane, load_lane(block, lane) | std::uint32_t{1} << bit);
@@ -53,7 +48,7 @@ class listed_lanes {
     });
   }
 
-  // Whether none of the key's counters is 0; the least of them.
+  // `counted` says whether none of the key's counters is 0, `least` which value the least has.
   [[gnu::always_inline]] [[nodiscard]] bool counted(std::uint64_t hash, const std::uint64_t* block,
                                                     std::uint32_t width) const noexcept {
     return all_of(hash, [&](std::size_t lane, std::uint32_t bit) {
@@ -79,7 +74,7 @@ class listed_lanes {
       return true;
     });
   }
-  // False, and nothing changed, when one of the counters is 0.
+  // Returns false, and changes nothing, when one of the counters is 0.
   [[gnu::always_inline]] bool decrement(std::uint64_t hash, std::uint64_t* block,
                                         std::uint32_t width) const noexcept {
     if (!counted(hash, block, width)) return false;
@@ -95,12 +90,12 @@ class listed_lanes {
   static constexpr std::uint32_t shift_of(std::uint32_t bit, std::uint32_t width) noexcept {
     return bit & ~(width - 1);
   }
-  // The counter, from its lane.
+  // The value of a counter in the lane `there`.
   static constexpr std::uint32_t value(std::uint32_t there, std::uint32_t bit,
                                        std::uint32_t width) noexcept {
     return (there >> shift_of(bit, width)) & (UINT32_MAX >> (32U - width));
   }
-  // A one at its place, unless it sticks.
+  // What adds one to a counter: 0 when the counter sticks.
   static constexpr std::uint32_t step(std::uint32_t there, std::uint32_t bit,
                                       std::uint32_t width) noexcept {
     const std::uint32_t room = value(~there, bit, width) != 0 ? 1 : 0;

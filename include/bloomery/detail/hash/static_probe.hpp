@@ -61,7 +61,8 @@ inline void fuse_cells(std::uint64_t mixed, const sizing::fuse_size& size, std::
 
 // ---- ribbon -------------------------------------------------------------------------------------
 
-// Bumped are the starts in a bucket below the threshold that its two bits stand for.
+// A bucket of slots has a threshold, stored in two bits as an index into these. A key whose start
+// lies below the threshold of its bucket is bumped: it is in the next layer.
 inline constexpr std::array<std::uint32_t, 4> ribbon_thresholds = {0, 50, 110,
                                                                    sizing::ribbon_bucket_slots};
 
@@ -77,7 +78,7 @@ struct ribbon_equation {
       : low(multiply_fold(mixed, ribbon_low_multiplier) | 1U),
         high(multiply_fold(mixed, ribbon_high_multiplier)) {}
 
-  // Without those beyond the last slot of a short band.
+  // All coefficients, without those beyond the last slot of a band of so many slots.
   [[nodiscard]] constexpr uint128 within(std::uint64_t slots) const noexcept {
     const uint128 all = static_cast<uint128>(high) << 64U | low;
     return slots >= sizing::ribbon_width ? all : all & ((static_cast<uint128>(1) << slots) - 1);
@@ -103,9 +104,10 @@ struct ribbon_equation {
 
 // Where a key is to be looked up.
 struct ribbon_place {
-  const std::uint64_t* columns = nullptr;  // of the 64 slots that hold its start; null: nowhere
-  std::uint64_t mixed = 0;                 // as its layer has it
-  std::uint32_t shift = 0;                 // of the start among the 64
+  // The columns of the 64 slots that hold the key's start; null when the filter has no such key.
+  const std::uint64_t* columns = nullptr;
+  std::uint64_t mixed = 0;  // the hash, mixed for the layer that has the key
+  std::uint32_t shift = 0;  // the number of the start among the 64 slots
 
   // An entry of the directory of a ribbon filter:
   //     word 0        first word of the shard
@@ -144,7 +146,7 @@ struct ribbon_cover {
         second(e.high << shift | (e.low >> 1U) >> (63U - shift)),
         third((e.high >> 1U) >> (63U - shift)) {}
 
-  // What they choose of column j of `bits`.
+  // The slots of column j, of `bits` columns, that have a coefficient of 1.
   [[nodiscard]] std::uint64_t chosen(const std::uint64_t* columns, std::uint32_t bits,
                                      std::uint32_t j) const noexcept {
     return (little_endian(columns[j]) & first) ^ (little_endian(columns[bits + j]) & second) ^
@@ -152,8 +154,9 @@ struct ribbon_cover {
   }
 };
 
-// a and b of two halves each, both folded onto one half: a below, b above. `by` bits are half of
-// each unit.
+// Both numbers consist of units of 2 * by bits. Each unit becomes the XOR of its two halves; those
+// of `a` come to the lower halves of the result, those of `b` to the upper ones. `low` has a one in
+// each bit of the lower halves.
 [[nodiscard]] constexpr std::uint64_t fold_two(std::uint64_t a, std::uint64_t b, std::uint32_t by,
                                                std::uint64_t low) noexcept {
   return ((a & low) | ((b & low) << by)) ^ (((a >> by) & low) | (b & ~low));

@@ -1,0 +1,63 @@
+// One key and its block, behind pointers to functions: how a program that is built for any x86-64
+// reaches AVX2. No compiler inlines a function for another machine than the caller's, so this costs
+// a call, about a nanosecond; the SSE2 that such a program could inline is slower by four to eight.
+#pragma once
+
+#include <cstdint>
+
+#include "bloomery/detail/hash/lane_tables.hpp"
+
+namespace bloomery::detail {
+
+// What listed_lanes does, for the tables of a number of probes.
+struct lane_calls {
+  bool (*covered)(const lane_tables& tables, std::uint64_t hash,
+                  const std::uint64_t* block) noexcept;
+  void (*set)(const lane_tables& tables, std::uint64_t hash, std::uint64_t* block) noexcept;
+  bool (*counted)(const lane_tables& tables, std::uint64_t hash, const std::uint64_t* block,
+                  std::uint32_t width) noexcept;
+  std::uint32_t (*least)(const lane_tables& tables, std::uint64_t hash, const std::uint64_t* block,
+                         std::uint32_t width) noexcept;
+  void (*increment)(const lane_tables& tables, std::uint64_t hash, std::uint64_t* block,
+                    std::uint32_t width) noexcept;
+  bool (*decrement)(const lane_tables& tables, std::uint64_t hash, std::uint64_t* block,
+                    std::uint32_t width) noexcept;
+};
+
+// Those of the instruction set that this process uses: the one that the loops over many keys use,
+// and the environment variable BLOOMERY_KERNEL chooses it for both. From src/kernel/blocked.
+[[nodiscard]] const lane_calls& lane_calls_chosen() noexcept;
+
+// The same calls with the face of listed_lanes.
+class called_lanes {
+ public:
+  called_lanes(const lane_tables& tables, const lane_calls& calls) noexcept
+      : tables_(tables), calls_(calls) {}
+
+  [[nodiscard]] bool covered(std::uint64_t hash, const std::uint64_t* block) const noexcept {
+    return calls_.covered(tables_, hash, block);
+  }
+  void set(std::uint64_t hash, std::uint64_t* block) const noexcept {
+    calls_.set(tables_, hash, block);
+  }
+  [[nodiscard]] bool counted(std::uint64_t hash, const std::uint64_t* block,
+                             std::uint32_t width) const noexcept {
+    return calls_.counted(tables_, hash, block, width);
+  }
+  [[nodiscard]] std::uint32_t least(std::uint64_t hash, const std::uint64_t* block,
+                                    std::uint32_t width) const noexcept {
+    return calls_.least(tables_, hash, block, width);
+  }
+  void increment(std::uint64_t hash, std::uint64_t* block, std::uint32_t width) const noexcept {
+    calls_.increment(tables_, hash, block, width);
+  }
+  bool decrement(std::uint64_t hash, std::uint64_t* block, std::uint32_t width) const noexcept {
+    return calls_.decrement(tables_, hash, block, width);
+  }
+
+ private:
+  const lane_tables& tables_;
+  const lane_calls& calls_;
+};
+
+}  // namespace bloomery::detail
