@@ -207,11 +207,7 @@ int main(int argc, char** argv) {
   const network n{.peers = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000,
                   .objects = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 10'000,
                   .lifetime = 240};
-  const cli::figure picture{.title = "Summaries of peers", .panels = {sizes(n), ages(n)}};
+  const cli::figure drawn{.title = "Summaries of peers", .panels = {sizes(n), ages(n)}};
   groups(n);
-  if (argc > 3) {
-    const auto canvas = cli::svg_canvas(cli::extent_of(picture), picture.title);
-    cli::draw(picture, *canvas);
-    std::ofstream(argv[3]) << canvas->finish();
-  }
+  if (argc > 3) std::ofstream(argv[3]) << cli::svg_of(cli::laid_out(drawn));
 }
