@@ -1,5 +1,5 @@
-// Filters that are spread over several keys: each key knows which slice of the whole it is, and
-// takes the items of that slice only. A client computes the shard of an item itself
+// Filters that are spread over several keys: each key knows which slice of the whole filter it
+// holds, and accepts only the items of that slice. Clients compute the shard of an item themselves
 // (docs/redis.md).
 #include <string>
 

@@ -1,4 +1,4 @@
-// The family CMS: how often items came, by count-min sketches with counters of 32 bits.
+// The family CMS: how often items occurred, by count-min sketches with counters of 32 bits.
 //
 // facts[0] is the width that was asked for: a single row of an odd number of counters has one more.
 #include "bloomery/sketch/count_min.hpp"
@@ -35,7 +35,7 @@ family count_min_family = {.type_name = "blmrycm01",
                            .kinds = count_min_kinds,
                            .settle = settle};
 
-// To be changed: who reads it in pieces must begin again.
+// The sketch, to be changed. A client that is reading it in pieces has to begin again.
 count_min& sketch_of(value& v) {
   ++v.changes;
   return *v.filter().get_if<count_min>();
@@ -88,8 +88,8 @@ void init_by_dim(const call& c) {
   make(c, {width, depth});
 }
 
-// By Markov's inequality a row is off by more than 2 / width of the total with a chance of at most
-// a half.
+// By Markov's inequality the error of a row exceeds 2 / width of the total with a probability of at
+// most a half.
 void init_by_prob(const call& c) {
   const auto read = [&](std::size_t i, const char* otherwise) {
     const auto x = c.real(i);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::microseconds slice{500};
 
-// A key and what it held when the work began; no id when it was missing.
+// A key and the id of the value that it held when the work began, or 0 if it was missing.
 struct watched {
   api::string* name;
   std::uint64_t id;
@@ -58,7 +58,7 @@ struct running {
   }
 };
 
-// One slice; true when there is nothing more to do.
+// Works for one slice of time. Returns true when there is nothing more to do.
 bool advance(api::ctx* c, running& r) {
   try {
     api::SelectDb(c, r.database);

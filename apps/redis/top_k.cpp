@@ -1,7 +1,7 @@
 // The family TOPK: the most frequent items, by HeavyKeeper sketches.
 //
-// facts[0] is the decay that was asked for, as the bits of a double: the sketch takes none above
-// 0.99.
+// facts[0] is the decay that was asked for, as the bits of a double: the sketch itself has none
+// above 0.99.
 #include "bloomery/sketch/top_k.hpp"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ family top_k_family = {.type_name = "blmrytk01",
                        .kinds = top_k_kinds,
                        .settle = settle};
 
-// To be changed: who reads it in pieces must begin again.
+// The sketch, to be changed. A client that is reading it in pieces has to begin again.
 top_k& sketch_of(value& v) {
   ++v.changes;
   return *v.filter().get_if<top_k>();
@@ -107,7 +107,8 @@ void reserve(const call& c) {
 
 // ---- counted
 
-// The draws of a sketch are part of it: the same commands leave the same on a replica.
+// The state of the random numbers is part of a sketch, so the same commands give the same sketch on
+// a replica.
 void add_counted(const call& c, std::span<const std::string_view> items,
                  std::span<const std::uint64_t> counts, const char* event) {
   opened_key key(c, 1, api::read_write);

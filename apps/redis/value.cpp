@@ -11,13 +11,13 @@ namespace bloomery_redis {
 
 namespace {
 
-// A large value is freed in a thread of the server's.
+// These are atomic because the server frees large values in another thread.
 std::atomic<std::uint64_t> values_now = 0;
 std::atomic<std::uint64_t> next_id = 1;
 
 constexpr std::size_t file_piece_bytes = std::size_t{1} << 20U;
 
-// The objects beside the array, by measurement.
+// The memory of the objects around the array, as measured.
 constexpr std::size_t object_bytes = 512;
 
 std::span<const char> chars_of(std::span<const std::byte> bytes) {
@@ -46,8 +46,7 @@ void save_value(api::io* to, void* v) {
   });
 }
 
-// The iterators are those of BF.SCANDUMP: 1 for the start, then 1 + where the piece ends, counted
-// from there.
+// The iterators are those of BF.SCANDUMP (transfer.hpp).
 void rewrite_value(api::io* to, api::string* key, void* v) {
   const image_source source(value_of(v).filter(), value_of(v).facts);
   for_each_piece(source, dump_piece_bytes, [&](std::uint64_t end, std::span<const char> piece) {
@@ -74,7 +73,7 @@ void* copy_value(const void* v) {
   }
 }
 
-// What freeing costs, in allocations; above 64 the server frees in another thread.
+// The cost of freeing a value, in allocations. Above 64 the server does it in another thread.
 std::size_t effort_of(const void* v) { return value_of(v).bytes() >> 16U; }
 
 }  // namespace
@@ -123,7 +122,7 @@ api::type_methods shared_methods() {
   m.unlink2 = [](api::key_opt_ctx*, const void*) {};
   m.copy = [](api::string*, api::string*, const void* v) { return copy_value(v); };
   m.copy2 = [](api::key_opt_ctx*, const void* v) { return copy_value(v); };
-  // The array is one piece that nothing else shares: moving it would win nothing.
+  // The array is one allocation of its own, so moving it would not reduce fragmentation.
   m.defrag = [](api::defrag_ctx*, api::string*, void**) { return 0; };
   return m;
 }
