@@ -24,7 +24,8 @@ const unsigned char* as_chars(const std::byte* bytes) {
   return reinterpret_cast<const unsigned char*>(bytes);
 }
 
-// Ties the id to this use, so that it says nothing about ids of the same key elsewhere.
+// The text makes the id specific to this use, so that it reveals nothing about ids of the same key
+// elsewhere.
 std::uint64_t id_of(const siphash_hasher::key_type& key) {
   constexpr std::string_view purpose = "bloomery siphash id";
   std::array<unsigned char, purpose.size() + std::tuple_size_v<siphash_hasher::key_type>> input{};
@@ -53,7 +54,7 @@ std::uint64_t siphash_hasher::bytes(const void* data, std::size_t size) const no
 siphash_hasher::key_type read_key_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw error(errc::io, path.string() + ": opening the key file failed");
-  // A little more than the longest valid content, so that too much shows.
+  // A little more than the longest valid content, so that a file that is too long is noticed.
   std::array<char, 64> text{};
   in.read(text.data(), text.size());
   std::string_view content(text.data(), static_cast<std::size_t>(in.gcount()));

@@ -1,4 +1,4 @@
-// The bytes of a text index: the table of docs/format.md, for its reader and its writer.
+// The layout of a text index file, as docs/format.md describes it, for its reader and its writer.
 #pragma once
 
 #include <bit>
@@ -49,8 +49,8 @@ template <class Integer>
   return static_cast<Integer>(value);
 }
 
-// Bits `from` to `from` + `count` - 1 of an array of little-endian words, 1 to 64 of them; they
-// must be in it.
+// The bits `from` to `from` + `count` - 1 of an array of little-endian words. `count` is 1 to 64,
+// and all of the bits must be in the array.
 [[nodiscard]] inline std::uint64_t bits_at(std::span<const std::uint64_t> words, std::uint64_t from,
                                            std::uint64_t count) {
   const auto first = static_cast<std::size_t>(from / 64);

@@ -86,8 +86,8 @@ std::optional<change_log::record> change_log::read(std::uint64_t at, bool with_t
   bytes.resize(header_bytes + text_bytes);
   file_.read_at(at + header_bytes, std::as_writable_bytes(std::span(bytes).subspan(header_bytes)));
   if (checksum_of(std::string_view(bytes).substr(8)) != expected || r.previous > at) {
-    // A crash can tear the last record only. A file system may also have made room and not filled
-    // it.
+    // A crash can damage only the last record. A file system may also have extended the file with
+    // zeros.
     if (r.end == file_.size() || only_zeros_from(at)) return std::nullopt;
     throw_damaged();
   }
@@ -96,7 +96,7 @@ std::optional<change_log::record> change_log::read(std::uint64_t at, bool with_t
   return r;
 }
 
-// The log was checked when it was opened; what is not whole now was changed by somebody else.
+// The log was checked when it was opened, so a damaged record was changed by another program.
 change_log::record change_log::read_whole(std::uint64_t at, bool with_text) const {
   std::optional<record> r = read(at, with_text);
   if (!r) throw_damaged();
@@ -109,7 +109,7 @@ std::uint64_t& change_log::head_of(std::uint64_t hash) {
 
 void change_log::make_room() {
   if (records_ < records_per_head * heads_.size()) return;
-  // Both halves begin with the old chain, which has the records of both.
+  // Both halves start with the heads of the old chains, which have the records of both.
   const std::size_t old = heads_.size();
   heads_.resize(2 * old);
   std::copy_n(heads_.begin(), old, heads_.begin() + static_cast<std::ptrdiff_t>(old));

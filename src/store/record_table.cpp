@@ -92,8 +92,8 @@ void record_table::throw_damaged() const {
   throw error(errc::corrupt, path_.string() + ": the base is damaged");
 }
 
-// Nothing in the file is believed before its checksum was right; then the numbers are still
-// checked, since a checksum does not stop somebody who wants to harm.
+// Checksums are verified first. The numbers are still checked after that, since an attacker can
+// compute checksums, too.
 void record_table::read_index(std::string_view all) {
   if (all.size() < magic.size() + footer_bytes || !all.starts_with(magic) || !all.ends_with(magic))
     throw_damaged();

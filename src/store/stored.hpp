@@ -1,4 +1,4 @@
-// Integers and checksums as the files of a store have them: little-endian, XXH3-64.
+// Reads and writes the integers and checksums in the files of a store: little-endian, XXH3-64.
 #pragma once
 
 #include <concepts>

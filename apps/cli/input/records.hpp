@@ -1,7 +1,7 @@
 // Keys as people have them: what a record is, and which part of it is the key.
 //
-//     text ->  | record | record | record | rest ...     `whole` finds where the last whole record ends
-//                 key      key      key                  `split` finds the keys
+//     text ->  | record | record | record | rest ...    `whole` finds the end of the last record
+//                 key      key      key                 `split` finds the keys
 //
 // `whole` and `begin` are called for one chunk after the other, in order; `split` in any thread.
 #pragma once

@@ -1,6 +1,6 @@
-// A line on the terminal during long work: share, bytes, keys, rate, time left. Where standard error
-// is no terminal there is none, unless the user asks for it: --progress asks for lines while the
-// work goes on, the signal SIGUSR1 for one line right now, --stats for one at the end.
+// A line on the terminal during long work: share, bytes, keys, rate, time left. Where standard
+// error is no terminal there is none, unless the user asks for it: --progress asks for lines while
+// the work goes on, the signal SIGUSR1 for one line right now, --stats for one at the end.
 #pragma once
 
 #include <atomic>
