@@ -9,7 +9,7 @@
 #include <string>
 
 int main() {
-  // Stems with flags, and what the flags do, in the form of hunspell's files.
+  // Stems with flags, and what the flags mean, in the form of hunspell's files.
   const bloomery::affix_rules rules(
       "SFX D Y 2\n"
       "SFX D 0 ed [^y]\n"

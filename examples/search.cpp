@@ -1,5 +1,5 @@
-// An index of texts: the words of three documents in, the documents with all words of a question
-// out, one more added.
+// An index of texts: adds the words of three documents, finds the documents that have all words of
+// a query, and adds one more document.
 #include <bloomery/search/text_index.hpp>
 #include <bloomery/search/text_index_builder.hpp>
 #include <bloomery/text/word_scanner.hpp>

@@ -157,7 +157,8 @@ std::shared_ptr<const any_hasher> hasher_of(const image_header& header, const st
                      header.planned.shape.probes, form);
 }
 
-// Gives the filter its hash function. Errors of the library name the file; these do not yet.
+// Gives the filter its hash function. Errors from here do not name the file yet, unlike those of
+// opening.
 any_filter with_hasher(any_filter f, const std::string& path, const std::string& key_file,
                        key_form form) {
   try {
@@ -240,7 +241,7 @@ nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes) {
       {"format_version", format_version},
   };
   if (f.planned().fpr_target > 0) object["fpr_target"] = f.planned().fpr_target;
-  // With every bit set any number of keys is possible: then there is no estimate.
+  // If every bit is set, any number of keys is possible, and there is no estimate.
   if (estimated && std::isfinite(*estimated))
     object["keys_estimated"] = static_cast<std::uint64_t>(std::llround(*estimated));
   for (const fact& told : f.facts()) {
@@ -279,7 +280,7 @@ nlohmann::json info_json(const text_index_view& index) {
 }
 
 void print_json(const nlohmann::json& object) {
-  // Keys may be any bytes; JSON may not.
+  // Keys may be any bytes, but JSON must be UTF-8.
   write_output(object.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
 }
 

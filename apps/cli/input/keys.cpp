@@ -43,7 +43,8 @@ void hash_in_order(const any_hasher& hash, key_source& source, unsigned threads,
 
 any_filter change_file(const std::string& path, const std::string& key_file, key_form form,
                        const std::function<bool(any_filter&)>& change) {
-  // Two at once would each write what it read plus its own changes, and the later one would win.
+  // Without a lock, of two programs that change the file at once the later one would undo the
+  // changes of the other.
   const file_lock lock(path);
   if (is_packed(mapped_file(path).bytes())) {
     throw error(errc::unsupported, fmt::format("{}: it is packed; unpack it first", path));

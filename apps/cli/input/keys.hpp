@@ -1,4 +1,4 @@
-// Keys into filters: what the verbs that make or change one share.
+// Adds keys to filters, for the verbs that build or change one.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace bloomery::cli {
 
-// Adds all keys of the source. Where the bits do not depend on the order, all threads add;
+// Adds all keys of the source. If the bits do not depend on the order of the keys, all threads add;
 // otherwise they hash in parallel and add in the order of the input, so that the file is the same
 // for any number of threads.
 void add_keys(any_filter& f, key_source& source, unsigned threads);
@@ -20,8 +20,8 @@ void add_keys(any_filter& f, key_source& source, unsigned threads);
 void hash_in_order(const any_hasher& hash, key_source& source, unsigned threads,
                    const std::function<void(std::span<const std::uint64_t>)>& take);
 
-// Changes a filter file: locks it, loads it, lets `change` work and saves what is there then.
-// Nothing is written when `change` throws or returns false.
+// Changes a filter file: locks it, loads it, calls `change` and saves the result. Nothing is
+// written when `change` throws or returns false.
 any_filter change_file(const std::string& path, const std::string& key_file, key_form form,
                        const std::function<bool(any_filter&)>& change);
 

@@ -1,5 +1,5 @@
-// Texts in blocks of some 256 KiB that end with a line, or where a line is longer, after a blank,
-// or anywhere: a text of one endless line takes no more memory than others.
+// Reads texts in blocks of about 256 KiB. A block ends with a line, or, if a line is longer, after
+// a blank or anywhere, so that a text of one endless line takes no more memory than others.
 #pragma once
 
 #include <cstdint>
