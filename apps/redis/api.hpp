@@ -35,7 +35,6 @@ inline constexpr int read_only = 1;
 inline constexpr int read_write = 3;
 inline constexpr int key_empty = 0;
 inline constexpr int notify_module = 1 << 13;
-inline constexpr long postponed_length = -1;
 
 // Bits of GetContextFlags.
 inline constexpr int in_lua = 1 << 0;
@@ -180,7 +179,6 @@ inline function<int(const string*, long long*)> StringToLongLong{"StringToLongLo
 inline function<int(const string*, double*)> StringToDouble{"StringToDouble"};
 inline function<string*(ctx*, const char*, std::size_t)> CreateString{"CreateString"};
 inline function<void(ctx*, string*)> FreeString{"FreeString"};
-inline function<void(ctx*, string*)> RetainString{"RetainString"};
 inline function<int(ctx*)> WrongArity{"WrongArity"};
 inline function<int(ctx*)> GetContextFlags{"GetContextFlags"};
 inline function<int(ctx*)> GetSelectedDb{"GetSelectedDb"};
@@ -194,18 +192,14 @@ inline function<int(ctx*, long)> ReplyWithMap{"ReplyWithMap"};
 inline function<int(ctx*, int)> ReplyWithBool{"ReplyWithBool"};
 inline function<int(ctx*, double)> ReplyWithDouble{"ReplyWithDouble"};
 inline function<int(ctx*)> ReplyWithNull{"ReplyWithNull"};
-inline function<void(ctx*, long)> ReplySetArrayLength{"ReplySetArrayLength"};
 
 // ---- keys
 inline function<key*(ctx*, string*, int mode)> OpenKey{"OpenKey"};
 inline function<void(key*)> CloseKey{"CloseKey"};
 inline function<int(key*)> KeyType{"KeyType"};
-inline function<int(key*)> DeleteKey{"DeleteKey"};
 inline function<type*(key*)> ModuleTypeGetType{"ModuleTypeGetType"};
 inline function<void*(key*)> ModuleTypeGetValue{"ModuleTypeGetValue"};
 inline function<int(key*, type*, void*)> ModuleTypeSetValue{"ModuleTypeSetValue"};
-inline function<int(key*, type*, void* now, void** before)> ModuleTypeReplaceValue{
-    "ModuleTypeReplaceValue"};
 inline function<int(ctx*, int kind, const char* event, string* key)> NotifyKeyspaceEvent{
     "NotifyKeyspaceEvent"};
 inline function<int(ctx*, string* key)> SignalModifiedKey{"SignalModifiedKey"};
@@ -224,7 +218,6 @@ inline function<int(io*)> IsIOError{"IsIOError"};
 inline function<void(io*, const char* level, const char* format, ...)> LogIOError{"LogIOError"};
 inline function<void(digest*, const char*, std::size_t)> DigestAddStringBuffer{
     "DigestAddStringBuffer"};
-inline function<void(digest*, long long)> DigestAddLongLong{"DigestAddLongLong"};
 inline function<void(digest*)> DigestEndSequence{"DigestEndSequence"};
 
 // ---- memory, time, the rest
@@ -232,7 +225,6 @@ inline function<void*(std::size_t, std::size_t)> Calloc{"Calloc"};
 inline function<void*(std::size_t, std::size_t)> TryCalloc{"TryCalloc", optional};
 inline function<void*(std::size_t)> TryAlloc{"TryAlloc", optional};
 inline function<void(void*)> Free{"Free"};
-inline function<std::size_t(void*)> MallocSize{"MallocSize", optional};
 inline function<long long()> Milliseconds{"Milliseconds"};
 inline function<void(ctx*, const char* level, const char* format, ...)> Log{"Log"};
 inline function<server_info*(ctx*, const char* section)> GetServerInfo{"GetServerInfo"};
@@ -251,8 +243,6 @@ inline function<blocked_client*(ctx*, command_function reply, command_function t
     BlockClient{"BlockClient"};
 inline function<int(blocked_client*, void* data)> UnblockClient{"UnblockClient"};
 inline function<void*(ctx*)> GetBlockedClientPrivateData{"GetBlockedClientPrivateData"};
-inline function<ctx*(blocked_client*)> GetThreadSafeContext{"GetThreadSafeContext"};
-inline function<void(ctx*)> FreeThreadSafeContext{"FreeThreadSafeContext"};
 
 // Finds all functions. False when the server lacks one that is not optional.
 [[nodiscard]] bool resolve(ctx* c);
