@@ -224,7 +224,7 @@ int main(int argc, char** argv) {
     for (const auto& d : c.all) builder.add(builder.add_file(""), 0, d);
     builder.save(path);
     const bloomery::text_index index(path);
-    ask(c, &index, sort_of::rare);  // warm
+    ask(c, &index, sort_of::rare);  // warms the caches
     char name[64];
     std::snprintf(name, sizeof name, "bits, %g %%, %u rows", 100 * fpr, index->options().probes);
     print_row(c, name, static_cast<double>(index->bits()) / 8, &index);

@@ -43,6 +43,6 @@ int main() {
   assert(hyphens.hyphenate("produce") == "pro-duce");
   assert(hyphens.hyphenate("promote") == "pro-mote");
   assert(hyphens.hyphenate("prodigy") == "prod-igy");
-  assert(hyphens.counts().lookups == 1);  // of three words
+  assert(hyphens.counts().lookups == 1);  // for three words
   std::cout << "the list was read " << hyphens.counts().lookups << " time\n";
 }

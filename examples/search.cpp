@@ -15,7 +15,7 @@ std::vector<std::uint64_t> hashes_of(const std::string& text) {
   bloomery::distinct_hashes hashes;
   const auto each = [&](std::string_view word) { hashes.add(bloomery::term_hash(0, word)); };
   bloomery::word_scanner words;
-  words.feed(text, each);  // as many pieces as one likes
+  words.feed(text, each);  // may be called for any number of pieces
   words.finish(each);
   const auto all = hashes.all();
   return {all.begin(), all.end()};

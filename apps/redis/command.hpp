@@ -92,7 +92,7 @@ struct command {
   int counted_keys_at = 0;
 };
 inline constexpr const char* writes = "write deny-oom";
-inline constexpr const char* writes_less = "write";  // and never needs more memory
+inline constexpr const char* writes_less = "write";  // never needs more memory
 inline constexpr const char* reads = "readonly fast";
 inline constexpr const char* reads_slowly = "readonly";
 

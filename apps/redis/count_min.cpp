@@ -44,7 +44,7 @@ const count_min& sketch_of(const value& v) { return *v.filter().get_if<count_min
 
 void settle(value& v) {
   const count_min& s = sketch_of(v);
-  if (v.facts[0] == 0) v.facts[0] = s.width();  // from elsewhere
+  if (v.facts[0] == 0) v.facts[0] = s.width();  // the tool made it
   const bool one_more = s.depth() == 1 && s.width() - 1 == v.facts[0];
   if (v.facts[0] != s.width() && !one_more) {
     throw bloomery::error(bloomery::errc::corrupt, "the sketch has another width");
@@ -185,7 +185,7 @@ void merge_now(const call& c) {
   const std::vector<std::int64_t> weights = read_weights(c);
   opened_key key(c, 1, api::read_write);
   value& v = key.get(count_min_family, missing);
-  std::deque<opened_key> sources;  // none of them moves
+  std::deque<opened_key> sources;  // a deque, because an opened_key cannot move
   std::vector<bloomery::weighted_count_min> terms;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const value& source =

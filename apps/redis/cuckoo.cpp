@@ -63,7 +63,7 @@ cuckoo_filter& filter_of(value& v) {
 const cuckoo_filter& filter_of(const value& v) { return *v.filter().get_if<cuckoo_filter>(); }
 
 void settle(value& v) {
-  if (v.facts[0] == 0) v.facts[0] = cuckoo_spec{}.iterations;  // from elsewhere
+  if (v.facts[0] == 0) v.facts[0] = cuckoo_spec{}.iterations;  // the tool made it
   if (v.facts[0] > most_iterations) {
     throw bloomery::error(bloomery::errc::corrupt, "more than 65535 iterations");
   }

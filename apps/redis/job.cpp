@@ -62,7 +62,7 @@ struct running {
 bool advance(api::ctx* c, running& r) {
   try {
     api::SelectDb(c, r.database);
-    if (!r.unchanged(c)) return true;  // and reply() will see it too
+    if (!r.unchanged(c)) return true;  // reply() will notice it, too
     const auto end = std::chrono::steady_clock::now() + slice;
     while (std::chrono::steady_clock::now() < end) {
       if (r.work->step()) return true;

@@ -47,7 +47,7 @@ top_k& sketch_of(value& v) {
 const top_k& sketch_of(const value& v) { return *v.filter().get_if<top_k>(); }
 
 void settle(value& v) {
-  if (v.facts[0] == 0) {  // from elsewhere
+  if (v.facts[0] == 0) {  // the tool made it
     v.facts[0] = std::bit_cast<std::uint64_t>(sketch_of(std::as_const(v)).decay_ratio() * 0x1p-32);
   }
   if (!is_decay(decay_of(v))) {
@@ -208,7 +208,7 @@ void info(const call& c) {
   if ((api::GetContextFlags(c.ctx) & api::is_resp3) != 0) {
     api::ReplyWithDouble(c.ctx, decay_of(v));
   } else {
-    reply_text(c, bloomery::detail::to_text(decay_of(v)));  // as it was written, not in 17 digits
+    reply_text(c, bloomery::detail::to_text(decay_of(v)));  // the shortest form, not 17 digits
   }
 }
 

@@ -190,7 +190,7 @@ class arrival final : public job {
   std::optional<image_sink> sink_;
   landing how_;
   std::unique_ptr<value> made_;
-  std::optional<image_source> source_;  // of what was made
+  std::optional<image_source> source_;  // the image of the new value
 };
 
 // Takes one piece. If it was the last one, returns the work that is left to do.

@@ -17,12 +17,12 @@ namespace bloomery_redis {
 
 // The error replies of a family.
 struct dump_texts {
-  const char* bad_iterator;       // no number
-  const char* bad_load_iterator;  // likewise
-  const char* bad_start;          // the first piece is none
-  const char* no_start;           // a piece of something that was not begun, or not the next one
-  const char* too_long;           // more than the filter has
-  bool ends_with_null = false;    // what SCANDUMP gives after the last piece; else an empty one
+  const char* bad_iterator;       // the iterator is no number
+  const char* bad_load_iterator;  // the same for LOADCHUNK
+  const char* bad_start;          // the first piece is not the start of a filter
+  const char* no_start;           // a piece without a first one, or not the next one
+  const char* too_long;           // more bytes than the filter has
+  bool ends_with_null = false;    // after the last piece SCANDUMP replies null, not an empty piece
 };
 
 void scan_dump(const call& c, const family& of, const dump_texts& say);

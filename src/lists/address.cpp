@@ -8,7 +8,7 @@ namespace bloomery {
 
 namespace {
 
-constexpr std::size_t mapped_zeros = 10;  // then two bytes of ones
+constexpr std::size_t mapped_zeros = 10;  // two bytes of ones follow
 constexpr unsigned mapped_bits = 96;
 
 std::optional<unsigned> parse_number(std::string_view text, unsigned most) noexcept {
@@ -38,7 +38,7 @@ bool parse_v4(std::string_view text, std::uint8_t* out) noexcept {
 struct groups {
   std::array<std::uint8_t, 16> bytes{};
   std::size_t used = 0;
-  std::size_t gap = 17;  // none
+  std::size_t gap = 17;  // more than any position: there is no gap
 
   [[nodiscard]] bool has_gap() const noexcept { return gap <= 16; }
 

@@ -167,7 +167,7 @@ class affix_reader {
         p.characters = all.substr(begin, end - begin);
         i = end;
       } else if (all[i] == U'.') {
-        p.negated = true;  // none of nothing: any
+        p.negated = true;  // not in the empty set: any character
       } else {
         p.characters = all[i];
       }
@@ -179,7 +179,7 @@ class affix_reader {
   affix_rules& out_;
   detail::numbered_lines lines_;
   std::vector<std::string_view> fields_;
-  std::uint32_t entries_left_ = 0;  // of the affix whose first line came last
+  std::uint32_t entries_left_ = 0;  // entries that must follow the last header of an affix
   flag open_ = 0;
   bool crosses_ = false;
   bool alias_seen_ = false;

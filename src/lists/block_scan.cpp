@@ -38,7 +38,7 @@ constexpr std::array<std::uint8_t, 256> byte_table() {
 constexpr std::array<std::uint8_t, 256> bytes = byte_table();
 constexpr std::uint8_t class_of(char c) noexcept { return bytes[static_cast<unsigned char>(c)]; }
 
-constexpr std::string_view loose = ".-_:";  // what may stand beside a word and is no part of it
+constexpr std::string_view loose = ".-_:";  // may stand beside a word without being part of it
 
 std::string_view strip(std::string_view word) noexcept {
   const std::size_t begin = word.find_first_not_of(loose);

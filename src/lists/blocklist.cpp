@@ -300,7 +300,7 @@ void block_batch::add_domain(std::string_view domain) {
 }
 
 void block_batch::add_url(std::string_view text) {
-  if (!list_->plan_->pages) {  // then the host is all that matters
+  if (!list_->plan_->pages) {  // only the host matters
     const std::size_t host = text.find("://");
     if (host != std::string_view::npos) {
       text = text.substr(0, host + 3 + host_end(text.substr(host + 3)));

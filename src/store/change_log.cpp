@@ -30,7 +30,7 @@ struct change_log::record {
   std::uint64_t hash = 0;
   std::uint64_t end = 0;  // where the next record begins
   bool erased = false;
-  std::string key;  // these two only if asked for
+  std::string key;  // key and value are read only on request
   std::string value;
 };
 

@@ -58,7 +58,7 @@ class change_log {
 
   std::filesystem::path path_;
   log_file file_;
-  std::vector<std::uint64_t> heads_;  // where the last record of each chain begins, plus 1
+  std::vector<std::uint64_t> heads_;  // offset of the last record of each chain, plus 1
   std::uint64_t records_ = 0;
 };
 

@@ -35,7 +35,7 @@ class word_finder {
 
   struct iterator;
   std::unique_ptr<iterator> iterator_;
-  std::vector<std::string_view> addresses_;  // in the piece, in order
+  std::vector<std::string_view> addresses_;  // addresses in the piece, in order
 };
 
 [[nodiscard]] bool has_digit(std::string_view word);

@@ -26,7 +26,7 @@ class option {
   option* excludes(option* other);
   option* needs(option* other);
   option* expected(int number);  // -2: two or more
-  option* one_a_time();          // of a list: --name A --name B
+  option* one_a_time();          // a list is written --name A --name B
   option* one_of(const std::vector<std::string>& values);
   option* between(std::uint64_t least, std::uint64_t most);
 

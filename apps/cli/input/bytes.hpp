@@ -48,7 +48,7 @@ class byte_source {
   std::size_t current_ = 0;  // files opened so far
   int fd_ = -1;
   std::string ahead_;     // raw bytes that were read and not used yet,
-  std::size_t used_ = 0;  // from here on
+  std::size_t used_ = 0;  // how many of them were used
   std::unique_ptr<unpacker> unpacker_;
 };
 

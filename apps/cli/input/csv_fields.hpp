@@ -15,14 +15,14 @@
 namespace bloomery::cli {
 
 struct csv_field {
-  std::size_t begin = 0;  // of its text, without the quotes
+  std::size_t begin = 0;  // where its text begins, after the quote if it has one
   std::size_t end = 0;
-  std::size_t stop = 0;  // the delimiter, the line end or the end of the text,
-  std::size_t next = 0;  // and what is behind it
+  std::size_t stop = 0;  // where it ends: at the delimiter, the line end or the end of the text
+  std::size_t next = 0;  // the beginning of the next field or record
   bool quoted = false;
-  bool doubled = false;  // has doubled quotes
-  bool last = false;     // of its record
-  bool closed = true;    // false: the text ends inside
+  bool doubled = false;  // whether it has doubled quotes
+  bool last = false;     // whether it is the last one of its record
+  bool closed = true;    // false if the text ends inside the quotes
 };
 
 class csv_fields {

@@ -47,7 +47,7 @@ class csv_table {
   std::vector<std::string> columns_;
   std::size_t key_column_ = 0;
   bool kept_ = false;                 // whether the rows are in memory
-  std::vector<std::string> records_;  // then these
+  std::vector<std::string> records_;  // the rows, if they are
   std::vector<std::string_view> fields_;
   std::string unquoted_;
 };

@@ -29,7 +29,7 @@ struct chunk {
   // otherwise. Keys may point into `made` or `read`.
   std::span<const std::string_view> keys;
   std::span<const std::string_view> records;  // without what ends them
-  std::size_t number = 0;                     // of keys; there are none when only this was wanted
+  std::size_t number = 0;                     // of keys, also if only this was asked for
 
   // The file and line of the chunk, for messages of formats that have any.
   std::string_view file;
@@ -49,7 +49,7 @@ struct chunk {
   std::vector<std::string_view> record_list;
   std::unique_ptr<char[]> made;
   std::size_t made_capacity = 0;
-  std::string read;  // likewise, for keys that were read from their spelling
+  std::string read;  // memory for keys that were converted from their spelling
 
   // Room for `size` bytes that keys may point into.
   char* make_room(std::size_t size);
@@ -93,7 +93,7 @@ struct record_options {
   bool crlf = false;
   bool null = false;
   std::string column;
-  bool column_by_name = false;  // also when it is written like a number
+  bool column_by_name = false;  // even if the name looks like a number
   std::string delimiter;
   bool header = false;
   std::string json_key;

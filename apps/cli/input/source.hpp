@@ -102,7 +102,7 @@ void for_each_chunk(key_source& source, unsigned threads, Work work, Cancel canc
           const std::lock_guard lock(mutex);
           if (failure) return;
         }
-        c.sequence = UINT64_MAX;  // what fails before there is a chunk comes after all of them
+        c.sequence = UINT64_MAX;  // a failure to read counts as the latest
         if (!source.next(c, wanted)) return;
         work(c);
       }

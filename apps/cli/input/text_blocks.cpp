@@ -21,7 +21,7 @@ std::size_t end_of_block(std::string_view text) {
   if (const std::size_t blank = after_last(text, " \t\r\v\f"); blank != 0) return blank;
   std::size_t end = text.size();
   while (end + 3 > text.size() && (text[end - 1] & '\xc0') == '\x80') --end;
-  return (text[end - 1] & '\x80') != 0 ? end - 1 : end;  // not before the rest of a character
+  return (text[end - 1] & '\x80') != 0 ? end - 1 : end;  // does not split a character
 }
 
 }  // namespace

@@ -31,8 +31,8 @@ class text_blocks {
 
   byte_source bytes_;
   std::string buffer_;
-  std::size_t used_ = 0;  // of the buffer, by the block that was handed out,
-  std::size_t size_ = 0;  // and by all that was read
+  std::size_t used_ = 0;  // bytes of the block that was handed out
+  std::size_t size_ = 0;  // bytes in the buffer
   std::uint64_t line_ = 1;
   std::string file_;
 };

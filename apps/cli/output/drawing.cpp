@@ -9,7 +9,7 @@ namespace bloomery::cli {
 namespace {
 
 constexpr double margin = 20;       // around the figure
-constexpr double title_space = 34;  // of the figure
+constexpr double title_space = 34;  // the title of the figure
 constexpr double head_space = 48;   // title and y label of a panel
 constexpr double foot_space = 46;   // ticks and x label
 constexpr double tick_space = 52;   // left of the plot

@@ -16,8 +16,7 @@ namespace bloomery::cli {
 
 struct progress_options {
   bool quiet = false;
-  bool forced =
-      false;  // also when standard error is no terminal: a line each, not one over the other
+  bool forced = false;  // also if standard error is no terminal, each time on a line of its own
   bool stats = false;
 
   // For verbs that print while they read: their output may be on the same terminal.

@@ -224,7 +224,7 @@ void redis_connection::append(words command) {
   fmt::format_to(std::back_inserter(out_), "*{}\r\n", command.size());
   for (const std::string_view word : command) {
     fmt::format_to(std::back_inserter(out_), "${}\r\n", word.size());
-    if (word.size() > flush_bytes) {  // not copied
+    if (word.size() > flush_bytes) {  // a long word is sent without a copy
       flush();
       send_all(word);
     } else {

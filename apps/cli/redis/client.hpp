@@ -41,7 +41,7 @@ struct redis_reply {
   enum class type : std::uint8_t { text, error, integer, nil, array };
   type kind = type::nil;
   std::int64_t number = 0;
-  std::string text;  // of a status too
+  std::string text;  // of strings, states and errors
   std::vector<redis_reply> items;
 
   [[nodiscard]] bool is_error() const noexcept { return kind == type::error; }

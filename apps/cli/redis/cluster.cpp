@@ -17,7 +17,7 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds first_pause = 10ms;
 constexpr std::chrono::milliseconds longest_pause = 500ms;
-constexpr std::string_view wait_ms = "1000";  // of WAIT
+constexpr std::string_view wait_ms = "1000";  // the timeout of WAIT
 constexpr std::size_t most_nodes = 2000;
 
 constexpr std::array<std::uint16_t, 256> crc_table() {
@@ -244,7 +244,7 @@ bool redis_cluster::redirected(const redis_reply& r, job& j) {
     const redis_address* const at = &nodes_.try_emplace(to->to).first->first;
     if (r.is_error("MOVED ")) {
       slots_[to->slot] = at;
-      stale_ = true;  // where one slot has moved others may have
+      stale_ = true;  // other slots may have moved, too
     } else {
       j.asking = true;
     }

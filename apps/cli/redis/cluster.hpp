@@ -94,7 +94,7 @@ class redis_cluster {
   redis_url where_;
   redis_cluster_options options_;
   std::map<redis_address, node> nodes_;
-  std::vector<const redis_address*> slots_;  // of each the master, a key of nodes_
+  std::vector<const redis_address*> slots_;  // the master of each slot, a key of nodes_
   bool stale_ = true;
   std::string last_problem_;
   std::chrono::milliseconds wait_{0};

@@ -17,7 +17,7 @@ namespace {
 using type = redis_reply::type;
 
 constexpr std::size_t most_items = 512;                      // of one command
-constexpr std::size_t most_bytes = std::size_t{256} << 10U;  // likewise
+constexpr std::size_t most_bytes = std::size_t{256} << 10U;  // of the items of one command
 constexpr std::uint64_t largest_shard = std::uint64_t{256}
                                         << 20U;  // bytes; more cannot be moved between nodes easily
 constexpr std::uint32_t shards_per_master = 4;

@@ -170,7 +170,7 @@ template <sqlite_key Key>
       if (type == SQLITE_INTEGER) scan.add(std::int64_t{sqlite3_column_int64(all.get(), 0)});
     } else {
       if (type == SQLITE_TEXT) {
-        (void)sqlite3_column_text(all.get(), 0);  // as UTF-8, whatever the database has
+        (void)sqlite3_column_text(all.get(), 0);  // converts it to UTF-8
         scan.add(detail::text_of(all.get()));
       }
     }

@@ -34,7 +34,7 @@
 namespace bloomery {
 
 struct guard_options {
-  std::uint32_t sample_every = 64;  // the time of every n-th call is taken; 0: of none
+  std::uint32_t sample_every = 64;  // every n-th call is timed; 0 means none
   // A filter has aged when its rate is this many times its target, or when this share of its keys
   // was removed.
   double most_times_target = 2.0;
@@ -225,15 +225,15 @@ class guard {
   guard_options options_;
   Lookup lookup_;
 
-  mutable std::mutex changes_;  // of the filter and of what follows; find does not take it
+  mutable std::mutex changes_;  // guards the filter and the next members; find does not lock it
   bool rebuilding_ = false;
   std::vector<hash_type> added_;  // during a rebuild
   std::uint64_t removed_ = 0;
-  std::uint64_t removed_before_ = 0;  // when the rebuild began
+  std::uint64_t removed_before_ = 0;  // the value when the rebuild began
   std::exception_ptr failure_;
 
-  std::mutex starting_;  // of worker_
-  std::jthread worker_;  // last, so that it is joined while all else is there
+  std::mutex starting_;  // guards worker_
+  std::jthread worker_;  // the last member, so that it is joined first
 };
 
 }  // namespace bloomery

@@ -9,9 +9,9 @@
 namespace bloomery {
 
 struct guard_report {
-  std::uint64_t avoided = 0;  // lookups: the filter did not have the key
+  std::uint64_t avoided = 0;  // lookups that the filter made unnecessary
   std::uint64_t hit = 0;      // lookups that found the key
-  std::uint64_t wasted = 0;   // lookups that did not: false positives, and keys that were removed
+  std::uint64_t wasted = 0;   // lookups that found nothing: false positives and removed keys
   // Mean times of the calls that were timed; empty before the first one.
   std::optional<double> filter_ns = std::nullopt;
   std::optional<double> lookup_ns = std::nullopt;

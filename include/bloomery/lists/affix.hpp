@@ -27,8 +27,8 @@
 namespace bloomery {
 
 struct word_traits {
-  bool keep_case = false;      // only as it is written, not with a capital
-  bool no_suggestion = false;  // right, but nothing to propose
+  bool keep_case = false;      // right only as it is written, not with a capital
+  bool no_suggestion = false;  // a right word that must not be suggested
 };
 
 // Limits of the expansion. A hostile pair of files of 100 bytes could stand for more words than fit
@@ -73,7 +73,7 @@ class affix_rules {
     bool crosses = false;
     std::u32string strip;
     std::u32string append;
-    flag_set flags;  // of what it makes
+    flag_set flags;  // flags of the form that it makes
     std::vector<place> condition;
   };
   using affix_list = std::vector<affix>;

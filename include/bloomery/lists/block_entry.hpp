@@ -71,7 +71,7 @@ enum class line_kind : std::uint8_t {
   hiding,
   options,
   pattern,
-  bad,  // none of all this
+  bad,  // not recognised
 };
 inline constexpr std::size_t line_kinds = 7;
 

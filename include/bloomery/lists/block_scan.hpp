@@ -17,8 +17,8 @@ enum class thing_kind : std::uint8_t { address, domain, url };
 
 struct text_thing {
   thing_kind kind = thing_kind::address;
-  std::string_view text;  // in the line
-  ip_address address{};   // of an address
+  std::string_view text;  // a view into the line
+  ip_address address{};   // set if it is an address
 };
 
 // Appends what the line contains, in its order.

@@ -31,7 +31,7 @@
 namespace bloomery {
 
 struct dictionary_options {
-  double fpr = 1e-4;  // of a word, however many strings it is asked for as
+  double fpr = 1e-4;  // for a word, whatever the number of strings in its lookup
   std::uint64_t seed = 0;
   std::filesystem::path directory = ".";  // where a long list may be spooled
 };

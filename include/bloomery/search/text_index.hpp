@@ -40,17 +40,15 @@ namespace bloomery {
 
 // What the terms are. The numbers are part of the file format, as are those of document_unit.
 enum class term_kind : std::uint16_t {
-  words = 1,  // of a text: text/word_scanner.hpp
-  kmers =
-      // canonical k-mers of sequences: all pieces of k bases, each the lesser of its two strands
-  2,
+  words = 1,  // words of a text, by text/word_scanner.hpp
+  kmers = 2,  // the pieces of k bases of sequences, each the lesser of its two strands
 };
 enum class document_unit : std::uint16_t { file = 0, paragraph = 1 };
 
 struct text_index_options {
   double fpr = 0.001;  // documents without a word that are reported for it all the same, at most
-  std::uint32_t probes =
-      0;  // rows of a word; 0: as few as cost at most a tenth more space than the best number
+  // Rows of a word. 0 means as few as cost at most a tenth more space than the best number.
+  std::uint32_t probes = 0;
   std::uint64_t seed = 0;
   term_kind terms = term_kind::words;
   std::uint32_t kmer = 0;  // bases of a k-mer
@@ -70,7 +68,7 @@ struct text_index_options {
 
 struct indexed_document {
   std::string_view path;
-  std::uint32_t line = 0;  // where a paragraph begins; 0 for a whole file
+  std::uint32_t line = 0;  // the first line of a paragraph; 0 for a whole file
 };
 
 // An index in borrowed bytes. Opening reads only the header and the list of groups; what a query

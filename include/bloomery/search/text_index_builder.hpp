@@ -97,7 +97,8 @@ class text_index_builder {
   struct new_file {
     std::string path;
     bool dropped = false;
-    std::uint32_t number = text_index_view::no_file;  // in the index, when it has documents
+    // Its number in the index, if it has documents.
+    std::uint32_t number = text_index_view::no_file;
   };
   struct layout;
   class writer;
@@ -111,7 +112,7 @@ class text_index_builder {
   scratch_file scratch_;
   std::vector<new_file> files_;
   std::vector<added_document> added_;
-  std::map<std::uint64_t, std::uint64_t> rows_;  // of each length class
+  std::map<std::uint64_t, std::uint64_t> rows_;  // the rows for each length class
 };
 
 }  // namespace bloomery

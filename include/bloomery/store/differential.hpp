@@ -29,8 +29,8 @@ namespace bloomery {
 // Counts of what lookups have cost so far.
 struct differential_counts {
   std::uint64_t asked = 0;
-  std::uint64_t log_searches = 0;     // the filter said "probably", or there is none
-  std::uint64_t wasted_searches = 0;  // and the key was not there
+  std::uint64_t log_searches = 0;     // searches of the log
+  std::uint64_t wasted_searches = 0;  // searches that did not find the key
   std::uint64_t base_reads = 0;
 };
 

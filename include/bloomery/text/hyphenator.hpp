@@ -50,7 +50,7 @@ class hyphen_patterns {
 struct hyphenator_counts {
   std::uint64_t words = 0;
   std::uint64_t lookups = 0;     // in the list
-  std::uint64_t exceptions = 0;  // that were there
+  std::uint64_t exceptions = 0;  // lookups that found an exception
 };
 
 class hyphenator {

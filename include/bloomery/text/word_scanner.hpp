@@ -29,9 +29,9 @@ class word_scanner {
   void take_character(std::string_view character, const receiver& each);
   void end_word(const receiver& each);
 
-  std::string word_;  // so far; ASCII letters are small already
+  std::string word_;  // the beginning of a word, its ASCII letters already small
   bool ascii_ = true;
-  std::string rest_;  // the beginning of a character that the last piece ended in
+  std::string rest_;  // the beginning of a character that the last piece cut
 };
 
 }  // namespace bloomery
