@@ -22,7 +22,6 @@ struct type;
 struct command;
 struct info_ctx;
 struct server_info;
-struct key_opt_ctx;
 struct defrag_ctx;
 struct blocked_client;
 
@@ -49,9 +48,10 @@ inline constexpr int is_resp3 = 1 << 22;
 inline constexpr int handles_io_errors = 1 << 0;
 inline constexpr int says_what_changed = 1 << 1;  // calls SignalModifiedKey itself
 
-// Version 4 of the methods of a data type.
+// Version 3 of the methods of a data type. Some stay null: nothing is to be done when a value is
+// unlinked, and moving its one array would not reduce fragmentation.
 struct type_methods {
-  std::uint64_t version = 4;
+  std::uint64_t version = 3;
   void* (*rdb_load)(io*, int) = nullptr;
   void (*rdb_save)(io*, void*) = nullptr;
   void (*aof_rewrite)(io*, string*, void*) = nullptr;
@@ -65,10 +65,6 @@ struct type_methods {
   void (*unlink)(string*, const void*) = nullptr;
   void* (*copy)(string*, string*, const void*) = nullptr;
   int (*defrag)(defrag_ctx*, string*, void**) = nullptr;
-  std::size_t (*mem_usage2)(key_opt_ctx*, const void*, std::size_t) = nullptr;
-  std::size_t (*free_effort2)(key_opt_ctx*, const void*) = nullptr;
-  void (*unlink2)(key_opt_ctx*, const void*) = nullptr;
-  void* (*copy2)(key_opt_ctx*, const void*) = nullptr;
 };
 
 // What SetCommandInfo takes. Its first member tells the server how large the structures were when

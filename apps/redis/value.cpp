@@ -73,9 +73,6 @@ void* copy_value(const void* v) {
   }
 }
 
-// The cost of freeing a value, in allocations. Above 64 the server does it in another thread.
-std::size_t effort_of(const void* v) { return value_of(v).bytes() >> 16U; }
-
 }  // namespace
 
 namespace detail {
@@ -115,15 +112,9 @@ api::type_methods shared_methods() {
   m.digest = digest_value;
   m.free = [](void* v) { delete static_cast<value*>(v); };
   m.mem_usage = [](const void* v) { return value_of(v).bytes(); };
-  m.mem_usage2 = [](api::key_opt_ctx*, const void* v, std::size_t) { return value_of(v).bytes(); };
-  m.free_effort = [](api::string*, const void* v) { return effort_of(v); };
-  m.free_effort2 = [](api::key_opt_ctx*, const void* v) { return effort_of(v); };
-  m.unlink = [](api::string*, const void*) {};
-  m.unlink2 = [](api::key_opt_ctx*, const void*) {};
+  // The cost of freeing a value, in allocations. Above 64 the server does it in another thread.
+  m.free_effort = [](api::string*, const void* v) { return value_of(v).bytes() >> 16U; };
   m.copy = [](api::string*, api::string*, const void* v) { return copy_value(v); };
-  m.copy2 = [](api::key_opt_ctx*, const void* v) { return copy_value(v); };
-  // The array is one allocation of its own, so moving it would not reduce fragmentation.
-  m.defrag = [](api::defrag_ctx*, api::string*, void**) { return 0; };
   return m;
 }
 
