@@ -9,6 +9,7 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/hash/probe.hpp"
+#include "core/integers.hpp"
 #include "format/container.hpp"
 #include "text_index_layout.hpp"
 
@@ -17,7 +18,7 @@ namespace bloomery {
 namespace {
 
 namespace at = index_layout::at;
-using index_layout::read;
+using integers::read;
 
 [[noreturn]] void throw_corrupt(const std::string& what) {
   throw error(errc::corrupt, "the text index is damaged: " + what);

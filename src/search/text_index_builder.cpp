@@ -11,6 +11,7 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/hash/probe.hpp"
+#include "core/integers.hpp"
 #include "format/container.hpp"
 #include "text_index_layout.hpp"
 
@@ -273,9 +274,7 @@ class text_index_builder::writer {
   template <class Integer>
   void put(Integer value) {
     std::vector<std::byte>& out = out_.buffer();
-    for (std::size_t i = 0; i < sizeof value; ++i) {
-      out.push_back(static_cast<std::byte>(std::uint64_t{value} >> (8 * i)));
-    }
+    integers::append(out, value);
     constexpr std::size_t enough = std::size_t{1} << 20U;
     if (out.size() >= enough) out_.flush();
   }

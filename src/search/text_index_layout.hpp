@@ -4,7 +4,6 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
 #include "bloomery/detail/core/arithmetic.hpp"
@@ -39,15 +38,6 @@ inline constexpr std::uint64_t most_documents = UINT32_MAX - 1;
 inline constexpr std::uint32_t longest_kmer = 1024;
 
 [[nodiscard]] constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
-
-template <class Integer>
-[[nodiscard]] Integer read(std::span<const std::byte> bytes, std::size_t offset) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < sizeof(Integer); ++i) {
-    value |= std::to_integer<std::uint64_t>(bytes[offset + i]) << (8 * i);
-  }
-  return static_cast<Integer>(value);
-}
 
 // The bits `from` to `from` + `count` - 1 of an array of little-endian words. `count` is 1 to 64,
 // and all of the bits must be in the array.
