@@ -187,7 +187,6 @@ std::uint64_t capacity_of(const value& v) {
 
 const added& add_items(const call& c, value& v, std::span<const std::string_view> items) {
   static added a;
-  static std::vector<std::uint64_t> hashes;
   a.is_new.assign(items.size() / 64 + 1, 0);
   a.done = a.fresh = 0;
   a.refused = nullptr;
@@ -197,9 +196,7 @@ const added& add_items(const call& c, value& v, std::span<const std::string_view
       (kind == filter_kind::counting && items.size() <= room_of(v))) {
     add_always(v.filter(), items, a);
   } else if (items.size() <= room_of(v)) {
-    hashes.resize(items.size());
-    v.filter().hasher()->hash(items, hashes);
-    a.fresh = v.filter().add_new(hashes, a.is_new);
+    a.fresh = v.filter().add_new(hashes_of(v, items), a.is_new);
     a.done = items.size();
   } else {
     add_slowly(c, v, items, a);
