@@ -46,7 +46,7 @@ struct counting_allocator {
 };
 
 using text = std::basic_string<char, std::char_traits<char>, counting_allocator<char>>;
-// Asking with a view makes no copy of the key.
+// A transparent hash, so that a lookup with a view copies no key.
 struct text_hash {
   using is_transparent = void;
   std::size_t operator()(std::string_view t) const { return std::hash<std::string_view>()(t); }

@@ -36,7 +36,7 @@ double median_seconds(Work work) {
   return times[repetitions / 2];
 }
 
-// One cell: encode returns the coded size.
+// Measures one cell of the table; encode returns the coded size.
 template <class Encode, class Decode>
 void print_cell(double entropy, Encode encode, Decode decode) {
   std::size_t size = 0;

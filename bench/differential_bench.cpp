@@ -32,7 +32,7 @@ double seconds_of(const auto& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Keys that did not change: the case that the filter is for.
+// Looks up keys that did not change, which is what the filter is for.
 void measure(const std::filesystem::path& folder, double fpr, std::uint64_t records,
              std::uint64_t changes) {
   differential_store store(folder, fpr);

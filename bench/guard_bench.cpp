@@ -45,8 +45,8 @@ std::filesystem::path folder() {
   return std::filesystem::temp_directory_path() / "bloomery-guard-bench";
 }
 
-// 16 digits in random order; an absent key follows directly on a present one, so that every store
-// has to look.
+// Keys are 16 digits in random order. An absent key comes directly after a present one in the order
+// of keys, so that every store has to look for it.
 std::string present(std::uint64_t i) {
   std::array<char, 17> text{};
   std::snprintf(text.data(), text.size(), "%016llx",
@@ -55,7 +55,7 @@ std::string present(std::uint64_t i) {
 }
 std::string absent(std::uint64_t i) { return present(i) + "x"; }
 
-// Half of it is compressible.
+// A value of which half is compressible.
 std::string value_of(std::uint64_t i) {
   std::string value;
   while (value.size() < value_bytes / 2) value += present(splitmix64(i + value.size()));
@@ -70,7 +70,7 @@ double median(std::vector<double> times) {
 
 using name_of = std::string (*)(std::uint64_t);
 
-// Microseconds a lookup, each contestant once in each repetition.
+// Microseconds for a lookup, with each contestant once in each repetition.
 template <class Contestants>
 void race(Contestants& all, name_of name) {
   std::vector<std::vector<double>> times(all.size());
@@ -92,7 +92,7 @@ void race(Contestants& all, name_of name) {
 
 // ---- LevelDB ------------------------------------------------------------------------------------
 
-// Does as another policy does, and counts.
+// Wraps another policy, and counts its calls.
 class counted_policy final : public leveldb::FilterPolicy {
  public:
   explicit counted_policy(const leveldb::FilterPolicy* inner) : inner_(inner) {}
@@ -140,7 +140,7 @@ class level_store {
 
   bool find(const std::string& key) { return db_->Get({}, key, &value_).ok(); }
 
-  // Of absent keys.
+  // Counts the answers for absent keys.
   void count() {
     if (policy_ == nullptr) return;
     policy_->questions = policy_->matches = 0;

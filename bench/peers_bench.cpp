@@ -27,7 +27,7 @@ double seconds_of(const auto& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Objects live for a while and are then replaced by others; each has a phase of its own.
+// Objects exist for a while and are then replaced by others; each has a phase of its own.
 struct network {
   std::uint64_t peers;
   std::uint64_t objects;   // of a peer
@@ -75,7 +75,7 @@ outcome judge(const question& q, const std::vector<candidate>& found) {
           .missed = 1 - static_cast<double>(right) / asked};
 }
 
-// The measured points as dots, what is expected as a line.
+// The series shows measured points as dots and expected values as a line.
 cli::series shown(const char* name, cli::hue colour) {
   return {.name = name, .colour = colour, .points = {}, .dots = {}};
 }
@@ -176,7 +176,8 @@ void groups(const network& n) {
   for (const std::uint64_t size : {10U, 32U, 100U}) {
     const plan p =
         sizing::make_plan({.kind = filter_kind::blocked, .keys = n.objects * size, .fpr = 0.01});
-    // A part of the network: the members' filters are as large as their leader's.
+    // A part of the network is enough, because the filters of the members are as large as that of
+    // their leader.
     const network part{.peers = std::min<std::uint64_t>(n.peers, 10 * size),
                        .objects = n.objects / 10,
                        .lifetime = n.lifetime};
@@ -207,11 +208,7 @@ int main(int argc, char** argv) {
   const network n{.peers = argc > 1 ? std::strtoull(argv[1], nullptr, 10) : 1000,
                   .objects = argc > 2 ? std::strtoull(argv[2], nullptr, 10) : 10'000,
                   .lifetime = 240};
-  const cli::figure picture{.title = "Summaries of peers", .panels = {sizes(n), ages(n)}};
+  const cli::figure drawn{.title = "Summaries of peers", .panels = {sizes(n), ages(n)}};
   groups(n);
-  if (argc > 3) {
-    const auto canvas = cli::svg_canvas(cli::extent_of(picture), picture.title);
-    cli::draw(picture, *canvas);
-    std::ofstream(argv[3]) << canvas->finish();
-  }
+  if (argc > 3) std::ofstream(argv[3]) << cli::svg_of(cli::laid_out(drawn));
 }

@@ -20,7 +20,7 @@ namespace {
 
 using clock_type = std::chrono::steady_clock;
 
-// Names such as a listing has them, in no order: 44 characters.
+// File names of 44 characters, in no order.
 std::string name_of(std::uint64_t i) {
   char text[64];
   std::snprintf(text, sizeof text, "pool/%02llx/%016llx/package_%llu.deb",
@@ -45,7 +45,7 @@ bloomery::reconciliation talk(bloomery::channel bytes, const std::vector<std::st
   return r;
 }
 
-// Half of the difference on each side.
+// Half of the difference is on each side.
 void row(std::uint64_t keys, std::uint64_t difference, bloomery::reconcile_method method) {
   const std::vector<std::string> a = names(0, keys);
   const std::vector<std::string> b = names(difference / 2, keys);
@@ -75,7 +75,7 @@ void row(std::uint64_t keys, std::uint64_t difference, bloomery::reconcile_metho
   std::fflush(stdout);
 }
 
-// Symbols until the difference is known: the mean of so many trials.
+// The mean number of symbols until the difference is known.
 void overhead(std::uint64_t difference, int trials) {
   double sum = 0;
   for (int trial = 0; trial < trials; ++trial) {

@@ -34,8 +34,8 @@ std::string contents(const std::filesystem::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The least that an inverted index has: each word once, and the gaps between the numbers of its
-// documents as varints.
+// The smallest inverted index: each word once, and the gaps between the numbers of its documents as
+// varints.
 class inverted_index {
  public:
   void add(std::uint64_t hash, std::uint32_t document) {
@@ -64,7 +64,7 @@ class inverted_index {
     }
     return all;
   }
-  // Postings, the words, and 4 bytes for each word to say where its list begins.
+  // The postings, the words, and 4 bytes for each word for the offset of its list.
   [[nodiscard]] std::size_t bytes() const {
     std::size_t total = word_bytes_ + 4 * lists_.size();
     for (const auto& [hash, l] : lists_) total += l.bytes.size();
@@ -132,8 +132,8 @@ corpus read_corpus(int argc, char** argv) {
   return c;
 }
 
-// Questions: a word from the list of all words, most of which are rare; a word from a random
-// document, which is mostly common; two from one document.
+// Three sorts of queries: a word from the list of all words, most of which are rare; a word from a
+// random document, most of which are common; two words from one document.
 enum class sort_of { rare, common, pair };
 
 std::vector<std::vector<std::uint64_t>> questions(const corpus& c, sort_of sort) {
@@ -171,7 +171,7 @@ std::vector<std::uint32_t> ask_inverted(const corpus& c, const std::vector<std::
   return right;
 }
 
-// Without an index, of the inverted one.
+// Without `index`, the inverted index is asked.
 outcome ask(const corpus& c, const bloomery::text_index* index, sort_of sort) {
   outcome o;
   const auto asked = questions(c, sort);
@@ -224,7 +224,7 @@ int main(int argc, char** argv) {
     for (const auto& d : c.all) builder.add(builder.add_file(""), 0, d);
     builder.save(path);
     const bloomery::text_index index(path);
-    ask(c, &index, sort_of::rare);  // warm
+    ask(c, &index, sort_of::rare);  // warms the caches
     char name[64];
     std::snprintf(name, sizeof name, "bits, %g %%, %u rows", 100 * fpr, index->options().probes);
     print_row(c, name, static_cast<double>(index->bits()) / 8, &index);

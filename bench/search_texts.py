@@ -1,8 +1,9 @@
 #!/usr/bin/python3
-"""Writes 100,000 text files for search_bench, cut from the documentation, manual pages and headers of this machine.
+"""Writes 100,000 text files for search_bench, cut from the documentation, manual pages and headers
+of this machine.
 
 Usage: search_texts.py FOLDER [NUMBER]
-The pieces are whole lines, of 1 to 400 of them with a median of 20; the same files on the same machine.
+A file has 1 to 400 whole lines, with a median of 20. The same machine gives the same files.
 """
 
 import gzip
@@ -28,7 +29,8 @@ def main():
     random.seed(1)
     source = lines()
     for i in range(number):
-        piece = [line for line, _ in zip(source, range(min(400, int(random.lognormvariate(3, 1)) + 1)))]
+        length = min(400, int(random.lognormvariate(3, 1)) + 1)
+        piece = [line for line, _ in zip(source, range(length))]
         if not piece:  # the machine has less text than this
             source = lines()
         path = folder / f"{i // 1000:03}" / f"{i:06}.txt"

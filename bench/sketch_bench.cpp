@@ -38,7 +38,7 @@ double median_ns(std::size_t calls, Work work) {
   return times[3] / static_cast<double>(calls);
 }
 
-// single add, batch add, single count, batch count
+// Measures single add, batch add, single count and batch count.
 template <class Sketch>
 void print_speed(const char* name, Sketch sketch, const std::vector<std::uint64_t>& hashes) {
   std::vector<std::uint64_t> counts(hashes.size());

@@ -1,7 +1,7 @@
-// The fastest layout of other libraries: blocks of 256 bits, of which a key sets one bit in each of
-// eight lanes. Putze, Sanders and Singler 2007; Parquet and Impala have it with multipliers,
-// Boost.Bloom with shifts. Here as these libraries do it, in programs that are built for AVX2 and
-// in those that are built for any x86-64.
+// The fastest layout of other libraries: blocks of 256 bits, in which a key sets one bit in each of
+// eight lanes (Putze, Sanders and Singler 2007). Parquet and Impala compute the bits with
+// multipliers, Boost.Bloom with shifts. This does it as these libraries do, both for programs that
+// are built for AVX2 and for those that are built for any x86-64.
 #pragma once
 
 #if defined(__x86_64__)
@@ -15,7 +15,7 @@
 
 namespace bloomery::bench {
 
-// 10.53 bits a key for 1 %.
+// A rate of 1 % takes 10.53 bits a key.
 class split_block {
  public:
   explicit split_block(std::size_t keys)
@@ -26,7 +26,7 @@ class split_block {
   struct alignas(64) line {
     std::uint32_t lanes[16];
   };
-  // One multiplication to mix, one for the block and one for the bits.
+  // A key takes one multiplication for mixing, one for the block and one for the bits.
   struct place {
     std::size_t lane;
     std::uint64_t rest;
@@ -75,7 +75,7 @@ class split_block_avx2 : public split_block {
   using words [[gnu::vector_size(32)]] = long long;
   using hashes [[gnu::vector_size(32)]] = std::uint64_t;
 
-  // Five bits of each 32, at four places of the hash.
+  // Each lane uses five bits of the hash.
   [[gnu::target("avx2"), gnu::always_inline]] static bits mask_of(std::uint64_t rest) {
     const hashes shifted = (hashes{} + rest) << hashes{0, 5, 10, 15};
     return (bits{} + 1U) << (reinterpret_cast<bits>(shifted) >> 27U);
@@ -113,8 +113,9 @@ class split_block_sse2 : public split_block {
   using bytes [[gnu::vector_size(16)]] = char;
   using hashes [[gnu::vector_size(16)]] = std::uint64_t;
 
-  // SSE2 cannot shift each lane by its own number: five bits go to the exponent of a float, which
-  // becomes a power of 2. What is too large for a signed number becomes 2^31, which is right.
+  // SSE2 cannot shift each lane by its own number. Instead the five bits go into the exponent of a
+  // float, which is converted to an integer and so becomes a power of 2. A value too large for a
+  // signed integer becomes 2^31, which is right.
   [[gnu::always_inline]] static bits mask_of(std::uint64_t rest, std::size_t half) {
     using floats [[gnu::vector_size(16)]] = float;
     const hashes both = hashes{rest, rest << 5U} << (half * 16);

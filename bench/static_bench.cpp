@@ -68,7 +68,7 @@ void lookups(const Filter& f, const std::vector<std::uint64_t>& hashes) {
   if (found == 1) std::printf("?");  // so that the loop is not left out
 }
 
-// One row, in a process of its own so that the peak is its own.
+// Measures one row in a process of its own, so that the peak of memory is that of the row.
 template <class Filter>
 void print_row(const char* name, const shape& s, std::uint64_t keys) {
   std::fflush(stdout);

@@ -46,7 +46,8 @@ constexpr double fpr = 0.01;
 
 // ---- keys -------------------------------------------------------------------------------------
 
-// Numbers below n are in the filter of n keys. The multiplier is odd: all are different.
+// Key number i is in the filter of n keys if i is below n. The multiplier is odd, so all keys
+// differ.
 std::uint64_t key_number(std::uint64_t i) { return i * 0x9e3779b97f4a7c15U; }
 
 template <class Make>
@@ -98,7 +99,7 @@ Filter build_static(std::span<const std::uint64_t> hashes) {
   }
 }
 
-// Top-k keeps the keys themselves: here the eight bytes of an integer.
+// Top-k stores the keys themselves, here the eight bytes of an integer.
 std::string_view text_of(const std::uint64_t& key) {
   return {reinterpret_cast<const char*>(&key), sizeof key};
 }
@@ -181,7 +182,8 @@ void lookup_one(State& state, std::uint64_t n) {
   count_keys(state, keys.size());
 }
 
-// Into a copy of an empty filter: unlike one that was only made, its memory has been touched.
+// Adds to a copy of an empty filter: unlike the memory of a new filter, that of a copy has been
+// touched.
 template <class Filter, class Add>
 void add_to_empty(State& state, std::uint64_t n, Add add) {
   const keys_type keys = added_keys(n);
@@ -212,7 +214,7 @@ void build_all(State& state, std::uint64_t n) {
 
 // ---- the floor, for each kind anew: it is compared with what ran just before and after it -----
 
-// Found once for each size.
+// The fastest pipeline, found once for each size.
 const floor_pipeline& best_pipeline(bit_array& array, const mixed_integers& keys, bool write) {
   static std::map<std::pair<std::size_t, bool>, const floor_pipeline*> known;
   const floor_pipeline*& best = known[{array.words().size(), write}];
@@ -242,8 +244,8 @@ void run_floor(State& state, std::uint64_t n, bool write) {
 
 // ---- whole filters, against memcpy ------------------------------------------------------------
 
-// As many bits as the filter of n keys has, half of them set. An even number of blocks can be
-// folded by 2.
+// A filter with as many bits as that of n keys, half of them set, and an even number of blocks, so
+// that it can be folded by 2.
 filter random_filter(std::uint64_t n) {
   plan p = plan_of<blocked_filter>(n);
   p.shape.bits += p.shape.bits % (std::uint64_t{2} * bits_per_block);
@@ -253,7 +255,7 @@ filter random_filter(std::uint64_t n) {
   return f;
 }
 
-// `moved`: times that the bytes of a filter are read or written.
+// `moved` is how often the bytes of a filter are read or written.
 template <class Work>
 void whole_filter(State& state, std::uint64_t n, double moved, Work work) {
   const auto f = hold<filter>(group_name("whole", n), [n] { return random_filter(n); });
@@ -362,7 +364,7 @@ void enter_kind(std::string_view groups, std::uint64_t n) {
   enter(kind, "floor_read", n, [n](State& s) { run_floor(s, n, false); });
   enter(kind, "lookup_one", n, [n](State& s) { lookup_one<Filter>(s, n); });
   if constexpr (is_static<Filter>) {
-    // Of a large one once is enough, and that is done for the lookups.
+    // A large filter is built only once, for the lookups.
     if (n <= most_keys) enter(kind, "build", n, [n](State& s) { build_all<Filter>(s, n); });
   } else {
     enter(kind, "add_bulk", n, [n](State& s) {
@@ -397,7 +399,8 @@ void enter_whole(std::uint64_t n) {
       [](filter&, const filter& from) { benchmark::DoNotOptimize(from.filter().bits_set()); });
 }
 
-// "50000000" or "100000000:blocked,classic"; groups are the kinds, peers and whole.
+// Reads an argument such as "50000000" or "100000000:blocked,classic". Groups are the kinds, peers
+// and whole.
 bool enter_size(const std::string& argument) {
   char* rest = nullptr;
   const std::uint64_t n = std::strtoull(argument.c_str(), &rest, 10);

@@ -18,7 +18,7 @@ int main() {
   bloomery::block_list_builder builder({.fpr = 1e-6});
   builder.add_range(*bloomery::ip_range::parse("10.1.0.0/16"));
   builder.add_domain("ads.example");           // with all below it
-  builder.add_line("0.0.0.0 host.example");    // as lists have it: this host alone
+  builder.add_line("0.0.0.0 host.example");    // a line of a hosts file: this host alone
   builder.add_line("||cdn.example/banners/");  // on every host of cdn.example
   assert(builder.add_line("@@||good.example^") == bloomery::line_kind::exception);  // left out
 

@@ -21,7 +21,7 @@ int main() {
       });
     }
   }
-  // A page that looked crawled by a false positive was not added; all others were.
+  // A page that a false positive reported as crawled was not added; all others were.
   std::printf("%llu of %llu pages crawled, fpr now %.2f %%\n",
               static_cast<unsigned long long>(crawled.keys()),
               static_cast<unsigned long long>(threads * per_thread), 100 * crawled.fpr());

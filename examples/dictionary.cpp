@@ -9,7 +9,7 @@
 #include <string>
 
 int main() {
-  // Stems with flags, and what the flags do, in the form of hunspell's files.
+  // Stems with flags, and what the flags mean, in the form of hunspell's files.
   const bloomery::affix_rules rules(
       "SFX D Y 2\n"
       "SFX D 0 ed [^y]\n"
@@ -43,6 +43,6 @@ int main() {
   assert(hyphens.hyphenate("produce") == "pro-duce");
   assert(hyphens.hyphenate("promote") == "pro-mote");
   assert(hyphens.hyphenate("prodigy") == "prod-igy");
-  assert(hyphens.counts().lookups == 1);  // of three words
+  assert(hyphens.counts().lookups == 1);  // for three words
   std::cout << "the list was read " << hyphens.counts().lookups << " time\n";
 }

@@ -13,7 +13,7 @@
 
 namespace {
 
-// As slow as a disk.
+// A store that is as slow as a disk.
 class store {
  public:
   void put(const std::string& key, int stock) {

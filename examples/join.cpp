@@ -19,7 +19,7 @@ int main() {
     };
   };
 
-  auto [here, there] = bloomery::pipe_pair();  // or listener and connect, between hosts
+  auto [here, there] = bloomery::pipe_pair();  // listener and connect do this between hosts
   const bloomery::join_side a(scan(orders));
   std::jthread other_host([&a, end = std::move(there)]() mutable {
     bloomery::message_channel peer(std::move(end));

@@ -1,6 +1,6 @@
-// An address book for friends: filters that are wrong for half of all addresses, one with each
-// letter. What a friend knows who has all of them, and what somebody learns who has read some of
-// the letters.
+// An address book for friends: each letter carries a filter that is wrong for half of all
+// addresses. A friend who has all of them knows the addresses; somebody who has read some letters
+// learns little.
 #include <bloomery/crypto/key_derivation.hpp>
 #include <bloomery/exchange/noisy.hpp>
 #include <cassert>
@@ -18,7 +18,7 @@ int main() {
               static_cast<unsigned long long>(book.filters()[0].filter().words().size_bytes()),
               100 * book.fpr());
 
-  // Of a million addresses, 200 are in the book.
+  // 200 of a million addresses are in the book.
   std::printf(
       "letters read   a yes means   bits learned   of 1,000,000 addresses seem to be in it\n");
   const double prior = 200.0 / 1'000'000;
@@ -33,7 +33,7 @@ int main() {
     std::printf("%12u %11.2f %% %14.6f\n", j, 100 * e.posterior(), e.learned_bits());
   }
 
-  // Two who agreed on a secret compare their books without showing them.
+  // Two people who have agreed on a secret compare their books without showing them.
   const auto agreed = bloomery::derive_hashers(secret, "anna and bert", letters);
   bloomery::noisy_set mine({.keys = 200}, agreed);
   bloomery::noisy_set yours({.keys = 200}, agreed);

@@ -7,7 +7,7 @@
 int main() {
   using namespace bloomery;
 
-  // Two megabytes are what there is. What will the rate be?
+  // The filter may take two megabytes. What will its rate be?
   const plan p = sizing::make_plan(
       {.kind = filter_kind::blocked, .keys = 1'000'000, .bytes = std::uint64_t{2} << 20U});
   std::printf("a million keys in 2 MiB: %u probes, fpr %.4f %%\n", p.shape.probes, 100 * p.fpr);

@@ -1,5 +1,5 @@
-// An index of texts: the words of three documents in, the documents with all words of a question
-// out, one more added.
+// An index of texts: adds the words of three documents, finds the documents that have all words of
+// a query, and adds one more document.
 #include <bloomery/search/text_index.hpp>
 #include <bloomery/search/text_index_builder.hpp>
 #include <bloomery/text/word_scanner.hpp>
@@ -15,7 +15,7 @@ std::vector<std::uint64_t> hashes_of(const std::string& text) {
   bloomery::distinct_hashes hashes;
   const auto each = [&](std::string_view word) { hashes.add(bloomery::term_hash(0, word)); };
   bloomery::word_scanner words;
-  words.feed(text, each);  // as many pieces as one likes
+  words.feed(text, each);  // may be called for any number of pieces
   words.finish(each);
   const auto all = hashes.all();
   return {all.begin(), all.end()};

@@ -1,4 +1,4 @@
-// The command-line tool: argument parsing, wiring and printing. What it does is in the library.
+// The command-line tool: argument parsing, wiring and printing. The algorithms are in the library.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -25,7 +25,7 @@ namespace {
 
 using bloomery::cli::exit_error;
 
-// One line, also when what went wrong brought several.
+// Prints an error as one line, even if its text has several.
 int complain(std::string what) {
   for (char& c : what) {
     if (c == '\n') c = ' ';
@@ -39,7 +39,7 @@ struct section {
   std::vector<void (*)(bloomery::cli::command&, int&)> verbs;
 };
 
-// The verbs as the help lists them, by what somebody wants to do.
+// The verbs, grouped by task as the help lists them.
 void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
   using namespace bloomery::cli;
   const std::vector<section> sections = {
@@ -77,7 +77,7 @@ void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
   add_completion(app);
 }
 
-// What CLI11 found wrong, where to read more, and what may have been meant.
+// The error that CLI11 found, with a suggestion and where to read more.
 std::string in_words(const CLI::App& app, const CLI::ParseError& e) {
   std::string path = app.get_name();
   const CLI::App* verb = &app;
@@ -85,7 +85,7 @@ std::string in_words(const CLI::App& app, const CLI::ParseError& e) {
     verb = verb->get_subcommands().front();
     path += " " + verb->get_name();
   }
-  // CLI11 speaks of options that are missing before those that do not exist.
+  // CLI11 reports missing options before unknown ones, which are the likelier mistake.
   for (const std::string& word : verb->remaining()) {
     if (word.compare(0, 2, "--") != 0) continue;
     std::vector<std::string> names;
@@ -100,18 +100,19 @@ std::string in_words(const CLI::App& app, const CLI::ParseError& e) {
   return fmt::format("{}; see '{} --help'", e.what(), path);
 }
 
-// A file opened while 0, 1 or 2 is free would get that number, and what is printed would land in
-// it. What takes the place of a closed one refuses, as the closed one would; messages may be lost.
+// If standard input, output or error is closed, a file that is opened would get its number, and
+// output would be written into that file. So a closed one is replaced by /dev/null, opened such
+// that using it fails as the closed one would; messages may be lost.
 void hold_standard_streams() {
   for (const auto& [fd, mode] :
        {std::pair{STDIN_FILENO, O_WRONLY}, std::pair{STDOUT_FILENO, O_RDONLY},
         std::pair{STDERR_FILENO, O_WRONLY}}) {
-    // The lowest free number is given out, so this one gets `fd`.
+    // open returns the lowest free number, which is `fd`.
     if (::fcntl(fd, F_GETFD) < 0) static_cast<void>(::open("/dev/null", mode));
   }
 }
 
-// Help and version, which CLI11 would print without looking whether it worked.
+// Prints help or version. CLI11 would not notice when writing fails.
 int print_help(const CLI::App& app, const CLI::ParseError& e) {
   std::ostringstream text;
   app.exit(e, text, text);
@@ -135,12 +136,12 @@ int run(int argc, char** argv) {
   app.footer(
       "'bloomery help VERB' shows a verb's options and an example; 'man bloomery-VERB'\n"
       "says more.");
-  // Without a verb nothing was done, so this is no success.
+  // Without a verb nothing is done, so the exit status is an error.
   if (argc < 2) {
     fmt::print(stderr, "{}", app.help());
     return exit_error;
   }
-  // CLI11 would only say that a verb is missing.
+  // This names a mistyped verb, where CLI11 would only say that a verb is missing.
   bloomery::cli::find_verb(app, {argv + 1, argv + argc});
   try {
     app.parse(argc, argv);

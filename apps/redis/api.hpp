@@ -1,18 +1,18 @@
-// The server's side: the functions of the Redis module interface that we call, by the server's own
-// names.
+// The server's side: the functions of the Redis module interface that the module calls, under the
+// server's own names.
 //
 // A server hands its functions out by name when it loads a module: the first word of the context of
 // RedisModule_OnLoad is the function that finds them. No header of the server is needed for it,
-// only these declarations, written from its public documentation. What an older server lacks stays
-// null; who calls one that Redis 7.0 does not have looks first.
+// only these declarations, written from its public documentation.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 namespace bloomery_redis::api {
 
-// Opaque: the server's.
+// Types of the server, of which the module sees pointers only.
 struct ctx;
 struct string;
 struct key;
@@ -22,7 +22,6 @@ struct type;
 struct command;
 struct info_ctx;
 struct server_info;
-struct key_opt_ctx;
 struct defrag_ctx;
 struct blocked_client;
 
@@ -35,7 +34,6 @@ inline constexpr int read_only = 1;
 inline constexpr int read_write = 3;
 inline constexpr int key_empty = 0;
 inline constexpr int notify_module = 1 << 13;
-inline constexpr long postponed_length = -1;
 
 // Bits of GetContextFlags.
 inline constexpr int in_lua = 1 << 0;
@@ -50,9 +48,10 @@ inline constexpr int is_resp3 = 1 << 22;
 inline constexpr int handles_io_errors = 1 << 0;
 inline constexpr int says_what_changed = 1 << 1;  // calls SignalModifiedKey itself
 
-// Version 4 of the methods of a data type.
+// Version 3 of the methods of a data type. Some stay null: nothing is to be done when a value is
+// unlinked, and moving its one array would not reduce fragmentation.
 struct type_methods {
-  std::uint64_t version = 4;
+  std::uint64_t version = 3;
   void* (*rdb_load)(io*, int) = nullptr;
   void (*rdb_save)(io*, void*) = nullptr;
   void (*aof_rewrite)(io*, string*, void*) = nullptr;
@@ -66,14 +65,10 @@ struct type_methods {
   void (*unlink)(string*, const void*) = nullptr;
   void* (*copy)(string*, string*, const void*) = nullptr;
   int (*defrag)(defrag_ctx*, string*, void**) = nullptr;
-  std::size_t (*mem_usage2)(key_opt_ctx*, const void*, std::size_t) = nullptr;
-  std::size_t (*free_effort2)(key_opt_ctx*, const void*) = nullptr;
-  void (*unlink2)(key_opt_ctx*, const void*) = nullptr;
-  void* (*copy2)(key_opt_ctx*, const void*) = nullptr;
 };
 
-// What SetCommandInfo takes. The first member says how large the others are for whoever compiled
-// this.
+// What SetCommandInfo takes. Its first member tells the server how large the structures were when
+// the module was compiled.
 struct command_info_version {
   int version;
   std::size_t history_bytes;
@@ -125,100 +120,127 @@ struct command_info {
   const void* arguments;
 };
 
+struct wanted_function {
+  const char* name;
+  void* target;
+  bool needed;
+};
+inline std::vector<wanted_function> wanted_functions;
+
+// What an older server lacks, or what there is another way for: look whether it is null.
+inline constexpr bool optional = false;
+
+// A function of the server; null until resolve() has found it by its name.
+template <class Signature>
+class function {
+ public:
+  explicit function(const char* name, bool needed = true) {
+    wanted_functions.push_back({name, &call_, needed});
+  }
+  // Implicit, so that it is called and compared like the pointer that it is.
+  operator Signature*() const noexcept { return call_; }  // NOLINT(*-explicit-*)
+
+ private:
+  Signature* call_ = nullptr;
+};
+
 // ---- loading
-inline int (*SetModuleAttribs)(ctx*, const char* name, int version, int api_version);
-inline int (*IsModuleNameBusy)(const char* name);
-inline void (*SetModuleOptions)(ctx*, int options);
-inline int (*CreateCommand)(ctx*, const char* name, command_function, const char* flags, int first,
-                            int last, int step);
-inline command* (*GetCommand)(ctx*, const char* name);
-inline int (*SetCommandInfo)(command*, const command_info*);
-inline type* (*CreateDataType)(ctx*, const char* name, int encoding, type_methods*);
-inline int (*RegisterInfoFunc)(ctx*, void (*)(info_ctx*, int));
-inline int (*RegisterNumericConfig)(ctx*, const char* name, long long initial, unsigned flags,
-                                    long long least, long long most,
-                                    long long (*get)(const char*, void*),
-                                    int (*set)(const char*, long long, void*, string**),
-                                    int (*apply)(ctx*, void*, string**), void* data);
-inline int (*RegisterStringConfig)(ctx*, const char* name, const char* initial, unsigned flags,
-                                   string* (*get)(const char*, void*),
-                                   int (*set)(const char*, string*, void*, string**),
-                                   int (*apply)(ctx*, void*, string**), void* data);
-inline int (*LoadConfigs)(ctx*);
+inline function<int(ctx*, const char* name, int version, int api_version)> SetModuleAttribs{
+    "SetModuleAttribs"};
+inline function<int(const char* name)> IsModuleNameBusy{"IsModuleNameBusy"};
+inline function<void(ctx*, int options)> SetModuleOptions{"SetModuleOptions"};
+inline function<int(ctx*, const char* name, command_function, const char* flags, int first,
+                    int last, int step)>
+    CreateCommand{"CreateCommand"};
+inline function<command*(ctx*, const char* name)> GetCommand{"GetCommand", optional};
+inline function<int(command*, const command_info*)> SetCommandInfo{"SetCommandInfo", optional};
+inline function<type*(ctx*, const char* name, int encoding, type_methods*)> CreateDataType{
+    "CreateDataType"};
+inline function<int(ctx*, void (*)(info_ctx*, int))> RegisterInfoFunc{"RegisterInfoFunc"};
+inline function<int(ctx*, const char* name, long long initial, unsigned flags, long long least,
+                    long long most, long long (*get)(const char*, void*),
+                    int (*set)(const char*, long long, void*, string**),
+                    int (*apply)(ctx*, void*, string**), void* data)>
+    RegisterNumericConfig{"RegisterNumericConfig", optional};
+inline function<int(ctx*, const char* name, const char* initial, unsigned flags,
+                    string* (*get)(const char*, void*),
+                    int (*set)(const char*, string*, void*, string**),
+                    int (*apply)(ctx*, void*, string**), void* data)>
+    RegisterStringConfig{"RegisterStringConfig", optional};
+inline function<int(ctx*)> LoadConfigs{"LoadConfigs", optional};
 
 // ---- arguments and replies
-inline const char* (*StringPtrLen)(const string*, std::size_t*);
-inline int (*StringToLongLong)(const string*, long long*);
-inline int (*StringToDouble)(const string*, double*);
-inline string* (*CreateString)(ctx*, const char*, std::size_t);
-inline void (*FreeString)(ctx*, string*);
-inline void (*RetainString)(ctx*, string*);
-inline int (*WrongArity)(ctx*);
-inline int (*GetContextFlags)(ctx*);
-inline int (*GetSelectedDb)(ctx*);
-inline int (*SelectDb)(ctx*, int);
-inline int (*ReplyWithLongLong)(ctx*, long long);
-inline int (*ReplyWithError)(ctx*, const char*);
-inline int (*ReplyWithSimpleString)(ctx*, const char*);
-inline int (*ReplyWithStringBuffer)(ctx*, const char*, std::size_t);
-inline int (*ReplyWithArray)(ctx*, long);
-inline int (*ReplyWithMap)(ctx*, long);
-inline int (*ReplyWithBool)(ctx*, int);
-inline int (*ReplyWithDouble)(ctx*, double);
-inline int (*ReplyWithNull)(ctx*);
-inline void (*ReplySetArrayLength)(ctx*, long);
+inline function<const char*(const string*, std::size_t*)> StringPtrLen{"StringPtrLen"};
+inline function<int(const string*, long long*)> StringToLongLong{"StringToLongLong"};
+inline function<int(const string*, double*)> StringToDouble{"StringToDouble"};
+inline function<string*(ctx*, const char*, std::size_t)> CreateString{"CreateString"};
+inline function<void(ctx*, string*)> FreeString{"FreeString"};
+inline function<int(ctx*)> WrongArity{"WrongArity"};
+inline function<int(ctx*)> GetContextFlags{"GetContextFlags"};
+inline function<int(ctx*)> GetSelectedDb{"GetSelectedDb"};
+inline function<int(ctx*, int)> SelectDb{"SelectDb"};
+inline function<int(ctx*, long long)> ReplyWithLongLong{"ReplyWithLongLong"};
+inline function<int(ctx*, const char*)> ReplyWithError{"ReplyWithError"};
+inline function<int(ctx*, const char*)> ReplyWithSimpleString{"ReplyWithSimpleString"};
+inline function<int(ctx*, const char*, std::size_t)> ReplyWithStringBuffer{"ReplyWithStringBuffer"};
+inline function<int(ctx*, long)> ReplyWithArray{"ReplyWithArray"};
+inline function<int(ctx*, long)> ReplyWithMap{"ReplyWithMap"};
+inline function<int(ctx*, int)> ReplyWithBool{"ReplyWithBool"};
+inline function<int(ctx*, double)> ReplyWithDouble{"ReplyWithDouble"};
+inline function<int(ctx*)> ReplyWithNull{"ReplyWithNull"};
 
 // ---- keys
-inline key* (*OpenKey)(ctx*, string*, int mode);
-inline void (*CloseKey)(key*);
-inline int (*KeyType)(key*);
-inline int (*DeleteKey)(key*);
-inline type* (*ModuleTypeGetType)(key*);
-inline void* (*ModuleTypeGetValue)(key*);
-inline int (*ModuleTypeSetValue)(key*, type*, void*);
-inline int (*ModuleTypeReplaceValue)(key*, type*, void* now, void** before);
-inline int (*NotifyKeyspaceEvent)(ctx*, int kind, const char* event, string* key);
-inline int (*SignalModifiedKey)(ctx*, string* key);
+inline function<key*(ctx*, string*, int mode)> OpenKey{"OpenKey"};
+inline function<void(key*)> CloseKey{"CloseKey"};
+inline function<int(key*)> KeyType{"KeyType"};
+inline function<type*(key*)> ModuleTypeGetType{"ModuleTypeGetType"};
+inline function<void*(key*)> ModuleTypeGetValue{"ModuleTypeGetValue"};
+inline function<int(key*, type*, void*)> ModuleTypeSetValue{"ModuleTypeSetValue"};
+inline function<int(ctx*, int kind, const char* event, string* key)> NotifyKeyspaceEvent{
+    "NotifyKeyspaceEvent"};
+inline function<int(ctx*, string* key)> SignalModifiedKey{"SignalModifiedKey"};
 
 // ---- replicas and the append-only file
-inline int (*ReplicateVerbatim)(ctx*);
-inline int (*Replicate)(ctx*, const char* command, const char* format, ...);
-inline void (*EmitAOF)(io*, const char* command, const char* format, ...);
+inline function<int(ctx*)> ReplicateVerbatim{"ReplicateVerbatim"};
+inline function<int(ctx*, const char* command, const char* format, ...)> Replicate{"Replicate"};
+inline function<void(io*, const char* command, const char* format, ...)> EmitAOF{"EmitAOF"};
 
 // ---- database files
-inline void (*SaveUnsigned)(io*, std::uint64_t);
-inline std::uint64_t (*LoadUnsigned)(io*);
-inline void (*SaveStringBuffer)(io*, const char*, std::size_t);
-inline char* (*LoadStringBuffer)(io*, std::size_t*);
-inline int (*IsIOError)(io*);
-inline void (*LogIOError)(io*, const char* level, const char* format, ...);
-inline void (*DigestAddStringBuffer)(digest*, const char*, std::size_t);
-inline void (*DigestAddLongLong)(digest*, long long);
-inline void (*DigestEndSequence)(digest*);
+inline function<void(io*, std::uint64_t)> SaveUnsigned{"SaveUnsigned"};
+inline function<std::uint64_t(io*)> LoadUnsigned{"LoadUnsigned"};
+inline function<void(io*, const char*, std::size_t)> SaveStringBuffer{"SaveStringBuffer"};
+inline function<char*(io*, std::size_t*)> LoadStringBuffer{"LoadStringBuffer"};
+inline function<int(io*)> IsIOError{"IsIOError"};
+inline function<void(io*, const char* level, const char* format, ...)> LogIOError{"LogIOError"};
+inline function<void(digest*, const char*, std::size_t)> DigestAddStringBuffer{
+    "DigestAddStringBuffer"};
+inline function<void(digest*)> DigestEndSequence{"DigestEndSequence"};
 
 // ---- memory, time, the rest
-inline void* (*Calloc)(std::size_t, std::size_t);
-inline void* (*TryCalloc)(std::size_t, std::size_t);
-inline void* (*TryAlloc)(std::size_t);
-inline void (*Free)(void*);
-inline std::size_t (*MallocSize)(void*);
-inline long long (*Milliseconds)();
-inline void (*Log)(ctx*, const char* level, const char* format, ...);
-inline server_info* (*GetServerInfo)(ctx*, const char* section);
-inline void (*FreeServerInfo)(ctx*, server_info*);
-inline const char* (*ServerInfoGetFieldC)(server_info*, const char* field);
-inline unsigned long long (*ServerInfoGetFieldUnsigned)(server_info*, const char* field, int*);
-inline int (*InfoAddSection)(info_ctx*, const char* name);
-inline int (*InfoAddFieldULongLong)(info_ctx*, const char* field, unsigned long long);
-inline std::uint64_t (*CreateTimer)(ctx*, long long milliseconds, void (*)(ctx*, void*), void*);
-inline blocked_client* (*BlockClient)(ctx*, command_function reply, command_function timeout,
-                                      void (*free_data)(ctx*, void*), long long timeout_ms);
-inline int (*UnblockClient)(blocked_client*, void* data);
-inline void* (*GetBlockedClientPrivateData)(ctx*);
-inline ctx* (*GetThreadSafeContext)(blocked_client*);
-inline void (*FreeThreadSafeContext)(ctx*);
+inline function<void*(std::size_t, std::size_t)> Calloc{"Calloc"};
+inline function<void*(std::size_t, std::size_t)> TryCalloc{"TryCalloc", optional};
+inline function<void*(std::size_t)> TryAlloc{"TryAlloc", optional};
+inline function<void(void*)> Free{"Free"};
+inline function<long long()> Milliseconds{"Milliseconds"};
+inline function<void(ctx*, const char* level, const char* format, ...)> Log{"Log"};
+inline function<server_info*(ctx*, const char* section)> GetServerInfo{"GetServerInfo"};
+inline function<void(ctx*, server_info*)> FreeServerInfo{"FreeServerInfo"};
+inline function<const char*(server_info*, const char* field)> ServerInfoGetFieldC{
+    "ServerInfoGetFieldC"};
+inline function<unsigned long long(server_info*, const char* field, int*)>
+    ServerInfoGetFieldUnsigned{"ServerInfoGetFieldUnsigned"};
+inline function<int(info_ctx*, const char* name)> InfoAddSection{"InfoAddSection"};
+inline function<int(info_ctx*, const char* field, unsigned long long)> InfoAddFieldULongLong{
+    "InfoAddFieldULongLong"};
+inline function<std::uint64_t(ctx*, long long milliseconds, void (*)(ctx*, void*), void*)>
+    CreateTimer{"CreateTimer"};
+inline function<blocked_client*(ctx*, command_function reply, command_function timeout,
+                                void (*free_data)(ctx*, void*), long long timeout_ms)>
+    BlockClient{"BlockClient"};
+inline function<int(blocked_client*, void* data)> UnblockClient{"UnblockClient"};
+inline function<void*(ctx*)> GetBlockedClientPrivateData{"GetBlockedClientPrivateData"};
 
-// Finds all of them. False when the server lacks one that we cannot do without.
+// Finds all functions. False when the server lacks one that is not optional.
 [[nodiscard]] bool resolve(ctx* c);
 
 }  // namespace bloomery_redis::api

@@ -21,8 +21,8 @@ bool bit_of(std::span<const std::uint64_t> bitmap, std::size_t i) {
   return ((bitmap[i / 64] >> (i % 64)) & 1U) != 0;
 }
 
-// Items that must go in whatever is there: a counting filter counts how often, one that forgets
-// begins anew.
+// Adds items even if the filter has them: a counting filter counts how often they came, and in a
+// windowed one their time starts again.
 void add_always(any_filter& f, std::span<const std::string_view> items, added& a) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     const bool known = f.contains(items[i]);
@@ -32,7 +32,8 @@ void add_always(any_filter& f, std::span<const std::string_view> items, added& a
   a.done = a.fresh = items.size();
 }
 
-// Whether another item may go in; checks the memory for the layer that it needs.
+// Whether the filter takes another item. If a new layer is needed, checks that there is memory for
+// it.
 bool make_way(const call& c, const value& v) {
   if (v.facts[1] == 0) return v.filter().keys() < v.facts[0];
   if (v.filter().room() == 0) {
@@ -42,7 +43,7 @@ bool make_way(const call& c, const value& v) {
   return true;
 }
 
-// One item at a time, near the end of what there is room for.
+// Adds one item at a time, for when the filter may become full on the way.
 void add_slowly(const call& c, value& v, std::span<const std::string_view> items, added& a) {
   try {
     for (std::size_t i = 0; i < items.size(); ++i) {
@@ -108,8 +109,8 @@ insertion read_insert(const call& c) {
   return in;
 }
 
-// Adds to the key, which is made when it is missing and a description is given, and tells the
-// replicas.
+// Adds items to the key and tells the replicas. A missing key is created from `create`, or refused
+// if that is null.
 const added& add_to(const call& c, std::size_t first_item, const bloom_spec* create) {
   opened_key key(c, 1, api::read_write);
   value* v = key.find_or_refuse(bloom_family);
@@ -122,8 +123,8 @@ const added& add_to(const call& c, std::size_t first_item, const bloom_spec* cre
   keep_time(c, *v);
   const added& a = add_items(c, *v, c.items(first_item));
   if (made || a.done != c.size() - first_item) {
-    // Not as it was said: with the defaults of this server, or with the items for which there was
-    // room.
+    // Replicas do not get the client's words: their defaults may differ, and some items were
+    // refused.
     if (a.done != 0) {
       api::Replicate(c.ctx, "BF.INSERT", "sccv", c.args[1], "NOCREATE", "ITEMS",
                      c.args.data() + first_item, a.done);
@@ -176,7 +177,8 @@ std::uint64_t layers_of(const value& v) {
   return 1;
 }
 
-// The first layer may take more than was asked for; nobody needs to know before it does.
+// The first layer may have room for more items than were asked for. It is reported only once they
+// are there, so that a client reads the capacity that it gave.
 std::uint64_t capacity_of(const value& v) {
   const std::uint64_t room = v.filter().room();
   const bool first = layers_of(v) == 1 && v.filter().keys() <= v.facts[0];
@@ -185,7 +187,6 @@ std::uint64_t capacity_of(const value& v) {
 
 const added& add_items(const call& c, value& v, std::span<const std::string_view> items) {
   static added a;
-  static std::vector<std::uint64_t> hashes;
   a.is_new.assign(items.size() / 64 + 1, 0);
   a.done = a.fresh = 0;
   a.refused = nullptr;
@@ -195,9 +196,7 @@ const added& add_items(const call& c, value& v, std::span<const std::string_view
       (kind == filter_kind::counting && items.size() <= room_of(v))) {
     add_always(v.filter(), items, a);
   } else if (items.size() <= room_of(v)) {
-    hashes.resize(items.size());
-    v.filter().hasher()->hash(items, hashes);
-    a.fresh = v.filter().add_new(hashes, a.is_new);
+    a.fresh = v.filter().add_new(hashes_of(v, items), a.is_new);
     a.done = items.size();
   } else {
     add_slowly(c, v, items, a);

@@ -1,4 +1,4 @@
-// BF.RESERVE: what filters are made like.
+// BF.RESERVE, and how filters are created.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -20,12 +20,12 @@ constexpr std::uint64_t most_expansion = 32768;
 constexpr std::uint32_t most_generations = 63;
 constexpr double milliseconds = 1000;
 
-// The first layer of a filter that grows has at least this many keys, in about a kilobyte, whatever
-// was asked for.
+// The first layer of a filter that grows has room for at least this many keys, in about a kilobyte,
+// whatever was asked for.
 constexpr std::uint64_t least_keys = 640;
 constexpr std::uint64_t few_keys = 1024;
 
-// The library's factors: what the whole is multiplied with when it grows.
+// The library's growth factors: by how much the whole filter is multiplied when it grows.
 constexpr std::uint32_t least_growth = 2;
 constexpr std::uint32_t most_growth = 16;
 
@@ -38,7 +38,7 @@ sizing::request request_for(const bloom_spec& spec) {
     r.kind = filter_kind::windowed;
     r.variant = spec.generations;
   } else if (spec.expansion != 0) {
-    // Whoever names a few keys, or none, does not know how many will come.
+    // A client that asks for few keys, or does not say how many, does not know how many will come.
     const bool unknown = spec.capacity <= few_keys;
     r.kind = filter_kind::scalable;
     r.growth = unknown ? bloomery::growth_rule::steep : bloomery::growth_rule::reserved;

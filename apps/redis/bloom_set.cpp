@@ -1,5 +1,5 @@
-// The commands of BF that other modules do not have: union and comparison, removal, forgetting,
-// statistics, and filters in pieces.
+// The commands of BF beyond adding and asking: union and comparison, removal, the window,
+// statistics, and transfer in pieces.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -31,18 +31,18 @@ constexpr dump_texts say = {.bad_iterator = "Second argument must be numeric",
                             .no_start = "ERR invalid offset - no link found",
                             .too_long = "ERR invalid chunk - Too big for current filter"};
 
-// A filter of the tool's becomes one of ours.
+// Sets the facts of a filter that the command-line tool made.
 void adopt(value& v) {
   const auto& planned = v.filter().planned();
   const bool grows = planned.shape.kind == filter_kind::scalable;
   v.facts[0] = std::max(planned.keys, grows ? 0 : v.filter().keys());
-  // A factor, unless the filter grows by a rule that has none (core/shape.hpp); it about doubles
-  // then.
+  // The variant holds a growth factor, unless the filter grows by a rule without one
+  // (core/shape.hpp); such a filter about doubles.
   const std::uint32_t variant = planned.shape.variant;
   v.facts[1] = grows ? (variant >> 17U == 0 ? variant & 0xffU : 2) : 0;
 }
 
-// The one array of a filter that has one.
+// The array of bits of a filter that has only one.
 struct bit_content {
   bloomery::shape shape;
   std::span<const std::uint64_t> words;
@@ -71,7 +71,7 @@ void reply_number(const call& c, const char* name, double number) {
   api::ReplyWithDouble(c.ctx, number);
 }
 
-// Counts the bits of two filters, a step at a time.
+// Counts the bits of two filters and of their union, a step at a time.
 class comparison final : public job {
  public:
   comparison(const bit_content& a, const bit_content& b) : a_(a), b_(b) {
@@ -108,7 +108,7 @@ class comparison final : public job {
   std::uint64_t set_union_ = 0;
 };
 
-// The union at once, in place where no memory can be missing.
+// Merges at once. A filter of a fixed size is merged in place, because that needs no memory.
 void merge_now(const call& c) {
   opened_key target(c, 1, api::read_write);
   value* v = target.find_or_refuse(bloom_family);
@@ -145,7 +145,7 @@ void merge_now(const call& c) {
   reply_ok(c);
 }
 
-// Removes one item; true when it was there.
+// Removes one item. Returns whether it was there.
 bool remove_one(value& v, std::string_view item) {
   if (v.filter().shape().kind != filter_kind::counting) {
     throw refusal("ERR items can be removed from filters that were reserved with COUNTING only");
@@ -155,8 +155,8 @@ bool remove_one(value& v, std::string_view item) {
 
 }  // namespace
 
-// Read or written, on a master: moves the clock when a generation has passed, and says so to
-// replicas and the file.
+// Commands that read and commands that write call it: on a master the clock advances when a
+// generation has passed, and the change goes to replicas and to the append-only file.
 void keep_time(const call& c, value& v) {
   const std::uint64_t window = v.facts[2];
   if (window == 0) return;
@@ -218,11 +218,11 @@ void bloom::mrem(const call& c) {
   reply_bits(c, bitmap, items.size());
 }
 
-// dst src...: the union of all, dst among them when it is there.
+// BF.MERGE dst src...: dst becomes the union of all, including itself if it exists.
 //
-// What has a fixed size is merged in place, once all are found to be alike. The union of filters
-// that grow is made beside and put there when it is complete, since it may need more memory than
-// there is. So is that of large filters, in a thread.
+// Filters of a fixed size are merged in place, once all are known to be compatible. Filters that
+// grow are merged into a copy, which replaces the key when it is complete, since the union may need
+// more memory than there is. Large filters are merged into a copy too, in a thread.
 void bloom::merge(const call& c) {
   std::vector<std::shared_ptr<const any_filter>> lent;
   std::optional<fact_list> facts;  // of the first

@@ -1,5 +1,5 @@
-// Filters that are spread over several keys: each key knows which slice of the whole it is, and
-// takes the items of that slice only. A client computes the shard of an item itself
+// Filters that are spread over several keys: each key knows which slice of the whole filter it
+// holds, and accepts only the items of that slice. Clients compute the shard of an item themselves
 // (docs/redis.md).
 #include <string>
 
@@ -9,21 +9,19 @@
 namespace bloomery_redis {
 
 bloomery::shard_number read_shard(const call& c, std::size_t i) {
-  const auto index = i < c.size() ? c.integer(i) : std::nullopt;
-  const auto count = i + 1 < c.size() ? c.integer(i + 1) : std::nullopt;
-  if (!index || !count || *count < 1 || *count > static_cast<long long>(bloomery::max_shards) ||
-      *index < 0 || *index >= *count) {
+  const long long index = i < c.size() ? c.integer(i).value_or(-1) : -1;
+  const long long count = i + 1 < c.size() ? c.integer(i + 1).value_or(0) : 0;
+  if (count < 1 || count > static_cast<long long>(bloomery::max_shards) || index < 0 ||
+      index >= count) {
     throw refusal("ERR a shard is a number and how many there are, at most 65536");
   }
-  return {.index = static_cast<std::uint32_t>(*index), .count = static_cast<std::uint32_t>(*count)};
+  return {.index = static_cast<std::uint32_t>(index), .count = static_cast<std::uint32_t>(count)};
 }
 
 void check_own(const value& v, std::span<const std::string_view> items) {
   const bloomery::shard_number& own = v.filter().shape().shard;
   if (own.whole()) return;
-  static std::vector<std::uint64_t> hashes;
-  hashes.resize(items.size());
-  v.filter().hasher()->hash(items, hashes);
+  const std::span<const std::uint64_t> hashes = hashes_of(v, items);
   for (const std::uint64_t hash : hashes) {
     const std::uint64_t shard = bloomery::shard_of(hash, own.count);
     if (shard == own.index) continue;

@@ -29,15 +29,15 @@ struct call {
   }
   [[nodiscard]] std::optional<long long> integer(std::size_t i) const noexcept;
   [[nodiscard]] std::optional<double> real(std::size_t i) const noexcept;
-  // The arguments from `first` on, as keys of a filter. Valid until the next call of this.
+  // The arguments from `first` on, as keys of a filter. The span is valid until the next call.
   [[nodiscard]] std::span<const std::string_view> items(std::size_t first) const;
-  // From the master or from the append-only file.
+  // Whether the call comes from the master or from the append-only file.
   [[nodiscard]] bool is_replayed() const noexcept {
     return (api::GetContextFlags(ctx) & (api::is_replicated | api::is_loading)) != 0;
   }
 };
 
-// What a command answers instead of what was asked, word for word. Throw it before replying.
+// An error whose text is the reply, word for word. A command throws it before it replies anything.
 class refusal : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
@@ -46,7 +46,7 @@ inline constexpr const char* wrong_type =
     "WRONGTYPE Operation against a key holding the wrong kind of value";
 inline constexpr const char* not_found = "ERR not found";
 
-// A key, opened for the time of a command.
+// A key of the database, open while a command runs.
 class opened_key {
  public:
   opened_key(const call& c, std::size_t argument, int mode);
@@ -55,13 +55,13 @@ class opened_key {
   ~opened_key();
 
   [[nodiscard]] bool empty() const noexcept;
-  // Null unless it holds a value of this family.
+  // The value, or null if the key is missing or holds something of another type.
   [[nodiscard]] value* find(const family& of) const;
-  // Null when there is no such key; throws the refusal of a wrong type for any other value.
+  // The value, or null if the key is missing. Refuses a value of another type.
   [[nodiscard]] value* find_or_refuse(const family& of) const;
-  // Likewise, and refuses a key that is not there.
+  // The value. Refuses a missing key and a value of another type.
   [[nodiscard]] value& get(const family& of, const char* missing = not_found) const;
-  // Puts a value there, in place of what was there.
+  // Replaces what the key holds.
   value& set(std::unique_ptr<value> v);
 
  private:
@@ -69,11 +69,12 @@ class opened_key {
   bool to_be_written_;
 };
 
-// The hashes of items in the filter of a value. Valid until the next call of this.
+// The hashes of items by the hash function of the value's filter. The span is valid until the next
+// call.
 [[nodiscard]] std::span<const std::uint64_t> hashes_of(const value& v,
                                                        std::span<const std::string_view> items);
 
-// Tells clients that wait or watch that the key changed, and counts it.
+// Counts a change of the value, and tells clients that wait for the key or watch it.
 void changed(const call& c, std::size_t argument, value& v, const char* event);
 
 struct command {
@@ -82,16 +83,16 @@ struct command {
   const char* flags;
   int arity;  // with the name; -n for n or more
   const char* summary;
-  // Where the keys are: the first, the last (-1 for the last argument), and the distance between
+  // Which arguments are keys: the first, the last (-1 for the last argument), and the step between
   // two.
   int first_key = 1;
   int last_key = 1;
-  // Or, when not 0: the argument with the number of keys that follow it; first_key is then one more
-  // key.
+  // If this is not 0: the argument that gives the number of keys that follow it; first_key is then
+  // one more key.
   int counted_keys_at = 0;
 };
 inline constexpr const char* writes = "write deny-oom";
-inline constexpr const char* writes_less = "write";  // and never needs more memory
+inline constexpr const char* writes_less = "write";  // never needs more memory
 inline constexpr const char* reads = "readonly fast";
 inline constexpr const char* reads_slowly = "readonly";
 
@@ -120,10 +121,11 @@ template <detail::body Run, int Arity>
 // ---- replies ----------------------------------------------------------------------------------
 
 inline void reply_ok(const call& c) { api::ReplyWithSimpleString(c.ctx, "OK"); }
-// The bits of a batch (detail/filter/batch.hpp), as an array of booleans; integers in RESP2.
+// The answers of a batch (detail/filter/batch.hpp) as an array of booleans, which are integers in
+// RESP2.
 void reply_bits(const call& c, std::span<const std::uint64_t> bitmap, std::size_t count);
 void reply_text(const call& c, std::string_view text);
-// A number of the library's; the server's are signed.
+// An unsigned number of the library. Integer replies of the server are signed.
 void reply_number(const call& c, std::uint64_t number);
 struct named_number {
   const char* name;

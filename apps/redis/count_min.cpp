@@ -1,4 +1,4 @@
-// The family CMS: how often items came, by count-min sketches with counters of 32 bits.
+// The family CMS: how often items occurred, by count-min sketches with counters of 32 bits.
 //
 // facts[0] is the width that was asked for: a single row of an odd number of counters has one more.
 #include "bloomery/sketch/count_min.hpp"
@@ -81,8 +81,8 @@ void init_by_dim(const call& c) {
   make(c, {width, depth});
 }
 
-// By Markov's inequality a row is off by more than 2 / width of the total with a chance of at most
-// a half.
+// By Markov's inequality the error of a row exceeds 2 / width of the total with a probability of at
+// most a half.
 void init_by_prob(const call& c) {
   const auto read = [&](std::size_t i, const char* otherwise) {
     const auto x = c.real(i);
@@ -178,7 +178,7 @@ void merge_now(const call& c) {
   const std::vector<std::int64_t> weights = read_weights(c);
   opened_key key(c, 1, api::read_write);
   value& v = key.get(count_min_family, missing);
-  std::deque<opened_key> sources;  // none of them moves
+  std::deque<opened_key> sources;  // a deque, because an opened_key cannot move
   std::vector<bloomery::weighted_count_min> terms;
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const value& source =

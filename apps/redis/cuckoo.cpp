@@ -1,7 +1,7 @@
 // The family CF: cuckoo filters, from which items can be removed.
 //
-// facts[0] is MAXITERATIONS, facts[1] how many items were deleted. How a filter grows is in the
-// filter itself.
+// facts[0] is MAXITERATIONS, facts[1] the number of items deleted. How a filter grows is stored in
+// the filter itself.
 #include "bloomery/filter/cuckoo.hpp"
 
 #include <algorithm>
@@ -28,8 +28,8 @@ constexpr std::uint64_t most_capacity = std::uint64_t{1} << 30U;
 constexpr std::uint64_t most_iterations = 65535;
 constexpr std::uint64_t most_expansion = 32768;
 
-// Of one layer. A filter that grows is asked in all of them: four together have the rate of one
-// that does not.
+// The false-positive rates of one layer. A lookup in a filter that grows asks all layers: four of
+// them together have the rate of a fixed filter.
 constexpr double fixed_rate = 0.01;
 constexpr double growing_rate = fixed_rate / 4;
 
@@ -56,7 +56,7 @@ constexpr dump_texts say = {.bad_iterator = "Invalid position",
 using pieces = pieces_of<cuckoo_family, say>;
 
 void settle(value& v) {
-  if (v.facts[0] == 0) v.facts[0] = cuckoo_spec{}.iterations;  // from elsewhere
+  if (v.facts[0] == 0) v.facts[0] = cuckoo_spec{}.iterations;  // the tool made it
   if (v.facts[0] > most_iterations) {
     throw bloomery::error(bloomery::errc::corrupt, "more than 65535 iterations");
   }
@@ -160,7 +160,7 @@ const char* why_full(const cuckoo_filter& f) {
   return f.max_layers() == 1 ? "Filter is full" : "Maximum expansions reached";
 }
 
-// Adds items to a value, and grows it where the server has the memory.
+// Adds items to a value, which grows while the server has the memory.
 class adder {
  public:
   adder(const call& c, value& v) : call_(c), value_(v), filter_(filter_as<cuckoo_filter>(v)) {}
@@ -173,7 +173,7 @@ class adder {
       if (i < hashes.size()) fates[i] = grow_for(hashes[i]);
     }
   }
-  // One that is there is not added again.
+  // Skips items that the filter already has.
   void add_new(std::span<const std::uint64_t> hashes, std::span<fate> fates) {
     for (std::size_t i = 0; i < hashes.size(); ++i) {
       if (filter_.contains(hashes[i])) {
@@ -183,7 +183,7 @@ class adder {
       }
     }
   }
-  // Why items were refused.
+  // The error reply for items that were refused.
   [[nodiscard]] const char* why() const {
     return no_memory_ ? "ERR Insufficient memory to create filter" : why_full(filter_);
   }
@@ -208,8 +208,8 @@ class adder {
   bool no_memory_ = false;
 };
 
-// Tells replicas about the items that were added. Not as it was said when some were refused: a
-// replica might have the memory for them.
+// Tells replicas about the items that were added. If some were refused, replicas get the others
+// only: a replica might have had the memory for all.
 void replicate_added(const call& c, std::size_t first_item, std::span<const fate> fates,
                      bool as_said) {
   static std::vector<api::string*> taken;
@@ -238,7 +238,7 @@ struct inserted {
   const char* why_refused = nullptr;
 };
 
-// Valid until the next call.
+// The result is valid until the next call.
 const inserted& insert_items(const call& c, const insertion& in) {
   static inserted result;
   opened_key key(c, 1, api::read_write);

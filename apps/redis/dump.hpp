@@ -1,11 +1,11 @@
-// A filter as a stream of bytes, for whoever takes it piece by piece: database files, the
-// append-only file, clients.
+// A filter as a stream of bytes that is read piece by piece: by database files, the append-only
+// file and clients.
 //
 //     | 64 bytes: what the module knows | image: header, words, checksums (docs/format.md) |
 //
-// The first part is left out of what is exchanged with the tool. The reader trusts nothing: it
-// holds no more memory than it was given bytes, and makes a filter only of a whole image whose
-// checksums all hold. Nothing in here needs a server, so the fuzzer feeds it too.
+// The tool reads and writes the image without the first part. The reader trusts nothing: it
+// allocates no more memory than it was given bytes, and makes a filter only from a whole image
+// whose checksums all hold. Nothing in here needs a server, so a fuzzer can feed it.
 #pragma once
 
 #include <array>
@@ -22,19 +22,18 @@
 
 namespace bloomery_redis {
 
-// What commands need to know of a filter beyond itself; each family of commands has its own meaning
-// for them.
+// Numbers that commands store beside a filter. Each family of commands defines what they mean.
 using fact_list = std::array<std::uint64_t, 6>;
 
 inline constexpr std::size_t dump_head_bytes = 64;
-// Of the first piece: all that tells how long the whole is.
+// The bytes of the first piece: as many as it takes to know the length of the whole.
 inline constexpr std::size_t dump_start_bytes = dump_head_bytes + bloomery::image_header_bytes;
-// What is handed over in one piece. A server does nothing else meanwhile; this takes less than a
-// millisecond.
+// The bytes of one piece. The server serves nobody else while it copies one; this many take less
+// than a millisecond.
 inline constexpr std::size_t dump_piece_bytes = std::size_t{4} << 20U;
 
-// The image of a filter that does not change while this lives. It begins with its checksums, so
-// making one takes as long as reading the filter once, unless that is left to `prepare`.
+// The image of a filter, which must not change while this object exists. Its checksums are computed
+// first, so the constructor reads the whole filter once, unless it leaves that to `prepare`.
 class image_source {
  public:
   enum class when : std::uint8_t { now, later };
@@ -42,11 +41,11 @@ class image_source {
   image_source(const bloomery::any_filter& filter_to_read, const fact_list& facts,
                when checksums = when::now);
 
-  // Reads up to `most` bytes of the filter; true when all is ready.
+  // Reads up to `most` bytes of the filter for the checksums. Returns true when they are complete.
   bool prepare(std::size_t most);
 
   [[nodiscard]] std::uint64_t bytes() const noexcept { return bytes_; }
-  // Up to `most` bytes from `offset` on, and no more than are in one place.
+  // Up to `most` bytes from `offset` on; fewer where a part of the image ends.
   [[nodiscard]] std::vector<std::byte> read(std::uint64_t offset, std::size_t most) const;
 
  private:
@@ -57,7 +56,7 @@ class image_source {
   std::vector<std::span<const std::uint64_t>> parts_;
   std::vector<std::byte> checksums_;
   std::uint64_t bytes_ = 0;
-  // Until it is ready.
+  // These three are used until the checksums are complete.
   std::optional<bloomery::image_writer> writer_;
   std::size_t part_ = 0;
   std::size_t word_ = 0;
@@ -68,20 +67,21 @@ struct dumped {
   fact_list facts{};
 };
 
-// Puts the pieces of a stream together.
+// Assembles the pieces of a stream.
 class image_sink {
  public:
   enum class content : std::uint8_t { image, dump };
   // Refuses images that are longer than `most_bytes`.
   image_sink(content what, std::uint64_t most_bytes) : most_bytes_(most_bytes), what_(what) {}
 
-  // Throws bloomery::error when the start is none, or when there are more bytes than it spoke of.
+  // Throws bloomery::error when the first bytes are not those of an image, or when there are more
+  // bytes than its header announces.
   void append(std::span<const std::byte> piece);
   [[nodiscard]] std::uint64_t received() const noexcept { return bytes_.size(); }
-  // Known as soon as the start is complete.
+  // The length of the whole stream; known once its header is complete.
   [[nodiscard]] std::optional<std::uint64_t> expected() const noexcept { return expected_; }
   [[nodiscard]] bool complete() const noexcept { return expected_ == received(); }
-  // The filter. Throws bloomery::error unless all of it is there and sound.
+  // The filter. Throws bloomery::error unless the image is complete and its checksums hold.
   [[nodiscard]] dumped finish() const;
 
  private:
@@ -95,9 +95,9 @@ class image_sink {
   content what_;
 };
 
-// What a database file holds of a value: the number of pieces, then the pieces. `next` gives the
-// next piece, or nothing when the file ends or cannot be read. Throws bloomery::error for what no
-// value has written.
+// Reads a value from a database file, which holds the number of pieces and then the pieces. `next`
+// returns the next piece, or nothing when the file ends or cannot be read. Throws bloomery::error
+// when the pieces are damaged.
 [[nodiscard]] dumped read_pieces(
     std::uint64_t pieces, const std::function<std::optional<std::span<const std::byte>>()>& next,
     std::uint64_t most_bytes);

@@ -7,7 +7,7 @@
 
 namespace bloomery_redis {
 
-// What sketches say about pieces, for which clients have no texts to look for.
+// Error replies of the sketches about pieces. No client depends on their words.
 inline constexpr dump_texts sketch_texts = {
     .bad_iterator = "ERR iterator must be 0 or one that this command gave",
     .bad_load_iterator = "ERR iterator must be the one that came with the piece",
@@ -15,7 +15,7 @@ inline constexpr dump_texts sketch_texts = {
     .no_start = "ERR not the next piece",
     .too_long = "ERR more bytes than the sketch has"};
 
-// A family's commands for pieces.
+// The commands of a family that transfer a filter in pieces.
 template <family& Family, const dump_texts& Texts>
 struct pieces_of {
   static void scan(const call& c) { scan_dump(c, Family, Texts); }

@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::microseconds slice{500};
 
-// A key and what it held when the work began; no id when it was missing.
+// A key and the id of the value that it held when the work began, or 0 if it was missing.
 struct watched {
   api::string* name;
   std::uint64_t id;
@@ -58,11 +58,11 @@ struct running {
   }
 };
 
-// One slice; true when there is nothing more to do.
+// Works for one slice of time. Returns true when there is nothing more to do.
 bool advance(api::ctx* c, running& r) {
   try {
     api::SelectDb(c, r.database);
-    if (!r.unchanged(c)) return true;  // and reply() will see it too
+    if (!r.unchanged(c)) return true;  // reply() will notice it, too
     const auto end = std::chrono::steady_clock::now() + slice;
     while (std::chrono::steady_clock::now() < end) {
       if (r.work->step()) return true;

@@ -15,14 +15,14 @@ constexpr std::size_t alignment = bloomery::bit_array::alignment;
 
 std::atomic<std::uint64_t> held = 0;  // large filters are freed in a thread of the server's
 
-// What lies just before an array: where its piece of memory begins.
+// Stands just before an array and says where its allocation begins.
 struct note {
   void* start;
 };
 
-// Zeroed memory, or null. Calloc ends the server when there is none, so who has no TryCalloc tries
-// first; nobody else allocates in between. Zeroing by hand would touch every page of a large
-// filter, a second for each few gigabytes.
+// Zeroed memory, or null. Calloc ends the server when there is none, so without TryCalloc an
+// allocation of the same size is tried first; nobody else allocates in between. Zeroing by hand
+// would touch every page of a large filter, which takes a second for a few gigabytes.
 void* take_zeroed(std::size_t bytes) {
   if (api::TryCalloc != nullptr) return api::TryCalloc(1, bytes);
   if (api::TryAlloc != nullptr) {

@@ -1,5 +1,6 @@
-// The arrays of filters come from the server's allocator: so they count against maxmemory, and INFO
-// and MEMORY show them. A request that cannot be met is an exception and not the end of the server.
+// The arrays of filters come from the server's allocator, so that they count against maxmemory, and
+// INFO and MEMORY show them. An allocation that fails is an exception and not the end of the
+// server.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +8,7 @@
 namespace bloomery_redis {
 
 void take_memory_from_server() noexcept;
-// Of all arrays now.
+// The bytes of all arrays together.
 [[nodiscard]] std::uint64_t array_bytes() noexcept;
 
 }  // namespace bloomery_redis

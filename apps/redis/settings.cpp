@@ -37,7 +37,7 @@ bool set_rate(const api::string* text) {
   return true;
 }
 
-// Other modules write ERROR_RATE.
+// Names are equal whatever their case, and with _ for -: other modules write ERROR_RATE.
 bool same_name(std::string_view given, std::string_view name) {
   const auto folded = [](char c) { return c == '_' ? '-' : lower(c); };
   return std::equal(given.begin(), given.end(), name.begin(), name.end(),
@@ -66,7 +66,7 @@ int put_number(const char*, long long given, void* which, api::string**) {
   return api::ok;
 }
 
-// The server borrows what this returns.
+// The server does not take ownership of the string.
 api::string* get_rate(const char*, void*) {
   static api::string* shown = nullptr;
   const std::string text = bloomery::detail::to_text(current.error_rate);
@@ -148,8 +148,8 @@ std::uint64_t most_filter_bytes() noexcept {
 void check_memory(api::ctx* c, std::uint64_t bytes, std::uint64_t more_bytes) {
   if ((api::GetContextFlags(c) & (api::is_replicated | api::is_loading)) != 0) return;
   if (bytes > most_filter_bytes()) throw_no_memory();
-  // The server's own check before every writing command is enough for what is small, and asking
-  // takes 50 us.
+  // The server's own check before every command that writes is enough for a small filter, and
+  // asking for its memory takes 50 us.
   constexpr std::uint64_t small = std::uint64_t{1} << 20U;
   if (more_bytes < small) return;
   server_memory m = memory_of_server(c);

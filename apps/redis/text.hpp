@@ -18,7 +18,7 @@ namespace bloomery_redis {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-// Whether an argument is this word; words of commands are written in any case.
+// Whether an argument is this word, in upper or lower case.
 [[nodiscard]] inline bool is_word(std::string_view given, std::string_view upper) noexcept {
   return std::equal(given.begin(), given.end(), upper.begin(), upper.end(),
                     [](char a, char b) { return lower(a) == lower(b); });

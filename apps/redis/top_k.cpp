@@ -1,7 +1,7 @@
 // The family TOPK: the most frequent items, by HeavyKeeper sketches.
 //
-// facts[0] is the decay that was asked for, as the bits of a double: the sketch takes none above
-// 0.99.
+// facts[0] is the decay that was asked for, as the bits of a double: the sketch itself has none
+// above 0.99.
 #include "bloomery/sketch/top_k.hpp"
 
 #include <algorithm>
@@ -101,7 +101,8 @@ void reserve(const call& c) {
 
 // ---- counted
 
-// The draws of a sketch are part of it: the same commands leave the same on a replica.
+// The state of the random numbers is part of a sketch, so the same commands give the same sketch on
+// a replica.
 void add_counted(const call& c, std::span<const std::string_view> items,
                  std::span<const std::uint64_t> counts, const char* event) {
   opened_key key(c, 1, api::read_write);
@@ -201,7 +202,7 @@ void info(const call& c) {
   if ((api::GetContextFlags(c.ctx) & api::is_resp3) != 0) {
     api::ReplyWithDouble(c.ctx, decay_of(v));
   } else {
-    reply_text(c, bloomery::detail::to_text(decay_of(v)));  // as it was written, not in 17 digits
+    reply_text(c, bloomery::detail::to_text(decay_of(v)));  // the shortest form, not 17 digits
   }
 }
 

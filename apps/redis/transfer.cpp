@@ -20,8 +20,8 @@ using content = image_sink::content;
 
 // ---- sending
 
-// A filter that somebody reads piece by piece: its checksums take as long as all of it, so they are
-// kept.
+// A filter that a client is reading piece by piece. Its checksums are kept from one piece to the
+// next, because computing them reads the whole filter.
 struct reading {
   std::uint64_t id;
   std::uint64_t changes;
@@ -37,8 +37,8 @@ image_source unprepared(const value& v, content what) {
                                : image_source(v.filter(), image_source::when::later);
 }
 
-// What is kept of a filter as it is now, or null. Refuses when a client goes on with one that has
-// changed.
+// The source that was kept for this filter, or null. Refuses when the filter has changed since the
+// client began to read it.
 const image_source* kept_source(const value& v, content what, bool from_start) {
   const auto found = std::find_if(readings.begin(), readings.end(),
                                   [&](const reading& r) { return r.id == v.id && r.what == what; });
@@ -51,7 +51,7 @@ const image_source* kept_source(const value& v, content what, bool from_start) {
 
 using reply_function = void (*)(const call&, const image_source&, std::uint64_t iterator);
 
-// Adds up the checksums, keeps them and gives the first piece.
+// Computes the checksums, keeps them and replies with the first piece.
 class preparation final : public job {
  public:
   preparation(const value& v, content what, reply_function answer, std::uint64_t iterator)
@@ -135,7 +135,7 @@ std::span<const std::byte> bytes_of(std::string_view text) {
   return std::as_bytes(std::span<const char>(text.data(), text.size()));
 }
 
-// Gives replicas what clients gave us in pieces, all at once.
+// Sends replicas the whole filter that a client sent in pieces.
 void replicate_pieces(const call& c, const value& v, const image_source& source) {
   std::size_t most = dump_start_bytes;
   for (std::uint64_t offset = 0; offset < source.bytes(); most = dump_piece_bytes) {
@@ -147,7 +147,7 @@ void replicate_pieces(const call& c, const value& v, const image_source& source)
   }
 }
 
-// What a command makes of a filter that is complete.
+// What a command does with a filter that is complete.
 struct landing {
   const family& of;
   const char* event;
@@ -155,7 +155,7 @@ struct landing {
   const char* damaged = nullptr;  // said instead of what is wrong
 };
 
-// All pieces are there: they are checked and become the key's value.
+// Checks a complete stream and makes it the key's value.
 class arrival final : public job {
  public:
   arrival(image_sink sink, const landing& how) : sink_(std::move(sink)), how_(how) {}
@@ -190,10 +190,10 @@ class arrival final : public job {
   std::optional<image_sink> sink_;
   landing how_;
   std::unique_ptr<value> made_;
-  std::optional<image_source> source_;  // of what was made
+  std::optional<image_source> source_;  // the image of the new value
 };
 
-// Takes one piece. The work that is left when it was the last one.
+// Takes one piece. If it was the last one, returns the work that is left to do.
 std::unique_ptr<arrival> take_piece(const call& c, const place& at, bool first,
                                     const landing& how) {
   const long long now = api::Milliseconds();
@@ -219,7 +219,7 @@ std::unique_ptr<arrival> take_piece(const call& c, const place& at, bool first,
   }
 }
 
-// Whether the piece was the last one or not: the reply.
+// Takes one piece and replies, either at once or when the work on the last one is done.
 void take_and_reply(const call& c, const place& at, bool first, const landing& how) {
   auto work = take_piece(c, at, first, how);
   if (work == nullptr) {

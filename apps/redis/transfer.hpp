@@ -1,35 +1,35 @@
-// Filters in pieces, to and from clients: what the commands SCANDUMP, LOADCHUNK, EXPORT and IMPORT
-// of a family share.
+// Transfer of filters to and from clients in pieces: what the commands SCANDUMP, LOADCHUNK, EXPORT
+// and IMPORT of all families share.
 //
-// A filter that arrives is put together beside the keys. It becomes one when its last piece is
-// there and all checksums hold, and is told to replicas then, so nobody ever sees a part of one.
-// What is left unfinished is dropped after a minute in which nothing came, when somebody else
-// begins.
+// A filter that arrives is assembled outside the database. It becomes a key, here and on the
+// replicas, when its last piece is there and all checksums hold, so nobody ever sees part of a
+// filter. An unfinished one is dropped when another transfer begins and it has received nothing for
+// a minute.
 //
-// Iterators of SCANDUMP are opaque to clients: 1 comes with the start, 1 + n with the piece that
-// ends n bytes after it. Those of EXPORT and IMPORT are offsets in the file that `bloomery build`
-// writes.
+// Iterators of SCANDUMP are opaque to clients: 1 comes with the first piece, 1 + n with the piece
+// that ends n bytes after it. Those of EXPORT and IMPORT are offsets in the file that `bloomery
+// build` writes.
 #pragma once
 
 #include "command.hpp"
 
 namespace bloomery_redis {
 
-// What the families say when something is wrong.
+// The error replies of a family.
 struct dump_texts {
-  const char* bad_iterator;       // no number
-  const char* bad_load_iterator;  // likewise
-  const char* bad_start;          // the first piece is none
-  const char* no_start;           // a piece of something that was not begun, or not the next one
-  const char* too_long;           // more than the filter has
-  bool ends_with_null = false;    // what SCANDUMP gives after the last piece; else an empty one
+  const char* bad_iterator;       // the iterator is no number
+  const char* bad_load_iterator;  // the same for LOADCHUNK
+  const char* bad_start;          // the first piece is not the start of a filter
+  const char* no_start;           // a piece without a first one, or not the next one
+  const char* too_long;           // more bytes than the filter has
+  bool ends_with_null = false;    // after the last piece SCANDUMP replies null, not an empty piece
 };
 
 void scan_dump(const call& c, const family& of, const dump_texts& say);
 void load_chunk(const call& c, const family& of, const dump_texts& say);
 
 void export_image(const call& c, const family& of);
-// `adopt` sets the facts of a filter that comes from elsewhere, or refuses it.
+// `adopt` sets the facts of a filter that another program made, or refuses it.
 void import_image(const call& c, const family& of, void (*adopt)(value&));
 
 }  // namespace bloomery_redis

@@ -11,13 +11,13 @@ namespace bloomery_redis {
 
 namespace {
 
-// A large value is freed in a thread of the server's.
+// These are atomic because the server frees large values in another thread.
 std::atomic<std::uint64_t> values_now = 0;
 std::atomic<std::uint64_t> next_id = 1;
 
 constexpr std::size_t file_piece_bytes = std::size_t{1} << 20U;
 
-// The objects beside the array, by measurement.
+// The memory of the objects around the array, as measured.
 constexpr std::size_t object_bytes = 512;
 
 std::span<const char> chars_of(std::span<const std::byte> bytes) {
@@ -46,8 +46,7 @@ void save_value(api::io* to, void* v) {
   });
 }
 
-// The iterators are those of BF.SCANDUMP: 1 for the start, then 1 + where the piece ends, counted
-// from there.
+// The iterators are those of BF.SCANDUMP (transfer.hpp).
 void rewrite_value(api::io* to, api::string* key, void* v) {
   const image_source source(value_of(v).filter(), value_of(v).facts);
   for_each_piece(source, dump_piece_bytes, [&](std::uint64_t end, std::span<const char> piece) {
@@ -73,9 +72,6 @@ void* copy_value(const void* v) {
     return nullptr;
   }
 }
-
-// What freeing costs, in allocations; above 64 the server frees in another thread.
-std::size_t effort_of(const void* v) { return value_of(v).bytes() >> 16U; }
 
 }  // namespace
 
@@ -116,15 +112,9 @@ api::type_methods shared_methods() {
   m.digest = digest_value;
   m.free = [](void* v) { delete static_cast<value*>(v); };
   m.mem_usage = [](const void* v) { return value_of(v).bytes(); };
-  m.mem_usage2 = [](api::key_opt_ctx*, const void* v, std::size_t) { return value_of(v).bytes(); };
-  m.free_effort = [](api::string*, const void* v) { return effort_of(v); };
-  m.free_effort2 = [](api::key_opt_ctx*, const void* v) { return effort_of(v); };
-  m.unlink = [](api::string*, const void*) {};
-  m.unlink2 = [](api::key_opt_ctx*, const void*) {};
+  // The cost of freeing a value, in allocations. Above 64 the server does it in another thread.
+  m.free_effort = [](api::string*, const void* v) { return value_of(v).bytes() >> 16U; };
   m.copy = [](api::string*, api::string*, const void* v) { return copy_value(v); };
-  m.copy2 = [](api::key_opt_ctx*, const void* v) { return copy_value(v); };
-  // The array is one piece that nothing else shares: moving it would win nothing.
-  m.defrag = [](api::defrag_ctx*, api::string*, void**) { return 0; };
   return m;
 }
 

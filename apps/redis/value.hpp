@@ -1,4 +1,4 @@
-// What a key of ours holds, and the data types that the server knows it by: one for each family of
+// What a key of the module holds, and its data types in the server: one for each family of
 // commands, all with the same methods.
 #pragma once
 
@@ -31,14 +31,15 @@ struct value {
 
   [[nodiscard]] bloomery::any_filter& filter() noexcept { return *filter_; }
   [[nodiscard]] const bloomery::any_filter& filter() const noexcept { return *filter_; }
-  // All the memory behind the key.
+  // All the memory that the key occupies.
   [[nodiscard]] std::size_t bytes() const;
 
-  // The filter as it is now, for a thread that reads it. It stays so while somebody has this: who
-  // changes the value meanwhile, or deletes it, leaves that one alone.
+  // The filter as it is now, for a thread that reads it. It does not change while somebody holds
+  // this pointer: a command that changes or deletes the value meanwhile leaves the lent filter
+  // alone.
   [[nodiscard]] std::shared_ptr<const bloomery::any_filter> lend() const { return filter_; }
-  // Before every change: takes a copy if the filter is lent. opened_key calls it for keys that are
-  // opened to be written.
+  // Must be called before every change: copies the filter if it is lent. opened_key calls it for
+  // keys that are opened for writing.
   void own();
 
  private:
@@ -63,21 +64,21 @@ struct family {
   const char* load_command;  // takes a piece of a dump: `COMMAND key iterator bytes`
   std::span<const bloomery::filter_kind> kinds;
   api::type* type = nullptr;
-  // Sets in a filter what only its facts know. Throws bloomery::error(corrupt) when they contradict
-  // it.
+  // Sets those parameters of a filter that only its facts have. Throws bloomery::error(corrupt)
+  // when facts and filter contradict each other.
   void (*settle)(value& v) = nullptr;
 
   [[nodiscard]] bool has(bloomery::filter_kind kind) const;
 };
 
-// Values of all families that this server has now.
+// How many values of all families exist now, and how many were ever created.
 struct value_totals {
   std::uint64_t values = 0;
   std::uint64_t created = 0;
 };
 [[nodiscard]] value_totals totals() noexcept;
 
-// Of all filters that are made here.
+// The hash function of all filters that the module creates.
 [[nodiscard]] std::shared_ptr<const bloomery::any_hasher> default_hash();
 
 // Throws errc::corrupt unless a filter of this kind belongs to the family.
@@ -88,8 +89,8 @@ void* load_value(api::io* from, int encoding, const family& of);
 [[nodiscard]] api::type_methods shared_methods();
 }  // namespace detail
 
-// Makes the data type. Each family is an object that lives for ever, named at compile time, since
-// the server's callbacks take no argument of ours.
+// Creates the data type. A family is a template parameter because the server's callbacks have no
+// argument that could name it.
 template <family& Family>
 [[nodiscard]] bool create_type(api::ctx* c) {
   api::type_methods methods = detail::shared_methods();

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""What the module's commands cost a server: processor time for each command, against a module that does nothing and
-against commands of the server's own, all on one server in one run.
+"""What the module's commands cost a server: processor time for each command, against a module that
+does nothing and against commands of the server's own, all on one server in one run.
 
     cmake --build --preset release --target bloomery_module bloomery_noop_module
     bench/redis/bench.py [--module build/release/bloomery.so] [--rounds 5]
 
-redis-benchmark sends (-P 64); the time is that of the server's process. Rounds go through all commands in turn, so that what
-else the machine does falls on all of them. Prints medians, and the ratio to the command that does nothing.
+redis-benchmark sends the commands (-P 64); the time is that of the server's process. Each round
+goes through all commands, so that other load on the machine affects all of them. Prints medians
+and the ratio to the command that does nothing.
 """
 import argparse
 import os
@@ -32,7 +33,8 @@ COMMANDS = [
     ("bf.mexists", ["f", *MANY], "noop.many", 50_000),
     ("bf.madd", ["f", *MANY], "noop.madd", 50_000),
     ("bf.mexists", ["grown", *MANY], "noop.many", 50_000),
-    # redis-benchmark's numbers begin with zeros, which these do not take: always the same bit, so in the cache.
+    # redis-benchmark's random numbers begin with zeros, which these commands do not accept. So they
+    # ask for the same bit each time, which is in the cache.
     ("getbit", ["bits", "7654321"], "noop.one", 1_000_000),
     ("setbit", ["bits", "7654321", "1"], "noop.add", 1_000_000),
     ("sismember", ["set", "__rand_int__"], "noop.one", 1_000_000),
@@ -47,8 +49,9 @@ def cpu_seconds(pid):
 
 def run(server, name, args, calls):
     before = cpu_seconds(server.process.pid)
-    subprocess.run(["redis-benchmark", "-p", str(server.port), "-P", "64", "-c", "4", "-n", str(calls), "-r",
-                    str(ITEMS), "-q", name, *args], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(["redis-benchmark", "-p", str(server.port), "-P", "64", "-c", "4",
+                    "-n", str(calls), "-r", str(ITEMS), "-q", name, *args],
+                   check=True, stdout=subprocess.DEVNULL)
     return (cpu_seconds(server.process.pid) - before) / calls * 1e6
 
 
@@ -69,8 +72,10 @@ def main():
         for _ in range(options.rounds):
             for i, (name, args, _, calls) in enumerate(COMMANDS):
                 times.setdefault(i, []).append(run(server, name, args, calls))
-        floors = {name: statistics.median(times[i]) for i, (name, _, floor, _) in enumerate(COMMANDS) if floor is None}
-        print(f"{'command':34} {'us':>7} {'times no-op':>12}   filter {raw('BF.INFO', 'grown', 'FILTERS')} layers grown")
+        floors = {name: statistics.median(times[i])
+                  for i, (name, _, floor, _) in enumerate(COMMANDS) if floor is None}
+        layers = raw('BF.INFO', 'grown', 'FILTERS')
+        print(f"{'command':34} {'us':>7} {'times no-op':>12}   filter {layers} layers grown")
         for i, (name, args, floor, _) in enumerate(COMMANDS):
             median = statistics.median(times[i])
             label = f"{name} {args[0]}" + (f" x{len(args) - 1}" if len(args) > 3 else "")

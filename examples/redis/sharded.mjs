@@ -1,4 +1,5 @@
-// A filter that is spread over a Redis cluster, from Node: what docs/redis.md calls "Cluster". Needs two packages:
+// A filter that is spread over a Redis cluster, from Node: what docs/redis.md calls "Cluster". It
+// needs two packages:
 //
 //     npm install redis hash-wasm
 //     bloomery redis add --cluster 127.0.0.1:7000 seen urls.txt
@@ -19,15 +20,16 @@ export class Sharded {
     return self;
   }
 
-  // A client of a cluster wants to know the key and whether anything is written.
+  // A client of a cluster must be told the key, and whether the command only reads.
   send(key, reads, ...words) {
-    return this.client.slots ? this.client.sendCommand(key, reads, words) : this.client.sendCommand(words);
+    return this.client.slots
+      ? this.client.sendCommand(key, reads, words) : this.client.sendCommand(words);
   }
 
   // high64(XXH3(item) * shards)
   async key(item) {
-    const hash = BigInt('0x' + await xxhash3(item, Number(this.seed & 0xffffffffn), Number(this.seed >> 32n)));
-    return `${this.name}/${(hash * this.shards) >> 64n}`;
+    const hash = await xxhash3(item, Number(this.seed & 0xffffffffn), Number(this.seed >> 32n));
+    return `${this.name}/${(BigInt('0x' + hash) * this.shards) >> 64n}`;
   }
 
   async byShard(items) {

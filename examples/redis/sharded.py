@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""A filter that is spread over a Redis cluster, from Python: what docs/redis.md calls "Cluster" in twenty lines. Needs the
-Debian packages python3-redis and python3-xxhash.
+"""A filter that is spread over a Redis cluster, from Python: what docs/redis.md calls "Cluster" in
+twenty lines. It needs the Debian packages python3-redis and python3-xxhash.
 
     bloomery redis add --cluster 127.0.0.1:7000 seen urls.txt
     sharded.py 127.0.0.1:7000 seen https://example.org/ ...
@@ -14,7 +14,7 @@ import xxhash
 class Sharded:
     def __init__(self, client, name):
         self.client, self.name = client, name
-        # By its key, which is what a client of a cluster finds the node by.
+        # The command names the key because the client finds the node by it.
         reply = client.execute_command("BF.SHARD", f"{name}/0")
         layout = dict(zip(reply[::2], reply[1::2]))
         self.shards, self.seed = layout[b"shards"], int(layout[b"seed"])
@@ -32,13 +32,15 @@ class Sharded:
     def add(self, items):
         # Not BF.MADD, which would make a filter of another shape where a shard is missing.
         for key, places in self._by_shard(items):
-            self.client.execute_command("BF.INSERT", key, "NOCREATE", "ITEMS", *(items[p] for p in places))
+            self.client.execute_command("BF.INSERT", key, "NOCREATE", "ITEMS",
+                                        *(items[p] for p in places))
 
     def contains(self, items):
         answers = [False] * len(items)
         for key, places in self._by_shard(items):
-            for place, found in zip(places, self.client.execute_command("BF.MEXISTS", key, *(items[p] for p in places))):
-                answers[place] = bool(found)
+            found = self.client.execute_command("BF.MEXISTS", key, *(items[p] for p in places))
+            for place, answer in zip(places, found):
+                answers[place] = bool(answer)
         return answers
 
 

@@ -17,7 +17,7 @@ std::uint32_t from_big_endian(const unsigned char* bytes) {
          std::uint32_t{bytes[2]} << 8U | std::uint32_t{bytes[3]};
 }
 
-// One context for each thread: making one costs more than hashing a short key.
+// Each thread keeps one context, because making one costs more than hashing a short key.
 class digest_context {
  public:
   explicit digest_context(const EVP_MD* algorithm)

@@ -3,6 +3,7 @@
 #include <sodium.h>
 
 #include "bloomery/core/error.hpp"
+#include "core/integers.hpp"
 
 namespace bloomery {
 
@@ -30,7 +31,7 @@ siphash_hasher::key_type derive_key(const master_key& master, std::string_view r
                                     std::uint32_t number) {
   constexpr std::string_view purpose = "bloomery key";
   std::array<unsigned char, 4> in_order{};
-  for (unsigned i = 0; i < 4; ++i) in_order[i] = static_cast<unsigned char>(number >> (8 * i));
+  integers::write(in_order, 0, number);
   siphash_hasher::key_type key{};
   crypto_generichash_state state;
   crypto_generichash_init(&state, as_chars(master.data()), master.size(), key.size());

@@ -9,22 +9,18 @@
 #include <string_view>
 
 #include "bloomery/core/error.hpp"
+#include "core/integers.hpp"
 
 namespace bloomery {
 
 namespace {
 
-std::uint64_t from_little_endian(const unsigned char* bytes) {
-  std::uint64_t value = 0;
-  for (unsigned i = 0; i < 8; ++i) value |= std::uint64_t{bytes[i]} << (8 * i);
-  return value;
-}
-
 const unsigned char* as_chars(const std::byte* bytes) {
   return reinterpret_cast<const unsigned char*>(bytes);
 }
 
-// Ties the id to this use, so that it says nothing about ids of the same key elsewhere.
+// The text makes the id specific to this use, so that it reveals nothing about ids of the same key
+// elsewhere.
 std::uint64_t id_of(const siphash_hasher::key_type& key) {
   constexpr std::string_view purpose = "bloomery siphash id";
   std::array<unsigned char, purpose.size() + std::tuple_size_v<siphash_hasher::key_type>> input{};
@@ -33,7 +29,7 @@ std::uint64_t id_of(const siphash_hasher::key_type& key) {
   std::array<unsigned char, 32> hash{};
   crypto_generichash(hash.data(), hash.size(), input.data(), input.size(), nullptr, 0);
   sodium_memzero(input.data(), input.size());
-  return from_little_endian(hash.data());
+  return integers::read<std::uint64_t>(hash, 0);
 }
 
 }  // namespace
@@ -47,13 +43,13 @@ std::uint64_t siphash_hasher::bytes(const void* data, std::size_t size) const no
   std::array<unsigned char, crypto_shorthash_BYTES> out{};
   crypto_shorthash(out.data(), static_cast<const unsigned char*>(data), size,
                    as_chars(key_.data()));
-  return from_little_endian(out.data());
+  return integers::read<std::uint64_t>(out, 0);
 }
 
 siphash_hasher::key_type read_key_file(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw error(errc::io, path.string() + ": opening the key file failed");
-  // A little more than the longest valid content, so that too much shows.
+  // A little more than the longest valid content, so that a file that is too long is noticed.
   std::array<char, 64> text{};
   in.read(text.data(), text.size());
   std::string_view content(text.data(), static_cast<std::size_t>(in.gcount()));

@@ -6,6 +6,7 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/exchange/transport.hpp"
 #include "bloomery/hash/hash.hpp"
+#include "core/integers.hpp"
 
 namespace bloomery {
 
@@ -13,16 +14,6 @@ namespace {
 
 // The memory for a message grows in such steps while its bytes come.
 constexpr std::size_t growth_bytes = std::size_t{1} << 16U;
-
-void put_32(std::vector<std::byte>& out, std::uint64_t value) {
-  for (unsigned i = 0; i < 4; ++i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
-}
-
-std::uint32_t get_32(std::span<const std::byte> from) {
-  std::uint32_t value = 0;
-  for (unsigned i = 0; i < 4; ++i) value |= std::to_integer<std::uint32_t>(from[i]) << (8 * i);
-  return value;
-}
 
 std::uint32_t checksum(std::uint8_t type, std::span<const std::byte> payload) {
   const std::uint64_t seed = type + (static_cast<std::uint64_t>(payload.size()) << 8U);
@@ -38,9 +29,9 @@ void message_channel::send(std::uint8_t type, std::span<const std::byte> payload
   }
   outbox_.reserve(outbox_.size() + payload.size() + overhead_bytes);
   outbox_.push_back(static_cast<std::byte>(type));
-  put_32(outbox_, payload.size());
+  integers::append(outbox_, static_cast<std::uint32_t>(payload.size()));
   outbox_.insert(outbox_.end(), payload.begin(), payload.end());
-  put_32(outbox_, checksum(type, payload));
+  integers::append(outbox_, checksum(type, payload));
   ++messages_sent_;
   try {
     drop_sent(bytes_.write_some(std::span(outbox_).subspan(taken_)));
@@ -76,7 +67,7 @@ void message_channel::step(std::size_t limit) {
                                     : "the peer closed the connection in the middle of a message");
   }
   if (wanted_ != 0 || got_ < header_bytes) return;
-  const std::size_t length = get_32(std::span(inbox_).subspan(1));
+  const std::size_t length = integers::read<std::uint32_t>(inbox_, 1);
   if (length > limit) {
     throw error(errc::corrupt, "the peer announces a message of " + std::to_string(length) +
                                    " bytes where at most " + std::to_string(limit) +
@@ -88,7 +79,7 @@ void message_channel::step(std::size_t limit) {
 message message_channel::take() {
   message taken;
   taken.type = std::to_integer<std::uint8_t>(inbox_.front());
-  const std::uint32_t sum = get_32(std::span(inbox_).last(checksum_bytes));
+  const std::uint32_t sum = integers::read<std::uint32_t>(inbox_, inbox_.size() - checksum_bytes);
   inbox_.resize(inbox_.size() - checksum_bytes);
   inbox_.erase(inbox_.begin(), inbox_.begin() + header_bytes);
   if (checksum(taken.type, inbox_) != sum) {

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include "bloomery/core/error.hpp"
+#include "core/integers.hpp"
 #include "format/bit_code.hpp"
 
 namespace bloomery::reconcile_wire {
@@ -22,9 +23,6 @@ constexpr std::size_t most_shared = 255;
 }
 
 void put_8(bytes& out, std::uint64_t value) { out.push_back(static_cast<std::byte>(value)); }
-void put_fixed(bytes& out, std::uint64_t value, unsigned size) {
-  for (unsigned i = 0; i < size; ++i) put_8(out, value >> (8 * i));
-}
 
 // Numbers that are small and may be negative.
 std::uint64_t fold(std::int64_t value) {
@@ -51,11 +49,6 @@ auto parsed(const char* what, byte_view from, Read read) {
 std::uint64_t byte_of(bit_code::reader& in) {
   return std::to_integer<std::uint64_t>(in.take(1)[0]);
 }
-std::uint64_t fixed_32(bit_code::reader& in) {
-  std::uint64_t value = 0;
-  for (unsigned i = 0; i < 4; ++i) value |= byte_of(in) << (8 * i);
-  return value;
-}
 
 // How many items of a set are in symbol i, on average.
 std::int64_t expected_count(std::uint64_t items, std::uint64_t i) {
@@ -69,7 +62,7 @@ bytes write(const hello& h) {
   for (const char c : magic) put_8(out, static_cast<unsigned char>(c));
   put_8(out, version);
   put_8(out, static_cast<std::uint8_t>(h.wish));
-  put_fixed(out, h.nonce, 8);
+  integers::append(out, h.nonce);
   put_varint(out, h.size.keys);
   put_varint(out, h.size.key_bytes);
   for (const std::int64_t sum : h.sums) put_varint(out, fold(sum));
@@ -130,8 +123,8 @@ bytes write(const symbol_run& run) {
   put_varint(out, run.symbols.size());
   for (std::size_t i = 0; i < run.symbols.size(); ++i) {
     const riblt_symbol& s = run.symbols[i];
-    put_fixed(out, s.sum, 8);
-    put_fixed(out, s.check, 4);
+    integers::append(out, s.sum);
+    integers::append(out, s.check);
     put_varint(out, fold(s.count - expected_count(run.items, run.first + i)));
   }
   return out;
@@ -152,7 +145,7 @@ symbol_list read_symbols(byte_view from) {
     for (std::uint64_t i = 0; i < count; ++i) {
       riblt_symbol s;
       s.sum = in.fixed64();
-      s.check = static_cast<std::uint32_t>(fixed_32(in));
+      s.check = integers::read<std::uint32_t>(in.take(4), 0);
       const std::int64_t off = unfold(in.varint());
       s.count = expected_count(list.items, list.first + i);
       // No symbol holds more items than there are.
@@ -207,7 +200,7 @@ std::vector<std::uint64_t> read_places(byte_view from, std::uint64_t total) {
 bytes write(const set_check& c) {
   bytes out;
   put_varint(out, c.keys);
-  for (const std::uint64_t half : c.sum) put_fixed(out, half, 8);
+  for (const std::uint64_t half : c.sum) integers::append(out, half);
   return out;
 }
 

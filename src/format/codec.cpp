@@ -6,6 +6,7 @@
 #include "bit_code.hpp"
 #include "bloomery/core/error.hpp"
 #include "container.hpp"
+#include "core/integers.hpp"
 #include "header_fields.hpp"
 
 namespace bloomery {
@@ -25,7 +26,7 @@ std::uint64_t image_name(const image_header& header, std::span<const std::uint64
 void pack(const image_header& header, std::span<const std::uint64_t> words, const byte_sink& sink) {
   container_writer out(image_form::packed, sink);
   put_header(out.buffer(), header);
-  put_fixed64(out.buffer(), image_name(header, words));
+  integers::append(out.buffer(), image_name(header, words));
   for (std::size_t from = 0; from < words.size(); from += chunk_words) {
     bit_code::encode_words(words.subspan(from, std::min(chunk_words, words.size() - from)),
                            out.buffer());

@@ -8,17 +8,13 @@
 #include "bloomery/core/kinds.hpp"
 #include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/hash/hash.hpp"
+#include "core/integers.hpp"
 
 namespace bloomery {
 
 namespace {
 
 constexpr std::size_t start_bytes = magic.size() + 2 * sizeof(std::uint16_t);
-
-void put_short(std::vector<std::byte>& out, std::uint16_t value) {
-  out.push_back(static_cast<std::byte>(value));
-  out.push_back(static_cast<std::byte>(value >> 8U));
-}
 
 constexpr unsigned shard_shift = 16;  // of a shard's number, which stands above the kind
 
@@ -42,16 +38,12 @@ const char* name_of(image_form form) {
 std::vector<std::byte> start_of(image_form form) {
   std::vector<std::byte> start(magic.size());
   std::memcpy(start.data(), magic.data(), magic.size());
-  put_short(start, format_version);
-  put_short(start, static_cast<std::uint16_t>(form));
+  integers::append(start, format_version);
+  integers::append(start, static_cast<std::uint16_t>(form));
   return start;
 }
 
 }  // namespace
-
-void put_fixed64(std::vector<std::byte>& out, std::uint64_t value) {
-  for (unsigned i = 0; i < 8; ++i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
-}
 
 void put_header(std::vector<std::byte>& out, const image_header& h) {
   const header_fields f = fields_of(h);
@@ -64,7 +56,7 @@ void put_header(std::vector<std::byte>& out, const image_header& h) {
     bit_code::put_varint(out, f.cell_bits);
     bit_code::put_varint(out, f.variant);
   }
-  put_fixed64(out, f.target);
+  integers::append(out, f.target);
 }
 
 image_header take_header(bit_code::reader& in) {
@@ -120,7 +112,7 @@ void container_writer::flush() {
 
 void container_writer::finish() {
   flush();
-  put_fixed64(buffer_, XXH3_64bits_digest(&state_->xxh3));
+  integers::append(buffer_, std::uint64_t{XXH3_64bits_digest(&state_->xxh3)});
   (*sink_)(buffer_);
   buffer_.clear();
 }

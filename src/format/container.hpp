@@ -14,8 +14,6 @@
 
 namespace bloomery {
 
-void put_fixed64(std::vector<std::byte>& out, std::uint64_t value);
-
 // The fields of a header that cannot be derived from others.
 void put_header(std::vector<std::byte>& out, const image_header& h);
 image_header take_header(bit_code::reader& in);

@@ -6,6 +6,7 @@
 #include "bit_code.hpp"
 #include "bloomery/core/error.hpp"
 #include "container.hpp"
+#include "core/integers.hpp"
 #include "header_fields.hpp"
 
 namespace bloomery {
@@ -128,8 +129,8 @@ std::vector<std::byte> diff(const filter_version& from, const filter_version& to
   };
   const byte_sink sink(take);
   container_writer writer(image_form::delta, sink);
-  put_fixed64(writer.buffer(), image_name(from.header, from.words));
-  put_fixed64(writer.buffer(), image_name(to.header, to.words));
+  integers::append(writer.buffer(), image_name(from.header, from.words));
+  integers::append(writer.buffer(), image_name(to.header, to.words));
   writer.buffer().push_back(static_cast<std::byte>(kind));
   writer.buffer().insert(writer.buffer().end(), inside.begin(), inside.end());
   writer.finish();

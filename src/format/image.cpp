@@ -13,6 +13,7 @@
 #include "bloomery/core/kinds.hpp"
 #include "bloomery/core/parallel.hpp"
 #include "core/changing_errors.hpp"
+#include "core/integers.hpp"
 #include "header_fields.hpp"
 
 namespace bloomery {
@@ -47,22 +48,8 @@ constexpr std::size_t reserved = 128;
 constexpr std::size_t checksum = 248;
 }  // namespace at
 
-template <class Integer>
-Integer read(std::span<const std::byte> header, std::size_t offset) {
-  Integer value = 0;
-  for (std::size_t i = 0; i < sizeof(Integer); ++i) {
-    const auto byte = std::to_integer<std::uint64_t>(header[offset + i]);
-    value = static_cast<Integer>(value | static_cast<Integer>(byte << (8 * i)));
-  }
-  return value;
-}
-
-template <class Integer>
-void write(image_writer::header_bytes& header, std::size_t offset, Integer value) {
-  for (std::size_t i = 0; i < sizeof(Integer); ++i) {
-    header[offset + i] = static_cast<std::byte>(std::uint64_t{value} >> (8 * i));
-  }
-}
+using integers::read;
+using integers::write;
 
 std::uint64_t checksum(std::span<const std::byte> bytes) {
   return XXH3_64bits(bytes.data(), bytes.size());

@@ -8,7 +8,7 @@ namespace bloomery {
 
 namespace {
 
-constexpr std::size_t mapped_zeros = 10;  // then two bytes of ones
+constexpr std::size_t mapped_zeros = 10;  // two bytes of ones follow
 constexpr unsigned mapped_bits = 96;
 
 std::optional<unsigned> parse_number(std::string_view text, unsigned most) noexcept {
@@ -34,15 +34,15 @@ bool parse_v4(std::string_view text, std::uint8_t* out) noexcept {
   return true;
 }
 
-// Groups of an IPv6 address as they are read, and where "::" stands among them.
+// The groups of an IPv6 address while it is parsed, and the position of "::" among them.
 struct groups {
   std::array<std::uint8_t, 16> bytes{};
   std::size_t used = 0;
-  std::size_t gap = 17;  // none
+  std::size_t gap = 17;  // more than any position: there is no gap
 
   [[nodiscard]] bool has_gap() const noexcept { return gap <= 16; }
 
-  // A group of hexadecimal digits, or the four numbers that may stand at the end.
+  // Takes a group of hexadecimal digits, or an IPv4 address at the end.
   bool take(std::string_view text, bool last) noexcept {
     if (text.find('.') != std::string_view::npos) {
       if (!last || used > 12 || !parse_v4(text, bytes.data() + used)) return false;
@@ -103,7 +103,7 @@ void append_v4(std::string& out, const std::uint8_t* bytes) {
   }
 }
 
-// The first of the longest runs of zero groups that are two or more; empty when there is none.
+// The first of the longest runs of two or more zero groups; empty when there is none.
 struct zero_run {
   std::size_t begin = 0;
   std::size_t length = 0;
@@ -138,7 +138,7 @@ void append_v6(std::string& out, const std::array<std::uint8_t, 16>& bytes) {
   }
 }
 
-// The byte of the mask of a length that belongs to byte i of an address.
+// Byte i of the mask of a prefix length.
 constexpr std::uint8_t mask_byte(unsigned length, std::size_t i) noexcept {
   const auto before = static_cast<unsigned>(8 * i);
   if (length >= before + 8) return 0xff;
@@ -146,7 +146,7 @@ constexpr std::uint8_t mask_byte(unsigned length, std::size_t i) noexcept {
   return static_cast<std::uint8_t>(0xff00U >> (length - before));
 }
 
-// The length of the largest range that begins at the address.
+// The prefix length of the largest range that begins at the address.
 unsigned aligned_length(const ip_address& a) noexcept {
   unsigned length = a.bits();
   while (length > 0 && a.first_of(length - 1) == a) --length;

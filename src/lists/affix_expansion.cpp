@@ -1,4 +1,4 @@
-// NAME.dic: each stem with its flags, and what the affixes make of it.
+// Reads NAME.dic: each stem with its flags, and the forms that affixes make from it.
 #include <algorithm>
 #include <charconv>
 #include <unordered_set>
@@ -12,8 +12,8 @@ namespace bloomery {
 
 namespace {
 
-// Where the word ends and remarks on its morphology begin: a tab, or a blank and two letters and a
-// colon.
+// The line without remarks on morphology, which begin with a tab, or with a blank, two letters and
+// a colon.
 std::string_view without_remarks(std::string_view line) {
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '\t') return line.substr(0, i);
@@ -27,7 +27,7 @@ struct stem {
   std::string_view flags;
 };
 
-// A slash begins the flags, unless a backslash is before it or nothing is.
+// A slash begins the flags, unless a backslash stands before it or it is the first character.
 stem split_stem(std::string_view line) {
   line = without_remarks(line);
   while (line.ends_with(' ')) line.remove_suffix(1);
@@ -115,7 +115,7 @@ class affix_expansion {
     add_lone_prefixes(word, flags);
   }
 
-  // Prefixes that the stem or a suffix permits, before a form with suffixes.
+  // Adds the prefixes that the stem or a suffix permits to a form with suffixes.
   void add_prefixes(const std::u32string& form, const flag_set& flags, const affix& inner,
                     const affix& outer) {
     if (!outer.crosses) return;
@@ -127,7 +127,7 @@ class affix_expansion {
     if (&outer != &inner) for_each(rules_.prefixes_, outer.flags, add);
   }
 
-  // A prefix without a suffix, and suffixes that it permits.
+  // Adds prefixes without a suffix, and the suffixes that such a prefix permits.
   void add_lone_prefixes(const std::u32string& word, const flag_set& flags) {
     for_each(rules_.prefixes_, flags, [&](const affix& p) {
       if (stands_alone(p) && prefix_fits(p, word)) take(with_prefix(p, word));
@@ -219,7 +219,7 @@ class affix_expansion {
     for (const std::string& form : forms_) {
       if (forbidden_.contains(form)) continue;
       word_traits own = traits;
-      // With CHECKSHARPS the flag only says that the capital of a sharp s is SS.
+      // With CHECKSHARPS the flag only says that ß is written SS in capitals.
       if (rules_.sharps_ && form.find("ß") != std::string::npos) own.keep_case = false;
       each(form, own);
     }

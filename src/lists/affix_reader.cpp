@@ -1,4 +1,4 @@
-// NAME.aff, line by line.
+// Reads NAME.aff, line by line.
 #include <algorithm>
 #include <charconv>
 
@@ -17,7 +17,7 @@ bool read_number(std::string_view text, Number& out) {
   return wrong == std::errc{} && end == text.data() + text.size();
 }
 
-// Words of the file are quoted in messages, so they must be short.
+// Messages quote words of the file, which may be of any length.
 std::string quoted(std::string_view text) { return "'" + std::string(text.substr(0, 40)) + "'"; }
 
 }  // namespace
@@ -93,7 +93,7 @@ class affix_reader {
     return flags[0];
   }
 
-  // A flag by itself is never an alias.
+  // Parses flags without looking for aliases (AF): a flag by itself is never an alias.
   affix_rules::flag_set raw_flags(std::string_view text) const {
     affix_rules plain;
     plain.form_ = out_.form_;
@@ -167,7 +167,7 @@ class affix_reader {
         p.characters = all.substr(begin, end - begin);
         i = end;
       } else if (all[i] == U'.') {
-        p.negated = true;  // none of nothing: any
+        p.negated = true;  // not in the empty set: any character
       } else {
         p.characters = all[i];
       }
@@ -179,7 +179,7 @@ class affix_reader {
   affix_rules& out_;
   detail::numbered_lines lines_;
   std::vector<std::string_view> fields_;
-  std::uint32_t entries_left_ = 0;  // of the affix whose first line came last
+  std::uint32_t entries_left_ = 0;  // entries that must follow the last header of an affix
   flag open_ = 0;
   bool crosses_ = false;
   bool alias_seen_ = false;
@@ -198,7 +198,7 @@ std::string affix_rules::encoding_of(std::string_view aff) {
   return "ISO8859-1";
 }
 
-// Sorted. Throws std::invalid_argument, for the caller knows the line.
+// The flags, sorted. Throws std::invalid_argument, because only the caller knows the line.
 affix_rules::flag_set affix_rules::parse_flags(std::string_view text) const {
   flag_set flags;
   if (!aliases_.empty()) {

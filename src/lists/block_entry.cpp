@@ -9,7 +9,7 @@ namespace bloomery {
 namespace {
 
 constexpr std::string_view spaces = " \t\r\v\f";
-// Up to a position that may be npos.
+// The text up to a position that may be npos.
 constexpr std::string_view up_to(std::string_view text, std::size_t end) noexcept {
   return text.substr(0, std::min(end, text.size()));
 }
@@ -43,7 +43,7 @@ bool is_own_name(std::string_view name) noexcept {
   return name.starts_with("ip6-") || std::find(names.begin(), names.end(), name) != names.end();
 }
 
-// Where requests for a blocked host are sent.
+// Whether hosts files give this address to blocked hosts.
 bool leads_nowhere(const ip_address& a) noexcept {
   if (a.family == ip_family::v4) return a.bytes[0] == 127 || a == ip_address{};
   ip_address loopback{.family = ip_family::v6, .bytes = {}};
@@ -77,7 +77,7 @@ block_line parse_between(std::string_view first, std::string_view last) {
   return line;
 }
 
-// A line that begins with an address, if it does.
+// Parses a line that begins with an address; nothing when it does not.
 std::optional<block_line> parse_addresses(std::string_view text) {
   std::string_view rest = text;
   const std::string_view word = take_word(rest);
@@ -101,8 +101,8 @@ std::optional<block_line> parse_addresses(std::string_view text) {
   return only(range_entry(*range));
 }
 
-// Takes away options that say no more than that all is meant, as half of the rules of a list of bad
-// URLs do.
+// Removes options that restrict nothing ($all, $important), which half of the rules in lists of
+// malicious URLs have.
 std::string_view without_all(std::string_view text) noexcept {
   for (const std::string_view all : {"$all", "$important", "$all,important", "$important,all"}) {
     if (text.ends_with(all)) return text.substr(0, text.size() - all.size());
@@ -124,7 +124,7 @@ block_line parse_anchored(std::string_view text) {
       return only(range_entry({*address, address->bits()}));
     }
     auto entry = domain_entry(text, block_kind::domain);
-    // "||ads." begins names that nobody knows.
+    // "||ads." is the beginning of unknown names.
     return entry && !text.ends_with('.') ? only(std::move(entry)) : only(line_kind::pattern);
   }
   auto entry = url_entry("http://" + std::string(text), block_kind::wide_url);
@@ -142,8 +142,7 @@ block_line parse_url_start(std::string_view text) {
   return entry ? only(std::move(entry)) : only(line_kind::pattern);
 }
 
-// Selectors of elements stand after ##, #@#, #?# and the like. A comment has a space or another #
-// there.
+// CSS selectors follow ##, #@#, #?# and the like. In a comment a space or another # follows.
 bool is_hiding_rule(std::string_view text) noexcept {
   const std::size_t mark = text.find('#');
   if (mark == std::string_view::npos) return false;
@@ -173,7 +172,7 @@ block_line parse_name(std::string_view text) {
   if (below) name.remove_prefix(word.front() == '.' ? 1 : 2);
   auto entry = domain_entry(name, block_kind::domain);
   const bool dotted = below || name.find('.') < name.size() - 1;
-  // "_ads.js", "-banner.gif" and ".468x60." are parts of URLs.
+  // "_ads.js", "-banner.gif" and ".468x60." match parts of URLs.
   const auto odd = [](char c) { return c == '-' || c == '_'; };
   const bool whole_name =
       entry && !odd(name.front()) && !odd(name.back()) && !(below && name.back() == '.');
@@ -229,7 +228,7 @@ std::optional<block_entry> url_entry(std::string_view text, block_kind kind) {
   const auto u = url::parse(text);
   if (!u) return std::nullopt;
   if (kind == block_kind::wide_url) {
-    // Nothing is below an address, and all that is below a domain is the domain.
+    // An address has no names below it, and a URL without a path on a domain stands for the domain.
     if (ip_address::parse(u->host)) return url_entry(text, block_kind::url);
     if (u->path == "/" && u->query.empty() && u->port.empty()) {
       return domain_entry(u->host, block_kind::domain);

@@ -10,7 +10,7 @@ namespace bloomery {
 
 namespace {
 
-// Of the 256 bytes: which are parts of words, and what they make of them.
+// For each of the 256 bytes: whether it is part of a word, and what it says about the word.
 constexpr std::uint8_t word_byte = 1;
 constexpr std::uint8_t letter = 2;
 constexpr std::uint8_t hex = 4;
@@ -38,7 +38,7 @@ constexpr std::array<std::uint8_t, 256> byte_table() {
 constexpr std::array<std::uint8_t, 256> bytes = byte_table();
 constexpr std::uint8_t class_of(char c) noexcept { return bytes[static_cast<unsigned char>(c)]; }
 
-constexpr std::string_view loose = ".-_:";  // what may stand beside a word and is no part of it
+constexpr std::string_view loose = ".-_:";  // may stand beside a word without being part of it
 
 std::string_view strip(std::string_view word) noexcept {
   const std::size_t begin = word.find_first_not_of(loose);
@@ -74,8 +74,8 @@ bool take_v6(std::string_view word, std::vector<text_thing>& out) {
   return true;
 }
 
-// A word with colons: an IPv6 address, perhaps with a name before it as in mail
-// ("IPv6:2001:db8::1"), or parts.
+// Takes a word with colons: an IPv6 address, perhaps with a name before it as in mail
+// ("IPv6:2001:db8::1"), or several words.
 void take_word(std::string_view word, std::size_t colons, std::vector<text_thing>& out) {
   if (colons >= 2) {
     if (take_v6(word, out)) return;
@@ -92,8 +92,8 @@ constexpr bool is_punctuation(char c) noexcept {
   return std::string_view(".,;:!)]").find(c) != std::string_view::npos;
 }
 
-// What a sentence puts after a URL; a closing bracket is its own where it has opened one. The host
-// stays.
+// The URL without the punctuation of the sentence around it. A closing bracket is part of the URL
+// if an opening one is. The host is never shortened.
 std::string_view without_punctuation(std::string_view text, std::size_t host) noexcept {
   const auto surplus = [&](char close, char open) {
     return std::count(text.begin(), text.end(), close) - std::count(text.begin(), text.end(), open);
@@ -108,15 +108,14 @@ std::string_view without_punctuation(std::string_view text, std::size_t host) no
   return text;
 }
 
-// The URL whose scheme ends where "://" begins; returns where the text goes on, or `mark` when
-// there is none.
+// Takes the URL whose "://" is at `mark`. Returns the position after it, or `mark` when it is none.
 std::size_t take_url(std::string_view line, std::size_t word, std::size_t mark,
                      std::vector<text_thing>& out) {
   std::size_t begin = mark;
   const auto in_scheme = [](char c) { return (class_of(c) & (letter | hex)) != 0 || c == '-'; };
   while (begin > word && in_scheme(line[begin - 1])) --begin;
-  // The host decides, and is looked at first: it ends at the next '/', so a line full of "://"
-  // takes no longer.
+  // The host is checked first. It ends at the next '/', so a line full of "://" does not take
+  // quadratic time.
   std::size_t end = mark + 3;
   const auto ends_host = [&](char c) {
     return (class_of(c) & ends_url) != 0 || c == '/' || c == '?' || c == '#';

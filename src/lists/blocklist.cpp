@@ -10,10 +10,11 @@ namespace bloomery {
 
 namespace {
 
-// What occurs in a list, as numbers; frozen, since they are in the files.
+// The marks: numbers for what occurs in a list. They are frozen, since files contain them.
 //
-//     0    a length of IPv4 prefixes       162  a number of labels of domains      418  slashes in a path
-//     33   one of IPv6 prefixes            290  one of hosts of wide URLs          482  a host, URL, page, query
+//     from 0    lengths of IPv4 prefixes       from 162  numbers of labels of domains
+//     from 33   lengths of IPv6 prefixes       from 290  those of the hosts of wide URLs
+//     from 418  numbers of slashes in a path   from 482  a host, a URL, a page, a query
 constexpr std::size_t v4_length = 0;
 constexpr std::size_t v6_length = v4_length + 33;
 constexpr std::size_t domain_labels = v6_length + 129;
@@ -28,9 +29,9 @@ static_assert(numbers == 486);
 
 using census = std::bitset<numbers>;
 
-// Lists that are to be merged do not know what occurs in each other. This is enough for all lengths
-// of addresses, and for URLs of a dozen depths on hosts of as many numbers of labels; all that can
-// be would be 8,500.
+// The builder of a list that will be merged does not know what occurs in the others, so it sizes
+// the filter for this many strings in a lookup. That is enough for all prefix lengths, and for URLs
+// of a dozen depths on hosts of a dozen numbers of labels; the largest possible lookup has 8,500.
 constexpr std::size_t questions_with_room = 256;
 
 std::size_t count_between(const census& seen, std::size_t begin, std::size_t end) {
@@ -39,7 +40,7 @@ std::size_t count_between(const census& seen, std::size_t begin, std::size_t end
   return count;
 }
 
-// The most strings that an address, a domain or a URL can be asked as.
+// The largest number of strings that the lookup of an address, a domain or a URL asks for.
 std::size_t most_questions(const census& seen) {
   const std::size_t address = std::max(count_between(seen, v4_length, v6_length),
                                        count_between(seen, v6_length, domain_labels));
@@ -96,7 +97,7 @@ void derive_mark(std::string& out, std::size_t number) {
   out.assign({mark_tag, static_cast<char>(number & 0xffU), static_cast<char>(number >> 8U)});
 }
 
-// Calls take(number) for what the entry lets occur.
+// Calls take(number) for each mark of the entry.
 template <class Take>
 void for_each_mark(const block_entry& entry, Take take) {
   if (entry.kind == block_kind::range) {
@@ -115,8 +116,8 @@ void for_each_mark(const block_entry& entry, Take take) {
   take(path_depth + static_cast<std::size_t>(std::count(path.begin(), path.end(), '/')));
 }
 
-// The marks of a filter. A false one, of which there is hardly ever any, only means a question
-// more.
+// Reads the marks of a filter. A false positive, which is rare, only makes lookups ask for a few
+// strings more.
 census read_census(const any_filter& f) {
   census seen;
   std::string derived;
@@ -299,7 +300,7 @@ void block_batch::add_domain(std::string_view domain) {
 }
 
 void block_batch::add_url(std::string_view text) {
-  if (!list_->plan_->pages) {  // then the host is all that matters
+  if (!list_->plan_->pages) {  // only the host matters
     const std::size_t host = text.find("://");
     if (host != std::string_view::npos) {
       text = text.substr(0, host + 3 + host_end(text.substr(host + 3)));
@@ -355,7 +356,7 @@ void block_batch::ask_page(char tag, std::string_view host, std::string_view pat
   end_string();
 }
 
-// The narrowest first: with the query, without it, and then up to each '/'.
+// The most specific comes first: with the query, without it, and then up to each '/'.
 void block_batch::ask_beginnings(char tag, std::string_view host, const url& u) {
   const auto& seen = list_->plan_->seen;
   std::string_view path = page_path(u);

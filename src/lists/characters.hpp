@@ -1,5 +1,5 @@
-// Text as numbers of characters and back. Bytes that are no UTF-8 become characters above U+10FFFF,
-// one each, and come back as they were.
+// Converts UTF-8 to code points and back. Each byte that is not UTF-8 becomes a code point above
+// U+10FFFF, and is restored from it.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ namespace bloomery::detail {
 
 inline constexpr char32_t foreign_byte = 0x110000;
 
-// The character that begins at `text[at]`; moves on to the next.
+// The character that begins at text[at]; moves `at` to the next one.
 [[nodiscard]] inline char32_t next_character(std::string_view text, std::size_t& at) {
   const std::size_t bytes = code_point_bytes(text, at);
   const auto byte = [&](std::size_t i) {

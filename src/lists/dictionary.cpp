@@ -18,11 +18,12 @@ constexpr char letter = 4;
 constexpr char page = 5;
 constexpr char feature = 6;
 
-// What the most inquisitive of words is asked for as: in capitals, as it is, in small letters, with
-// one capital, as a word that keeps its case, and folded.
+// The largest number of strings that a lookup of one word asks for: as it is written, in small
+// letters, with one capital, as a word that keeps its case, and folded.
 constexpr double most_strings = 5;
 
-// A word of a hostile text, and an alphabet of thousands, must not make a question of any size.
+// Longer words and larger alphabets get no suggestions, so that a hostile text cannot make a lookup
+// of any size.
 constexpr std::size_t longest_to_mend = 64;
 constexpr std::size_t most_letters = 1024;
 constexpr char32_t end_of_unicode = 0x110000;
@@ -32,8 +33,9 @@ std::string marked(char mark, std::string_view text) {
   return out.append(text);
 }
 
-// The candidates of one word, with how unlikely each edit is. People exchange neighbours and double
-// letters or forget to, mostly beyond the first letter; another letter altogether is the rarest.
+// The candidates for one word, with a cost for each edit. Common mistakes are cheap: exchanged
+// neighbours, and letters that are doubled or should be, mostly after the first letter. A wrong
+// letter is the rarest and costs most.
 class edits {
  public:
   edits(std::u32string_view word, std::u32string_view letters) : word_(word), letters_(letters) {
@@ -53,7 +55,7 @@ class edits {
   }
   void insert_at(std::size_t i) {
     for (const char32_t c : letters_) {
-      // Beside its like it makes the same word on either side.
+      // Before or after an equal letter, an insertion gives the same word.
       if (i > 0 && word_[i - 1] == c) continue;
       keep(i, i, {&c, 1}, i, doubles(i, c) ? 1 : 2);
     }

@@ -44,7 +44,7 @@ class numbered_lines {
   std::uint64_t number_ = 0;
 };
 
-// What stands between blanks.
+// The parts of a line between blanks.
 [[nodiscard]] inline std::vector<std::string_view> fields_of(std::string_view line) {
   constexpr std::string_view blanks = " \t";
   std::vector<std::string_view> fields;

@@ -10,11 +10,12 @@ namespace bloomery {
 
 namespace {
 
-// Derived strings begin with a number: a position, or one of these, which no position is.
+// Derived strings begin with a number: a position, or one of these, which are larger than any
+// position.
 constexpr std::uint32_t whole = UINT32_MAX;
 constexpr std::uint32_t length_of_a_word = UINT32_MAX - 1;
-// More would let a hostile list make a question of any size. A longer word is compared as a whole
-// only.
+// Longer words are compared only as a whole, so that a hostile list cannot make a lookup of any
+// size.
 constexpr std::size_t longest_near_word = 1024;
 
 void derive(std::string& out, std::uint32_t number, std::string_view text) {
@@ -35,7 +36,8 @@ void derive_length(std::string& out, std::size_t length) {
   derive(out, length_of_a_word, std::to_string(length));
 }
 
-// What asking for a candidate of this length takes; the three lengths that its words may have, too.
+// The number of strings that a lookup of a candidate of this length asks for, with those for the
+// three lengths that a matching word may have.
 std::size_t most_strings(std::size_t length) { return 3 * length + 2 + 3; }
 
 bool is_password_rule(key_rule rule) {
@@ -84,7 +86,7 @@ void password_builder::add(std::string_view word) {
 
 any_filter password_builder::build() {
   if (options_.rule != key_rule::near_password) return keys_.build(options_.fpr);
-  // A candidate one longer than the longest word is the longest that is asked for in full.
+  // The longest candidate that is looked up in full is one character longer than the longest word.
   return keys_.build(rate_of_one(options_.fpr, most_strings(lengths_.size())));
 }
 

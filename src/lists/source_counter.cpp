@@ -11,7 +11,8 @@ namespace {
 constexpr count_min_guarantee guarantee{
     .epsilon = 1e-4, .delta = 0.01, .cell_bits = 32, .conservative = true};
 
-// More names than are wanted, since the order of two that are nearly alike is not sure.
+// More names are kept than are wanted, because the order of two with nearly equal counts is
+// uncertain.
 constexpr std::uint32_t names_for(std::uint32_t wanted) { return std::max(64U, 2 * wanted); }
 
 std::array<char, 17> name_of(const ip_address& a) {

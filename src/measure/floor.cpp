@@ -11,8 +11,9 @@ namespace bloomery {
 
 namespace {
 
-// The one whose best run of seven is the shortest. The runs take turns, so that what else the
-// machine does hits all alike; those whose best is a quarter behind drop out.
+// The pipeline whose best run of seven is the shortest. The pipelines take turns, so that other
+// load on the machine affects all of them; those whose best run is a quarter slower than the
+// fastest drop out.
 template <class Run>
 const floor_pipeline& fastest(Run run) {
   using clock = std::chrono::steady_clock;

@@ -9,6 +9,7 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/hash/probe.hpp"
+#include "core/integers.hpp"
 #include "format/container.hpp"
 #include "text_index_layout.hpp"
 
@@ -17,13 +18,13 @@ namespace bloomery {
 namespace {
 
 namespace at = index_layout::at;
-using index_layout::read;
+using integers::read;
 
 [[noreturn]] void throw_corrupt(const std::string& what) {
   throw error(errc::corrupt, "the text index is damaged: " + what);
 }
 
-// Takes parts from the front of the bytes, none of which may be longer than what is left.
+// Cuts parts from the front of the bytes, and throws when a part is longer than what is left.
 class cutter {
  public:
   explicit cutter(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -77,7 +78,7 @@ std::span<const std::uint64_t> as_words(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const std::uint64_t*>(bytes.data()), bytes.size() / 8};
 }
 
-// The AND of rows of one group, a bit for each document.
+// The AND of rows of one group, with a bit for each document.
 class row_sieve {
  public:
   explicit row_sieve(const text_index_view::group& g)
@@ -85,7 +86,7 @@ class row_sieve {
 
   void begin() { std::ranges::fill(bits_, ~std::uint64_t{0}); }
 
-  // False when no document is left.
+  // ANDs another row. Returns false when no document is left.
   bool keep(std::uint64_t row) {
     const std::uint64_t count = group_->documents;
     const std::uint64_t from = row * count;
@@ -121,14 +122,14 @@ class row_sieve {
   std::vector<std::uint64_t> bits_;
 };
 
-// The rows of a hash: the positions of a classic filter.
+// The rows of a hash are its positions in a classic filter.
 classic_probes rows_in(const text_index_view::group& g, std::uint32_t probes) {
   return classic_probes(shape{.kind = filter_kind::classic, .probes = probes, .bits = g.rows});
 }
 
 std::vector<std::uint64_t> columns_with_all(const text_index_view::group& g, std::uint32_t probes,
                                             std::span<const std::uint64_t> hashes) {
-  // In the order of the file, each once.
+  // The rows in the order of the file, without repetition.
   std::vector<std::uint64_t> rows;
   const classic_probes finder = rows_in(g, probes);
   for (const std::uint64_t hash : hashes) {
@@ -229,7 +230,7 @@ void text_index_view::read_groups(std::span<const std::byte> table,
     if (g.rows <= rows_before || g.rows > 64 * std::uint64_t{rest.size()} / g.documents) {
       throw_corrupt("the rows of its groups");
     }
-    // Rounding up stays inside: so many words hold that many bits.
+    // Rounding up stays inside the rest, which consists of whole words.
     const auto length = static_cast<std::size_t>((g.rows * g.documents + 63) / 64);
     g.bits = rest.first(length);
     rest = rest.subspan(length);
@@ -295,7 +296,7 @@ std::vector<std::uint32_t> text_index_view::find(std::span<const std::uint64_t> 
   std::ranges::sort(different);
   different.erase(std::unique(different.begin(), different.end()), different.end());
   const std::uint64_t needed = std::max<std::uint64_t>(1, terms_needed(share, different.size()));
-  // A bit for each document brings them into order.
+  // A bitmap of the documents sorts them.
   std::vector<std::uint64_t> marks(static_cast<std::size_t>((documents_ + 63) / 64));
   for (const group& g : groups_) {
     const std::vector<std::uint64_t> columns =

@@ -11,6 +11,7 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/hash/probe.hpp"
+#include "core/integers.hpp"
 #include "format/container.hpp"
 #include "text_index_layout.hpp"
 
@@ -22,7 +23,7 @@ namespace at = index_layout::at;
 
 // Documents of up to this many words share a group: 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ... Four
 // steps for each doubling leave a tenth of the space unused on average; eight would leave a
-// twentieth, for twice as many rows to read.
+// twentieth, but queries would read twice as many rows.
 std::uint64_t class_of(std::uint64_t words) {
   if (words <= 4) return 4;
   const auto width = static_cast<unsigned>(std::bit_width(words - 1));  // words is at most 2^width
@@ -30,7 +31,7 @@ std::uint64_t class_of(std::uint64_t words) {
   return (words + step - 1) / step * step;
 }
 
-// Rows of a table are read in the middle of a question: fewer of them are worth a little space.
+// A query reads one row for each probe, so fewer probes are worth a little space.
 std::uint32_t choose_probes(double fpr) {
   double least = sizing::bits_per_key(1, fpr);
   for (std::uint32_t k = 2; k <= max_probes; ++k)
@@ -58,8 +59,8 @@ text_index_options checked(text_index_options o) {
   return o;
 }
 
-// A square of bits turned over: bit j of word i becomes bit i of word j (Warren, Hacker's Delight,
-// 7-3).
+// Transposes a matrix of 64 x 64 bits: bit j of word i becomes bit i of word j (Warren, Hacker's
+// Delight, 7-3).
 void transpose(std::array<std::uint64_t, 64>& m) {
   std::uint64_t mask = 0x00000000ffffffffU;
   for (unsigned j = 32; j != 0; j >>= 1U, mask ^= mask << j) {
@@ -103,7 +104,7 @@ std::span<const std::uint64_t> distinct_hashes::all() {
 }
 
 void distinct_hashes::clear() {
-  // A table for a long document would make clearing it for short ones slow.
+  // The table shrinks after a long document, or clearing it for short ones would be slow.
   if (table_.size() > 64 && table_.size() > 8 * (used_ + 1)) {
     table_ = std::vector<std::uint64_t>(std::max<std::size_t>(64, table_.size() / 4));
   } else {
@@ -132,7 +133,7 @@ std::uint64_t text_index_builder::rows_for(std::uint64_t words) {
   auto rows = static_cast<std::uint64_t>(sizing::bits_per_key(options_.probes, options_.fpr) *
                                          static_cast<double>(most)) +
               1;
-  // Short filters need a little more than the formula for long ones says.
+  // Short filters need a little more than the asymptotic formula gives.
   while (sizing::classic_fpr_expected(most, rows, options_.probes) > options_.fpr) {
     rows += 1 + rows / 512;
   }
@@ -183,7 +184,7 @@ void text_index_builder::drop(std::uint32_t file) {
 
 // ---- writing ----------------------------------------------------------------------------------
 
-// Where everything will be.
+// The places of all parts in the file.
 struct text_index_builder::layout {
   struct group {
     std::uint64_t rows = 0;
@@ -273,9 +274,7 @@ class text_index_builder::writer {
   template <class Integer>
   void put(Integer value) {
     std::vector<std::byte>& out = out_.buffer();
-    for (std::size_t i = 0; i < sizeof value; ++i) {
-      out.push_back(static_cast<std::byte>(std::uint64_t{value} >> (8 * i)));
-    }
+    integers::append(out, value);
     constexpr std::size_t enough = std::size_t{1} << 20U;
     if (out.size() >= enough) out_.flush();
   }
@@ -331,7 +330,7 @@ class text_index_builder::writer {
   }
 
   void names() {
-    // In the order of their numbers, which is that of the files.
+    // The paths in the order of the numbers of their files.
     std::vector<std::string_view> paths;
     for (std::uint32_t i = 0; i < all_.old_files; ++i) paths.push_back(from_.old_->path(i));
     for (const new_file& f : from_.files_) {
@@ -345,7 +344,7 @@ class text_index_builder::writer {
     pad(end);
   }
 
-  // The low `count` bits of the value are the next of the table.
+  // Appends the low `count` bits of the value to the table.
   void put_bits(std::uint64_t value, std::uint64_t count) {
     open_ |= value << open_bits_;
     if (open_bits_ + count < 64) {
@@ -358,7 +357,7 @@ class text_index_builder::writer {
     open_bits_ = count - done;
   }
 
-  // Row after row: the old columns, then the new.
+  // Writes the table row by row: the columns of the old index, then the new ones.
   void table(const layout::group& g) {
     const std::uint64_t words = (g.rows + 63) / 64;  // of the filter of a document
     const std::uint64_t added = g.added.size();
@@ -379,7 +378,7 @@ class text_index_builder::writer {
     open_bits_ = 0;
   }
 
-  // The 64 rows of one word of the filters.
+  // Writes the 64 rows that one word of the filters holds.
   void rows(const layout::group& g, std::uint64_t word, std::span<const std::uint64_t> filters,
             std::uint64_t w, std::uint64_t stride) {
     const std::size_t added = g.added.size();

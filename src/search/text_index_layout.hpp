@@ -1,10 +1,9 @@
-// The bytes of a text index: the table of docs/format.md, for its reader and its writer.
+// The layout of a text index file, as docs/format.md describes it, for its reader and its writer.
 #pragma once
 
 #include <bit>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
 #include "bloomery/detail/core/arithmetic.hpp"
@@ -40,17 +39,8 @@ inline constexpr std::uint32_t longest_kmer = 1024;
 
 [[nodiscard]] constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
-template <class Integer>
-[[nodiscard]] Integer read(std::span<const std::byte> bytes, std::size_t offset) {
-  std::uint64_t value = 0;
-  for (std::size_t i = 0; i < sizeof(Integer); ++i) {
-    value |= std::to_integer<std::uint64_t>(bytes[offset + i]) << (8 * i);
-  }
-  return static_cast<Integer>(value);
-}
-
-// Bits `from` to `from` + `count` - 1 of an array of little-endian words, 1 to 64 of them; they
-// must be in it.
+// The bits `from` to `from` + `count` - 1 of an array of little-endian words. `count` is 1 to 64,
+// and all of the bits must be in the array.
 [[nodiscard]] inline std::uint64_t bits_at(std::span<const std::uint64_t> words, std::uint64_t from,
                                            std::uint64_t count) {
   const auto first = static_cast<std::size_t>(from / 64);

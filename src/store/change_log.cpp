@@ -12,8 +12,6 @@ namespace bloomery {
 
 using detail::bytes_of;
 using detail::checksum_of;
-using detail::get_integer;
-using detail::put_integer;
 
 namespace {
 
@@ -30,7 +28,7 @@ struct change_log::record {
   std::uint64_t hash = 0;
   std::uint64_t end = 0;  // where the next record begins
   bool erased = false;
-  std::string key;  // these two only if asked for
+  std::string key;  // key and value are read only on request
   std::string value;
 };
 
@@ -72,22 +70,22 @@ std::optional<change_log::record> change_log::read(std::uint64_t at, bool with_t
   if (file_.size() - at < header_bytes) return std::nullopt;
   std::string bytes(header_bytes, '\0');
   file_.read_at(at, std::as_writable_bytes(std::span(bytes)));
-  const auto key_bytes = get_integer<std::uint32_t>(bytes, 24);
-  const auto value_bytes = get_integer<std::uint32_t>(bytes, 28);
+  const auto key_bytes = integers::read<std::uint32_t>(bytes, 24);
+  const auto value_bytes = integers::read<std::uint32_t>(bytes, 28);
   record r;
-  r.previous = get_integer<std::uint64_t>(bytes, 8);
-  r.hash = get_integer<std::uint64_t>(bytes, 16);
+  r.previous = integers::read<std::uint64_t>(bytes, 8);
+  r.hash = integers::read<std::uint64_t>(bytes, 16);
   r.erased = value_bytes == erased_mark;
   const std::uint64_t text_bytes = std::uint64_t{key_bytes} + (r.erased ? 0 : value_bytes);
   r.end = at + header_bytes + text_bytes;
   if (!with_text) return r;
   if (text_bytes > file_.size() - at - header_bytes) return std::nullopt;
-  const std::uint64_t expected = get_integer<std::uint64_t>(bytes, 0);
+  const std::uint64_t expected = integers::read<std::uint64_t>(bytes, 0);
   bytes.resize(header_bytes + text_bytes);
   file_.read_at(at + header_bytes, std::as_writable_bytes(std::span(bytes).subspan(header_bytes)));
   if (checksum_of(std::string_view(bytes).substr(8)) != expected || r.previous > at) {
-    // A crash can tear the last record only. A file system may also have made room and not filled
-    // it.
+    // A crash can damage only the last record. A file system may also have extended the file with
+    // zeros.
     if (r.end == file_.size() || only_zeros_from(at)) return std::nullopt;
     throw_damaged();
   }
@@ -96,7 +94,7 @@ std::optional<change_log::record> change_log::read(std::uint64_t at, bool with_t
   return r;
 }
 
-// The log was checked when it was opened; what is not whole now was changed by somebody else.
+// The log was checked when it was opened, so a damaged record was changed by another program.
 change_log::record change_log::read_whole(std::uint64_t at, bool with_text) const {
   std::optional<record> r = read(at, with_text);
   if (!r) throw_damaged();
@@ -109,7 +107,7 @@ std::uint64_t& change_log::head_of(std::uint64_t hash) {
 
 void change_log::make_room() {
   if (records_ < records_per_head * heads_.size()) return;
-  // Both halves begin with the old chain, which has the records of both.
+  // Both halves start with the heads of the old chains, which have the records of both.
   const std::size_t old = heads_.size();
   heads_.resize(2 * old);
   std::copy_n(heads_.begin(), old, heads_.begin() + static_cast<std::ptrdiff_t>(old));
@@ -127,13 +125,13 @@ void change_log::append(std::uint64_t hash, std::string_view key,
   }
   make_room();
   std::string bytes;
-  put_integer(bytes, head_of(hash));
-  put_integer(bytes, hash);
-  put_integer(bytes, static_cast<std::uint32_t>(key.size()));
-  put_integer(bytes, value ? static_cast<std::uint32_t>(value->size()) : erased_mark);
+  integers::append(bytes, head_of(hash));
+  integers::append(bytes, hash);
+  integers::append(bytes, static_cast<std::uint32_t>(key.size()));
+  integers::append(bytes, value ? static_cast<std::uint32_t>(value->size()) : erased_mark);
   bytes.append(key).append(value.value_or(std::string_view()));
   std::string whole;
-  put_integer(whole, checksum_of(bytes));
+  integers::append(whole, checksum_of(bytes));
   whole.append(bytes);
   const std::uint64_t at = file_.size();
   file_.append(bytes_of(whole));

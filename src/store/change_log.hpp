@@ -1,15 +1,15 @@
-// The log of a differential store: changed records in the order of their changes, linked on disk.
+// The log of a differential store: the changes in their order, chained on disk.
 //
 //     +----------------+----------------+----------------+
-//     | record         | record         | record         | ...      heads: the last record of each chain, in memory
-//     +----------------+----------------+----------------+
+//     | record         | record         | record         | ...    memory: the head of each chain,
+//     +----------------+----------------+----------------+        which is its last record
 //          ^---previous-----' ^-----------------'
 //
 // A record is a checksum of what follows (u64), the end of the record before it in its chain (u64,
-// 0 for none), the hash of its key (u64), the bytes of key and value (u32 each; 2^32 - 1 for the
-// second means that the key was erased), key and value. Integers are little-endian. There is a
-// chain for about every eight records: a byte of memory for each, where an index of the keys would
-// take twenty times that.
+// 0 for none), the hash of its key (u64), the lengths of key and value in bytes (u32 each; 2^32 - 1
+// for the second means that the key was erased), key and value. Integers are little-endian. There
+// is a chain for about every eight records, which takes one byte of memory for each record; an
+// index of the keys would take twenty times that.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +37,9 @@ class change_log {
   };
 
   void append(std::uint64_t hash, std::string_view key, std::optional<std::string_view> value);
-  // The last change of the key.
+  // The latest change of the key.
   [[nodiscard]] std::optional<change> find(std::uint64_t hash, std::string_view key) const;
-  // All of them, oldest first.
+  // Visits all changes, the oldest first.
   void for_each(const std::function<void(std::string_view key, const change& c)>& visit) const;
   void sync() { file_.sync(); }
   [[nodiscard]] std::uint64_t records() const noexcept { return records_; }
@@ -47,7 +47,7 @@ class change_log {
  private:
   struct record;
 
-  // The record that begins there, or nothing when it is not whole.
+  // The record that begins at this offset, or nothing when it is incomplete.
   [[nodiscard]] std::optional<record> read(std::uint64_t at, bool with_text) const;
   [[nodiscard]] record read_whole(std::uint64_t at, bool with_text) const;
   [[nodiscard]] bool only_zeros_from(std::uint64_t at) const;
@@ -58,7 +58,7 @@ class change_log {
 
   std::filesystem::path path_;
   log_file file_;
-  std::vector<std::uint64_t> heads_;  // where the last record of each chain begins, plus 1
+  std::vector<std::uint64_t> heads_;  // offset of the last record of each chain, plus 1
   std::uint64_t records_ = 0;
 };
 

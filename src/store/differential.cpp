@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::uint64_t first_changes = 50'000;  // the filter's first layer, 110 kB at 1 %
 
-// N of "base.N", where it is one.
+// N of a file name such as "base.N", or nothing.
 std::optional<std::uint64_t> number_in(const fs::path& path, std::string_view stem) {
   const std::string name = path.filename().string();
   if (!name.starts_with(stem)) return std::nullopt;
@@ -55,8 +55,8 @@ struct differential_store::state {
     open(newest());
   }
 
-  // The last base that was finished; 0 when there is none, and then only the first log may be
-  // there.
+  // The number of the newest base; 0 when there is none, in which case there can be only the first
+  // log.
   [[nodiscard]] std::uint64_t newest() const {
     std::uint64_t base_number = 0;
     std::uint64_t log_number = 0;
@@ -90,7 +90,7 @@ struct differential_store::state {
     remove_others();
   }
 
-  // What a merge that was interrupted, or has just ended, leaves behind.
+  // Removes files of other numbers, which a merge leaves behind when it ends or is interrupted.
   void remove_others() const {
     for (const fs::directory_entry& e : fs::directory_iterator(directory)) {
       const auto in_base = number_in(e.path(), base_stem);

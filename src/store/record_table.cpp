@@ -11,8 +11,6 @@ namespace bloomery {
 
 using detail::bytes_of;
 using detail::checksum_of;
-using detail::get_integer;
-using detail::put_integer;
 
 namespace {
 
@@ -41,8 +39,8 @@ void record_table_writer::add(std::string_view key, std::string_view value) {
     throw error(errc::bad_argument, "a key or value is longer than 1 GiB");
   }
   if (group_.empty()) first_key_ = key;
-  put_integer(group_, static_cast<std::uint32_t>(key.size()));
-  put_integer(group_, static_cast<std::uint32_t>(value.size()));
+  integers::append(group_, static_cast<std::uint32_t>(key.size()));
+  integers::append(group_, static_cast<std::uint32_t>(value.size()));
   group_.append(key).append(value);
   last_key_ = key;
   ++records_;
@@ -64,7 +62,7 @@ void record_table_writer::commit() {
   for (const entry& e : index_) {
     for (const std::uint64_t word :
          {e.offset, e.checksum, key_at, std::uint64_t{e.first_key.size()}}) {
-      put_integer(index, word);
+      integers::append(index, word);
     }
     key_at += e.first_key.size();
   }
@@ -73,9 +71,9 @@ void record_table_writer::commit() {
   std::string footer;
   for (const std::uint64_t word :
        {std::uint64_t{index_.size()}, records_, offset_, checksum_of(index)}) {
-    put_integer(footer, word);
+    integers::append(footer, word);
   }
-  put_integer(footer, checksum_of(footer));
+  integers::append(footer, checksum_of(footer));
   footer.append(magic);
   file_.append(bytes_of(footer));
   file_.commit();
@@ -92,14 +90,14 @@ void record_table::throw_damaged() const {
   throw error(errc::corrupt, path_.string() + ": the base is damaged");
 }
 
-// Nothing in the file is believed before its checksum was right; then the numbers are still
-// checked, since a checksum does not stop somebody who wants to harm.
+// Checksums are verified first. The numbers are still checked after that, since an attacker can
+// compute checksums, too.
 void record_table::read_index(std::string_view all) {
   if (all.size() < magic.size() + footer_bytes || !all.starts_with(magic) || !all.ends_with(magic))
     throw_damaged();
   const std::size_t footer_at = all.size() - footer_bytes;
   const auto footer = [&](std::size_t i) {
-    return get_integer<std::uint64_t>(all, footer_at + 8 * i);
+    return integers::read<std::uint64_t>(all, footer_at + 8 * i);
   };
   if (checksum_of(all.substr(footer_at, std::size_t{4} * 8)) != footer(4)) throw_damaged();
   const std::uint64_t groups = footer(0);
@@ -115,7 +113,7 @@ void record_table::read_index(std::string_view all) {
   std::uint64_t end = index_at;
   for (std::uint64_t g = groups; g-- > 0;) {
     const auto word = [&](std::size_t i) {
-      return get_integer<std::uint64_t>(index, (g * entry_words + i) * 8);
+      return integers::read<std::uint64_t>(index, (g * entry_words + i) * 8);
     };
     const std::uint64_t offset = word(0);
     const std::uint64_t key_at = word(2);
@@ -140,8 +138,8 @@ void record_table::take(std::string_view& text, std::string_view& key,
                         std::string_view& value) const {
   constexpr std::size_t sizes = 8;
   if (text.size() < sizes) throw_damaged();
-  const std::size_t key_bytes = get_integer<std::uint32_t>(text, 0);
-  const std::size_t value_bytes = get_integer<std::uint32_t>(text, 4);
+  const std::size_t key_bytes = integers::read<std::uint32_t>(text, 0);
+  const std::size_t value_bytes = integers::read<std::uint32_t>(text, 4);
   if (key_bytes > text.size() - sizes || value_bytes > text.size() - sizes - key_bytes) {
     throw_damaged();
   }

@@ -30,10 +30,10 @@ class record_table_writer {
  public:
   explicit record_table_writer(const std::filesystem::path& path);
 
-  // Keys ascend; throws errc::bad_argument when they do not, or when a key or value has more than 1
-  // GiB.
+  // Keys must ascend. Throws errc::bad_argument when they do not, or when a key or value has more
+  // than 1 GiB.
   void add(std::string_view key, std::string_view value);
-  // The table has its name when this returns.
+  // Gives the complete file its name.
   void commit();
 
  private:
@@ -60,7 +60,7 @@ class record_table {
 
   [[nodiscard]] std::uint64_t records() const noexcept { return records_; }
   [[nodiscard]] std::optional<std::string_view> find(std::string_view key) const;
-  // All records, in the order of their keys.
+  // Visits all records, in the order of their keys.
   void for_each(
       const std::function<void(std::string_view key, std::string_view value)>& visit) const;
 
@@ -73,7 +73,7 @@ class record_table {
   [[noreturn]] void throw_damaged() const;
   void read_index(std::string_view all);
   [[nodiscard]] std::string_view checked(const group& g) const;
-  // Takes the first record from the text.
+  // Cuts the first record from the text.
   void take(std::string_view& text, std::string_view& key, std::string_view& value) const;
 
   std::filesystem::path path_;

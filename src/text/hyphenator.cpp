@@ -17,7 +17,7 @@ struct pattern {
   std::vector<std::uint8_t> digits = {0};
 };
 
-// "hy3ph" is h y p h with 3 before its third letter.
+// "hy3ph" is the letters hyph with 3 before the third one.
 pattern parse_pattern(std::string_view text) {
   pattern p;
   for (const char32_t c : detail::to_characters(text)) {
@@ -31,7 +31,7 @@ pattern parse_pattern(std::string_view text) {
   return p;
 }
 
-// The number of a line "LEFTHYPHENMIN 2".
+// The number in a line such as "LEFTHYPHENMIN 2".
 std::size_t option_number(const detail::numbered_lines& lines, std::string_view text) {
   std::size_t number = 0;
   const auto [end, wrong] = std::from_chars(text.data(), text.data() + text.size(), number);

@@ -16,7 +16,7 @@ namespace bloomery {
 
 namespace {
 
-// Its functions count in 32 bits.
+// ICU's functions have lengths of 32 bits.
 constexpr std::size_t most_bytes = std::size_t{1} << 29U;
 
 std::int32_t length_of(std::size_t size) {
@@ -29,7 +29,7 @@ std::int32_t length_of(std::size_t size) {
 
 template <class Map>
 std::u16string changed(const std::u16string& text, Map map) {
-  // Nothing becomes more than three times as long (Unicode's SpecialCasing).
+  // No text becomes more than three times as long (Unicode's SpecialCasing).
   std::u16string out(3 * text.size() + 1, u'\0');
   UErrorCode code = U_ZERO_ERROR;
   const std::int32_t size =
@@ -51,7 +51,7 @@ std::u16string upper16(const std::u16string& text) {
                     UErrorCode& code) { return u_strToUpper(to, room, from, size, "", &code); });
 }
 
-// NFC.
+// The text in NFC.
 std::u16string composed(const std::u16string& text) {
   UErrorCode code = U_ZERO_ERROR;
   const UNormalizer2* nfc = unorm2_getNFCInstance(&code);

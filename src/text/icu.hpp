@@ -1,5 +1,5 @@
-// The few functions of ICU that are used, with strings and exceptions. Its C interface: the other
-// is not stable between versions.
+// The functions of ICU that the library uses, with strings and exceptions. They call ICU's C
+// interface, because that for C++ is not stable between versions.
 #pragma once
 
 #include <unicode/utypes.h>
@@ -19,24 +19,25 @@ void check(UErrorCode code);
 
 [[nodiscard]] std::string lower(std::string_view text);
 [[nodiscard]] std::string upper(std::string_view text);
-// The first character a capital, the others small.
+// The text with its first character as a capital and the others small.
 [[nodiscard]] std::string title(std::string_view text);
-// The first character small, the others as they are.
+// The text with its first character small and the others unchanged.
 [[nodiscard]] std::string small_first(std::string_view text);
 
 [[nodiscard]] inline bool is_ascii(std::string_view text) {
   return std::all_of(text.begin(), text.end(), [](char c) { return (c & '\x80') == 0; });
 }
 
-// NFC, with typographic apostrophes and hyphens as on a typewriter, and without soft hyphens.
+// The text in NFC, with ASCII apostrophes and hyphens for typographic ones, and without soft
+// hyphens.
 [[nodiscard]] std::string normal(std::string_view text);
 
-// Case-folded, then NFC: words that differ only in case, or in how their characters are put
-// together, are the same.
+// The text case-folded, then in NFC: words that differ only in case, or in how their characters are
+// composed, become equal.
 [[nodiscard]] std::string folded(std::string_view text);
 
-// small: no capital. titled: the first letter only. capitals: all, and two at least. mixed_titled,
-// mixed: anything else.
+// Which letters of a word are capitals. small: none. titled: the first only. capitals: all, and at
+// least two. mixed_titled, mixed: others, with or without the first.
 enum class capital_form : std::uint8_t { small, titled, capitals, mixed_titled, mixed };
 [[nodiscard]] capital_form capital_form_of(std::string_view text);
 

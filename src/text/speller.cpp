@@ -11,10 +11,10 @@ namespace bloomery {
 
 namespace {
 
-// No dictionary has longer ones; asking for them would only copy them.
+// Longer words are in no dictionary, and are not looked up.
 constexpr std::size_t longest_word = 1024;
 
-// Whether capitals of the word lead back to it by the rules of `knows`.
+// Whether a lookup of the word in capitals finds it by the rules of `knows`.
 bool found_by_capitals(const std::string& word, const std::string& capitals) {
   return word == capitals || word == icu::lower(capitals) || word == icu::title(capitals);
 }
@@ -76,7 +76,7 @@ struct speller::state {
     return written.size() <= longest_word && knows(icu::normal(written));
   }
 
-  // An abbreviation may be in the dictionary with its dot.
+  // The dictionary may have an abbreviation with its dot.
   bool knows_at(std::string_view written, const char* end_of_text) const {
     if (knows_written(written)) return true;
     const bool dot =
@@ -84,7 +84,7 @@ struct speller::state {
     return dot && knows_written({written.data(), written.size() + 1});
   }
 
-  // The parts of a word that are unknown, into `unknown`; nothing when it is known as a whole.
+  // Writes the unknown parts of a word to `unknown`: none if the whole word is known.
   void check_word(std::string_view written, const char* end_of_text) {
     const bool number = has_digit(written);
     if (!number && knows_at(written, end_of_text)) return;
@@ -94,7 +94,7 @@ struct speller::state {
     });
   }
 
-  // Words with hyphens between them.
+  // Checks words with hyphens between them.
   void check_run(const word_run& run, const char* end_of_text, const receiver& each) {
     unknown.clear();
     for (const std::string_view word : run.words) check_word(word, end_of_text);
@@ -131,7 +131,7 @@ std::vector<std::string> speller::suggest(std::string_view unknown, std::size_t 
   const std::string word = icu::normal(unknown);
   const icu::capital_form form = icu::capital_form_of(word);
   std::vector<suggestion> all;
-  // A name without its capital.
+  // The word may be a name without its capital.
   if (const std::string name = icu::title(word); state_->words.contains(name))
     all.push_back({name});
   for (suggestion& s : state_->words.near(word)) all.push_back(std::move(s));

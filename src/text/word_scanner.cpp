@@ -14,8 +14,8 @@ namespace bloomery {
 
 namespace {
 
-// What an ASCII byte is in a word: the small letter, the digit, or 0 for what separates. Bytes
-// above are 0 too.
+// For each ASCII byte: the small letter or the digit, or 0 if it separates words. Bytes above ASCII
+// are 0, too.
 constexpr std::array<char, 256> in_word = [] {
   std::array<char, 256> table{};
   for (char c = '0'; c <= '9'; ++c) table[static_cast<unsigned char>(c)] = c;
@@ -30,7 +30,7 @@ bool is_mark(UChar32 c) {
   return (U_GET_GC_MASK(c) & (U_GC_MN_MASK | U_GC_MC_MASK | U_GC_ME_MASK)) != 0;
 }
 
-// How many bytes at the end of the text may be the beginning of a character.
+// The number of bytes at the end of the text that may be the beginning of a character.
 std::size_t unfinished(std::string_view text) {
   const std::size_t most = std::min<std::size_t>(3, text.size());
   for (std::size_t i = 1; i <= most; ++i) {

@@ -21,7 +21,7 @@ bool is_hyphen(std::string_view segment) {
   return segment == "-" || segment == "\u2010" || segment == "\u2011";
 }
 
-// The length of a piece that ends after a blank, or between characters where there is none.
+// The length of a piece that ends after a blank, or between two characters if there is no blank.
 std::size_t piece_of(std::string_view text) {
   if (text.size() <= piece_bytes) return text.size();
   const std::size_t blank = text.substr(0, piece_bytes).find_last_of(blanks);
@@ -33,8 +33,8 @@ std::size_t piece_of(std::string_view text) {
 
 bool is_blank(char c) { return blanks.find(c) != std::string_view::npos; }
 
-// Whether a path of files begins at the slash: first in a run, perhaps in quotes, or as the value
-// of something.
+// Whether a file path begins at the slash: as the first character of a run, perhaps in quotes, or
+// after a '='.
 bool begins_path(std::string_view piece, std::size_t slash) {
   if (slash > 0 && piece[slash - 1] == '=') return true;
   const bool opened =
@@ -43,8 +43,8 @@ bool begins_path(std::string_view piece, std::size_t slash) {
   return begin == 0 || is_blank(piece[begin - 1]);
 }
 
-// Where the next sign of an address is: "://", "www.", a @ between two things, or the start of a
-// path.
+// The position of the next sign of an address: "://", "www.", a @ between two characters, or the
+// start of a path.
 std::size_t next_sign(std::string_view piece, std::size_t from) {
   for (std::size_t at = piece.find_first_of(":@w/", from); at != std::string_view::npos;
        at = piece.find_first_of(":@w/", at + 1)) {
@@ -160,7 +160,7 @@ void for_each_part(std::string_view word, const std::function<void(std::string_v
   for (std::size_t at = 0; at < word.size(); at = end) {
     end = at + detail::code_point_bytes(word, at);
     const std::string_view character = word.substr(at, end - at);
-    // Some versions of ICU take the last one for a letter.
+    // Some versions of ICU treat @ as a letter.
     if (std::string_view("_.:@").find(character) == std::string_view::npos) continue;
     end = at;
     finish();

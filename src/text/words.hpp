@@ -8,7 +8,7 @@
 
 namespace bloomery {
 
-// Words that only hyphens separate: "jack-in-the-box".
+// Words that are separated by hyphens only: "jack-in-the-box".
 struct word_run {
   std::vector<std::string_view> words;
 
@@ -25,8 +25,8 @@ class word_finder {
   word_finder& operator=(const word_finder&) = delete;
   ~word_finder();
 
-  // Words without addresses of pages and mailboxes and paths of files. A run of more than a
-  // mebibyte without a blank is cut anywhere.
+  // Finds the words, but not those in addresses of pages and mailboxes and in paths of files. A run
+  // of more than a mebibyte without a blank is cut anywhere.
   void find(std::string_view text, const std::function<void(const word_run&)>& each);
 
  private:
@@ -35,13 +35,13 @@ class word_finder {
 
   struct iterator;
   std::unique_ptr<iterator> iterator_;
-  std::vector<std::string_view> addresses_;  // in the piece, in order
+  std::vector<std::string_view> addresses_;  // addresses in the piece, in order
 };
 
 [[nodiscard]] bool has_digit(std::string_view word);
 
-// What is between the dots, underscores and the like that hold a word together, without apostrophes
-// at its ends.
+// Calls `each` with the parts of a word between dots, underscores and the like, without apostrophes
+// at their ends.
 void for_each_part(std::string_view word, const std::function<void(std::string_view)>& each);
 
 }  // namespace bloomery

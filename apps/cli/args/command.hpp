@@ -1,6 +1,6 @@
-// Verbs and their options as the verbs' sources see them: the part of CLI11 that they use, and no
-// more. CLI11's headers take five seconds to compile, and two dozen sources would each pay that
-// again with every compiler and sanitizer.
+// Verbs and their options as the sources of the verbs see them: the part of CLI11 that they use,
+// and no more. CLI11's headers take five seconds to compile, and without this two dozen sources
+// would include them.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class option {
   option* excludes(option* other);
   option* needs(option* other);
   option* expected(int number);  // -2: two or more
-  option* one_a_time();          // of a list: --name A --name B
+  option* one_a_time();          // a list is written --name A --name B
   option* one_of(const std::vector<std::string>& values);
   option* between(std::uint64_t least, std::uint64_t most);
 
@@ -44,7 +44,7 @@ class command {
   command* add_subcommand(const std::string& name, const std::string& help);
   command* require_subcommand(int number);
 
-  // `names` is "-o,--output", or "F" for an argument by its place.
+  // `names` is "-o,--output" for an option, or "F" for a positional argument.
   option* add_option(const std::string& names, std::string& value, const std::string& help);
   option* add_option(const std::string& names, std::vector<std::string>& values,
                      const std::string& help);
@@ -56,11 +56,11 @@ class command {
                      const std::string& help);
   option* add_flag(const std::string& names, bool& value, const std::string& help);
 
-  // The heading of the options that are added from now on.
+  // Sets the heading, in the help, of the options that are added from now on.
   command* group_options(const std::string& heading);
 
   command* footer(const std::string& text);
-  // Runs when the words on the command line name this verb and fit its options.
+  // `run` is called when the command line names this verb and its options are valid.
   command* callback(std::function<void()> run);
 
  private:

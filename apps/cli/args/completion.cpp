@@ -1,8 +1,9 @@
-// bloomery completion: what a shell needs to complete verbs, options and values. The scripts are
-// made from the same definitions as the parser and the help, so they cannot miss an option.
+// bloomery completion: prints the script by which a shell completes verbs, options and values. The
+// scripts are generated from the definitions that parser and help use, so they cannot miss an
+// option.
 //
-// They know all words and call nothing: a completion that started the tool for each TAB would be
-// slower and would fail where the tool is not on the path.
+// They contain all words and call nothing: a completion that started the tool for each TAB would be
+// slower, and would fail where the tool is not on the path.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,14 +33,14 @@ std::vector<std::string> names_of(const CLI::Option& o) {
   return names;
 }
 
-// An option's value is a file, one of a list of words, or something that cannot be completed, such
-// as a number.
+// Whether the value of an option is a file. Otherwise it is one of a list of words, or something
+// that cannot be completed, such as a number.
 bool takes_file(const CLI::Option& o) {
   const std::string name = value_name(o);
   return name == "F" || name == "FILE";
 }
 
-// The words that a verb's arguments can be; none where they are files.
+// The words that a verb accepts as arguments; empty if its arguments are files.
 std::vector<std::string> argument_words(const CLI::App& root, const CLI::App& verb) {
   for (const CLI::Option* o : verb.get_options()) {
     if (o->nonpositional()) continue;
@@ -97,7 +98,7 @@ std::string bash_options(const CLI::App& root, const CLI::App& verb) {
       cases, fmt::join(all, " "), argument);
 }
 
-// A case for each verb: `path` is what stands before it.
+// One case for each verb; `path` is the words before it.
 std::string bash_cases(const CLI::App& root, const CLI::App& app, const std::string& path) {
   std::string text;
   std::vector<std::string> names;
@@ -151,7 +152,8 @@ complete -F _bloomery bloomery
 
 std::string zsh_quoted(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
 
-// Colons and brackets have a meaning in the descriptions of _arguments and _describe.
+// Escapes colons and brackets, which have a meaning in the descriptions of _arguments and
+// _describe.
 std::string zsh_text(std::string text) {
   for (const char* special : {"\\", ":", "[", "]"}) {
     text = replaced(std::move(text), special, std::string("\\") + special);
@@ -173,7 +175,7 @@ std::string zsh_options(const CLI::App& root, const CLI::App& verb, const std::s
   for (const CLI::Option* o : options_of(verb)) {
     const auto names = names_of(*o);
     for (const std::string& name : names) {
-      // After a value's name: -oF or -o F; --output=F or --output F.
+      // How zsh joins name and value: + allows -oF and -o F, = allows --output=F and --output F.
       const std::string joint = value_name(*o).empty() ? "" : name[1] == '-' ? "=" : "+";
       spec(fmt::format("({}){}{}[{}]{}", fmt::join(names, " "), name, joint,
                        zsh_text(o->get_description()), zsh_value(*o)));
@@ -188,7 +190,7 @@ std::string zsh_options(const CLI::App& root, const CLI::App& verb, const std::s
   return text;
 }
 
-// `depth` words stand before what the app's own verbs or options are.
+// `depth` is the number of words before the verbs or options of this app.
 std::string zsh_cases(const CLI::App& root, const CLI::App& app, int depth) {
   const std::string indent(static_cast<std::size_t>(depth) * 2, ' ');
   const auto verbs = verbs_of(app);
@@ -251,7 +253,7 @@ std::string fish_option(const CLI::Option& o, const std::string& condition) {
 std::string fish_lines(const CLI::App& root, const CLI::App& app, const std::string& path) {
   std::string text;
   const auto verbs = verbs_of(app);
-  // A verb with verbs has options only where one of them could stand.
+  // The options of a verb with subverbs are valid only where a subverb could stand.
   const std::string condition = (verbs.empty() ? "__bloomery_in" : "__bloomery_at") + path;
   for (const CLI::App* verb : verbs) {
     text += fmt::format("complete -c bloomery -n '{}' -a {} -d {}\n", condition, verb->get_name(),

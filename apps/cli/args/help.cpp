@@ -17,7 +17,7 @@ constexpr std::size_t columns = 79;
 constexpr std::size_t verb_column = 14;
 constexpr std::size_t option_column = 26;
 
-// The text in lines that begin at `column`; the cursor stands at `at`.
+// Wraps the text into lines that begin at `column`; the first one continues at column `at`.
 std::string wrapped(std::string_view text, std::size_t at, std::size_t column) {
   std::string out;
   if (at != 0 && at + 1 > column) {
@@ -39,7 +39,7 @@ std::string wrapped(std::string_view text, std::size_t at, std::size_t column) {
     out += ' ';
     ++at;
   }
-  // A space before a line's end helps nobody.
+  // Removes spaces before line ends.
   for (std::size_t gap = out.find(" \n"); gap != std::string::npos; gap = out.find(" \n")) {
     out.erase(gap, 1);
   }
@@ -117,7 +117,7 @@ std::string options_text(const CLI::App& app) {
   return text;
 }
 
-// Paragraphs are filled; examples, which are indented, stay as they are.
+// Paragraphs are wrapped; examples, which are indented, stay as they are.
 std::string footer_text(const std::string& footer) {
   std::string text = footer.empty() ? "" : "\n";
   std::string paragraph;
@@ -138,7 +138,7 @@ std::vector<std::string> names_of(const std::vector<const CLI::App*>& verbs) {
   return names;
 }
 
-// How many letters were forgotten, added, changed or swapped with their neighbour.
+// The number of letters that are missing, added, changed or swapped with their neighbour.
 std::size_t slips(std::string_view a, std::string_view b) {
   std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
   for (std::size_t i = 0; i <= a.size(); ++i) {
@@ -166,7 +166,7 @@ std::string help_formatter::make_help(const CLI::App* app, std::string name,
   return text + footer_text(app->get_footer());
 }
 
-// CLI11 has it all in one text: "K:{blocked,classic}", "N:UINT in [1 - 1024]", "F".
+// CLI11 has name and values in one text: "K:{blocked,classic}", "N:UINT in [1 - 1024]", "F".
 std::vector<std::string> values_of(const CLI::Option& option) {
   const std::string type = option.get_type_name();
   const std::size_t open = type.find('{');

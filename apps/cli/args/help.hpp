@@ -1,4 +1,4 @@
-// What the tool says about itself: help texts, and the name that somebody meant to type.
+// Help texts, and suggestions for mistyped names.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,20 +8,21 @@
 
 namespace bloomery::cli {
 
-// Help in the order in which it is read: what it does, how to call it, its verbs by task, its
-// options by task, an example. Lines end before column 80; CLI11 would not break them.
+// Formats help in this order: what the verb does, how to call it, its subverbs and options by task,
+// an example. Lines end before column 80; CLI11's own formatter does not wrap.
 class help_formatter : public CLI::Formatter {
  public:
   std::string make_help(const CLI::App* app, std::string name,
                         CLI::AppFormatMode mode) const override;
 };
 
-// The values that an option accepts when they are a list of words; otherwise nothing.
+// The words that an option accepts as its value; empty when it accepts other values.
 std::vector<std::string> values_of(const CLI::Option& option);
-// What stands for the option's value in the help, such as N; empty for flags.
+// The placeholder of an option's value in the help, such as N; empty for flags.
 std::string value_name(const CLI::Option& option);
 
-// The candidate that differs by a slip or two, or begins with the text; empty when there is none.
+// The candidate that differs by one or two typing errors, or begins with the text; empty when there
+// is none.
 std::string nearest(std::string_view text, const std::vector<std::string>& candidates);
 
 // ", did you mean 'build'?", or nothing.
@@ -31,7 +32,7 @@ std::string suggestion(std::string_view text, const std::vector<std::string>& ca
 // Words end at the first option.
 const CLI::App& find_verb(const CLI::App& root, const std::vector<std::string>& words);
 
-// The verbs that know about the others.
+// The heading of the verbs that are about the tool itself.
 inline constexpr const char* about_the_tool = "This tool";
 void add_help(CLI::App& app);
 void add_completion(CLI::App& app);

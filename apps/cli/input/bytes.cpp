@@ -71,7 +71,7 @@ bool byte_source::open_next() {
   return true;
 }
 
-// Reads no more than it takes to know: what follows may come much later.
+// Reads no more bytes than are needed to recognise compression, because more may come much later.
 void byte_source::recognise() {
   ahead_.clear();
   used_ = 0;
@@ -105,7 +105,7 @@ std::size_t byte_source::read(char* to, std::size_t room) {
 }
 
 std::size_t byte_source::read_raw(char* to, std::size_t room) {
-  // Wakes now and then to see whether a signal asks for the state.
+  // Wakes up now and then to see whether a signal asks for a progress line.
   constexpr int wait_ms = 200;
   struct pollfd state = {.fd = fd_, .events = POLLIN, .revents = 0};
   int ready = 0;

@@ -1,4 +1,4 @@
-// The bytes of the inputs, one file after the other. What is compressed is unpacked on the way.
+// Reads the bytes of the inputs, one file after the other, and decompresses them where needed.
 #pragma once
 
 #include <cstddef>
@@ -25,9 +25,10 @@ class byte_source {
   [[nodiscard]] bool is_open() const { return fd_ >= 0; }
   // Reads some bytes of the open file, at most `room`. At its end returns 0 and closes it.
   std::size_t read(char* to, std::size_t room);
-  // Whether there is nothing to read right now: a person or a slow program is at the other end.
+  // Whether there is nothing to read right now, because a person or a slow program writes the
+  // input.
   [[nodiscard]] bool paused() const;
-  // The open file or the one read last, as people call it.
+  // The name of the open file, or of the one read last, for messages.
   [[nodiscard]] const std::string& name() const;
 
   // Whether every input is a regular file, so that it can be read twice.
@@ -47,7 +48,7 @@ class byte_source {
   std::size_t current_ = 0;  // files opened so far
   int fd_ = -1;
   std::string ahead_;     // raw bytes that were read and not used yet,
-  std::size_t used_ = 0;  // from here on
+  std::size_t used_ = 0;  // how many of them were used
   std::unique_ptr<unpacker> unpacker_;
 };
 

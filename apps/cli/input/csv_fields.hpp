@@ -1,6 +1,6 @@
-// The fields of CSV, one after the other, quoted as RFC 4180 has it: a field may hold delimiters,
-// line ends and doubled quotes. What reads a column (csv_format.cpp) and what reads whole rows
-// (csv_table.cpp) both walk with this.
+// Finds the fields of CSV, one after the other, quoted as in RFC 4180: a field may contain
+// delimiters, line ends and doubled quotes. The reader of a column (csv_format.cpp) and that of
+// whole rows (csv_table.cpp) both use it.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,26 +15,27 @@
 namespace bloomery::cli {
 
 struct csv_field {
-  std::size_t begin = 0;  // of its text, without the quotes
+  std::size_t begin = 0;  // where its text begins, after the quote if it has one
   std::size_t end = 0;
-  std::size_t stop = 0;  // the delimiter, the line end or the end of the text,
-  std::size_t next = 0;  // and what is behind it
+  std::size_t stop = 0;  // where it ends: at the delimiter, the line end or the end of the text
+  std::size_t next = 0;  // the beginning of the next field or record
   bool quoted = false;
-  bool doubled = false;  // has doubled quotes
-  bool last = false;     // of its record
-  bool closed = true;    // false: the text ends inside
+  bool doubled = false;  // whether it has doubled quotes
+  bool last = false;     // whether it is the last one of its record
+  bool closed = true;    // false if the text ends inside the quotes
 };
 
 class csv_fields {
  public:
   static constexpr char quote = '"';
 
-  // As given on the command line: empty is a comma. Throws errc::bad_argument.
+  // Takes the delimiter as given on the command line; empty means a comma. Throws
+  // errc::bad_argument.
   explicit csv_fields(const std::string& delimiter) : delimiter_(parse_delimiter(delimiter)) {}
 
   [[nodiscard]] char delimiter() const noexcept { return delimiter_; }
 
-  // The field that begins at `at`. Within an unquoted field a quote is just a character.
+  // The field that begins at `at`. Within an unquoted field a quote is an ordinary character.
   [[nodiscard]] csv_field field_at(std::string_view text, std::size_t at) const {
     csv_field f{.begin = at};
     if (at < text.size() && text[at] == quote) {
@@ -53,8 +54,7 @@ class csv_fields {
         from = at + 1;
       }
     }
-    // Up to the delimiter or the line end; text behind a closing quote belongs to nobody and is
-    // passed over.
+    // Goes to the delimiter or the line end. Text after a closing quote is skipped.
     while (at < text.size() && text[at] != delimiter_ && text[at] != '\n') ++at;
     f.last = at >= text.size() || text[at] == '\n';
     if (!f.quoted) {
@@ -66,7 +66,8 @@ class csv_fields {
     return f;
   }
 
-  // Its text; with doubled quotes it is written to `next`, which moves on and needs room for it.
+  // The text of a field. If it has doubled quotes, it is written to `next`, which is advanced and
+  // must have room for it.
   [[nodiscard]] static std::string_view unquoted(std::string_view text, const csv_field& f,
                                                  char*& next) {
     const std::string_view raw = text.substr(f.begin, f.end - f.begin);
@@ -86,7 +87,7 @@ class csv_fields {
     return !tail.empty() && !(f.last && tail == "\r");
   }
 
-  // Appends a field, in quotes where it needs them.
+  // Appends a field, in quotes if it needs them.
   void append(std::string& to, std::string_view text) const {
     if (std::none_of(text.begin(), text.end(), [this](char c) {
           return c == delimiter_ || c == quote || c == '\n' || c == '\r';

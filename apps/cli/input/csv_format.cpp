@@ -1,4 +1,4 @@
-// A column of a table: the keys of CSV.
+// CSV, of which one column holds the keys.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -26,8 +26,8 @@ class csv_format final : public record_format {
     }
   }
 
-  // Records begin outside of quotes, so a quote that is not part of a field's text changes sides.
-  // Within an unquoted field a quote is just a character, hence the walk over fields.
+  // The end of a record is a line end outside quotes. Counting quotes would not find it, because
+  // within an unquoted field a quote is an ordinary character; so this goes over the fields.
   [[nodiscard]] std::size_t whole(std::string_view text, std::size_t) const override {
     std::size_t end = 0;
     for (std::size_t at = 0; at < text.size();) {

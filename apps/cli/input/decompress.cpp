@@ -30,7 +30,7 @@ class gzip_unpacker final : public unpacker {
 
   step unpack(std::string_view in, char* to, std::size_t room) override {
     if (complete_) {
-      // Bytes after the end that are no new member are padding, as gzip itself has it: zeros only.
+      // After the end of a member, zeros are padding, as in gzip itself.
       if (in.front() == '\0') return {.taken = 1};
       inflateReset(&stream_);
       complete_ = false;
@@ -38,7 +38,7 @@ class gzip_unpacker final : public unpacker {
     const auto least = [](std::size_t size) {
       return static_cast<unsigned>(std::min<std::size_t>(size, UINT_MAX));
     };
-    // zlib does not write to its input, but says so only in newer versions.
+    // zlib does not write to its input, though only newer versions declare it const.
     stream_.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(in.data()));
     stream_.avail_in = least(in.size());
     stream_.next_out = reinterpret_cast<Bytef*>(to);
@@ -83,7 +83,7 @@ class zstd_unpacker final : public unpacker {
 class xz_unpacker final : public unpacker {
  public:
   xz_unpacker() {
-    // xz -9 needs 65 MiB; a hostile header could ask for 4 GiB.
+    // Files of xz -9 need 65 MiB; a hostile header could ask for 4 GiB.
     constexpr std::uint64_t most_memory = std::uint64_t{512} << 20U;
     if (lzma_stream_decoder(&stream_, most_memory, LZMA_CONCATENATED) != LZMA_OK) {
       throw std::bad_alloc();
@@ -96,8 +96,8 @@ class xz_unpacker final : public unpacker {
     stream_.avail_in = in.size();
     stream_.next_out = reinterpret_cast<std::uint8_t*>(to);
     stream_.avail_out = room;
-    // With several streams in a row only the end of the input is the end, and it is told by an
-    // empty input.
+    // Several streams may follow each other, so only the end of the input ends the data. An empty
+    // input means that.
     const lzma_ret status = lzma_code(&stream_, in.empty() ? LZMA_FINISH : LZMA_RUN);
     if (status == LZMA_STREAM_END) {
       complete_ = true;

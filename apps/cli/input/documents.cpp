@@ -63,7 +63,7 @@ class walker {
   std::vector<complaint>* complaints_;
 };
 
-// Cuts a text at its blank lines.
+// Splits a text into paragraphs at its blank lines.
 class paragraphs {
  public:
   paragraphs(word_scanner& words, document_sink& to)
@@ -115,8 +115,8 @@ class paragraphs {
   bool blank_ = true;   // the line so far
 };
 
-// Reads a whole piece, or what is left. The source hands out its first bytes, by which it
-// recognised the file, alone.
+// Reads a whole piece, or the rest of the file. One read is not enough, because the source first
+// returns only the bytes by which it recognised the file.
 std::size_t fill(byte_source& bytes, char* to) {
   std::size_t size = 0;
   while (bytes.is_open() && size < piece_bytes) size += bytes.read(to + size, piece_bytes - size);

@@ -1,5 +1,5 @@
-// Documents for index and search: the files below folders, and the terms in a file. Both verbs read
-// through this, so what --verify looks for is what was indexed.
+// Reads documents for index and search: the files below folders, and the terms in a file. Both
+// verbs use it, so --verify looks for exactly the terms that were indexed.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace bloomery::cli {
 
-// What could not be read. Told at the end and in the order of the files, so that it does not depend
-// on the threads.
+// A file that could not be read. They are reported at the end, in the order of the files, so that
+// the report does not depend on the threads.
 struct complaint {
   std::size_t place;
   std::string text;
 };
 void tell_complaints(std::vector<complaint>& all);
 
-// The regular files that are named or below a folder that is named, sorted inside each folder,
-// under the paths that grep -r would print; links below a folder are not followed. "-" is standard
-// input. Without the file `except`. Throws when something that is named does not exist; what is
-// unreadable below is a complaint.
+// The named regular files and those below named folders, except the file `except`, with the paths
+// that grep -r would print. Files of a folder are sorted, and links in it are not followed. "-" is
+// standard input. Throws when something that is named does not exist; files below that cannot be
+// read become complaints.
 std::vector<std::string> find_files(const std::vector<std::string>& named,
                                     const std::string& except, std::vector<complaint>& complaints);
 
@@ -34,9 +34,9 @@ class document_sink {
   virtual ~document_sink() = default;
 
   virtual void term(std::string_view term) = 0;
-  // The end of a document, with the line where it began: 0 for a whole file.
+  // Ends a document. `line` is where it began, or 0 for a whole file.
   virtual void end(std::uint32_t line) = 0;
-  // Whether nothing more of the file is of interest.
+  // Whether the rest of the file need not be read.
   [[nodiscard]] virtual bool enough() const { return false; }
 };
 
@@ -44,12 +44,12 @@ struct reading {
   std::uint64_t bytes = 0;  // after unpacking
   bool binary = false;      // left out as such
 };
-// Reads one file, a piece at a time; what is compressed is unpacked. With skip_binary a file that
-// has a NUL in its first piece is no document. Throws with the name of the file.
+// Reads one file, a piece at a time, and decompresses it where needed. With skip_binary a file that
+// has a NUL in its first piece is not a document. Errors name the file.
 reading read_documents(const std::string& path, const text_index_options& o, bool skip_binary,
                        document_sink& to);
 
-// The terms of a word, or of a sequence, on the command line.
+// The terms of an argument of the command line: of words, or of a sequence.
 std::vector<std::string> terms_of(const std::string& argument, const text_index_options& o);
 
 }  // namespace bloomery::cli

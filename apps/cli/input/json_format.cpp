@@ -1,4 +1,4 @@
-// JSON lines: an object on each line, of which one field is the key. A line without the field has
+// JSON lines: each line is an object, of which one field is the key. A line without the field has
 // no key.
 #include <fmt/format.h>
 
@@ -14,7 +14,7 @@ namespace {
 
 class json_format final : public line_format {
  public:
-  // `path` is the names on the way to the field, with dots in between.
+  // `path` is the names that lead to the field, with dots in between.
   explicit json_format(std::string_view path) : line_format('\n', false, false) {
     for (std::size_t from = 0; from <= path.size();) {
       const std::size_t end = std::min(path.find('.', from), path.size());
@@ -48,7 +48,8 @@ class json_format final : public line_format {
   }
 
  private:
-  // Numbers are written as JSON writes them, which can be longer: 1e2 is written 100.0.
+  // The key of a number is its form in nlohmann's output, which can be longer than in the input:
+  // 1e2 becomes 100.0.
   static constexpr std::size_t slack = 8;
 
   [[nodiscard]] std::optional<std::string> key_of(const chunk& c, std::string_view record) const {

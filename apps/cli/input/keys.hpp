@@ -1,4 +1,4 @@
-// Keys into filters: what the verbs that make or change one share.
+// Adds keys to filters, for the verbs that build or change one.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace bloomery::cli {
 
-// Adds all keys of the source. Where the bits do not depend on the order, all threads add;
+// Adds all keys of the source. If the bits do not depend on the order of the keys, all threads add;
 // otherwise they hash in parallel and add in the order of the input, so that the file is the same
 // for any number of threads.
 void add_keys(any_filter& f, key_source& source, unsigned threads);

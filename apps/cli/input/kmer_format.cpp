@@ -2,8 +2,8 @@
 // reverse complement are the same piece of DNA read from the two strands, so the lesser of the two
 // in the alphabet is the key. Letters other than A, C, G, T (either case) are in no k-mer.
 //
-// A sequence may be as long as a chromosome. So a chunk of FASTA need not begin with one: the k - 1
-// bases before it are carried along.
+// A sequence may be as long as a chromosome, so a chunk of FASTA may begin in the middle of one: it
+// comes with the k - 1 bases before it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace bloomery::cli {
 
 namespace {
 
-// The base itself and its complement, both in upper case; 0 for what is none.
+// For each letter the base and its complement, both in upper case; 0 for other letters.
 struct base_tables {
   std::array<char, 256> same{};
   std::array<char, 256> opposite{};
@@ -38,8 +38,9 @@ class kmer_format final : public record_format {
  public:
   explicit kmer_format(std::uint32_t k) : k_(k) {}
 
-  // Whole lines; of FASTQ whole records of four. That a file is FASTQ is known from its first chunk
-  // on, and four lines of FASTA are whole lines, too.
+  // A chunk ends with a whole line; of FASTQ with a whole record of four lines. `begin` finds out
+  // that a file is FASTQ; before its first chunk the text itself tells. FASTA with a line that
+  // begins with '@' is no problem, because four lines are whole lines, too.
   [[nodiscard]] std::size_t whole(std::string_view text, std::size_t searched) const override {
     if (!fastq_ && !text.starts_with('@')) {
       const std::size_t last = text.substr(searched).rfind('\n');
@@ -72,7 +73,7 @@ class kmer_format final : public record_format {
 
   void split(chunk& c) const override {
     c.key_list.clear();
-    // The sequences one after the other, and the same again for their reverse complements.
+    // Room for the sequences, and as much again for their reverse complements.
     char* room = c.make_room(2 * (c.before.size() + c.text.size()));
     c.fastq ? split_fastq(c, room) : split_fasta(c, room);
     c.keys = c.key_list;
@@ -92,7 +93,7 @@ class kmer_format final : public record_format {
     }
   }
 
-  // Keeps the last k - 1 bases of the sequence that the chunk ends in.
+  // Keeps the last k - 1 bases of the sequence in which the chunk ends.
   void carry(std::string_view text) {
     const std::size_t last = text.rfind("\n>");
     if (last != std::string_view::npos) text.remove_prefix(last + 1);
@@ -160,7 +161,8 @@ class kmer_format final : public record_format {
     }
   }
 
-  // The k-mers of the sequence at `bases`, which has room for as many again behind it.
+  // Adds the k-mers of the sequence at `bases`, behind which there is room for its reverse
+  // complement.
   void add_kmers(chunk& c, char* bases, std::size_t length) const {
     char* const opposite = bases + length;
     std::size_t good = 0;  // bases in a row, up to here

@@ -25,7 +25,7 @@ void line_format::split(chunk& c) const {
   if (crlf_) cut_returns(c);
 }
 
-// A line that is empty without its CR is as empty as any other.
+// Removes the CR at the end of lines, and lines that are empty without it.
 void line_format::cut_returns(chunk& c) const {
   c.key_list.clear();
   std::size_t kept = 0;

@@ -1,11 +1,11 @@
-// Records that a byte ends.
+// Records that end with a certain byte, such as lines.
 #pragma once
 
 #include "cli/input/records.hpp"
 
 namespace bloomery::cli {
 
-// The last record of a file needs no end.
+// The last record of a file need not have the end.
 class line_format : public record_format {
  public:
   line_format(char end, bool keep_empty, bool crlf)

@@ -28,8 +28,8 @@ template <auto Mask>
     const auto base = static_cast<std::uint32_t>(b * record_block);
     const int count = std::popcount(mask);
     std::uint32_t* to = next;
-    // Four at a time, wanted or not: how many there are is not to be guessed, and a wrong guess
-    // costs more.
+    // Writes four positions at a time, even if there are fewer: their number is unpredictable, and
+    // a branch misprediction costs more.
     for (int done = 0; done < count; done += 4) {
       for (int i = 0; i < 4; ++i) {
         *to++ = base + static_cast<std::uint32_t>(std::countr_zero(mask));
@@ -55,8 +55,8 @@ template <auto Mask>
   return sum;
 }
 
-// Eight bytes at a time: those that are 0 after the XOR get their top bit set, and a multiplication
-// brings the eight top bits together.
+// Works on eight bytes at a time: bytes that are 0 after the XOR get their top bit set, and a
+// multiplication gathers the eight top bits.
 std::uint64_t mask_portable(const char* text, char end) noexcept {
   constexpr std::uint64_t low_bits = 0x7f7f7f7f7f7f7f7fU;
   const std::uint64_t pattern = static_cast<unsigned char>(end) * 0x0101010101010101U;
@@ -113,7 +113,7 @@ BLOOMERY_AVX512 record_count count_avx512(const char* text, std::size_t blocks, 
 
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
 
-// A bit of its own for each of eight neighbours, added up pairwise three times.
+// Gives each of eight neighbours a bit of its own, and adds them pairwise three times.
 inline std::uint64_t mask_neon(const char* text, char end) noexcept {
   const uint8x16_t pattern = vdupq_n_u8(static_cast<std::uint8_t>(end));
   const uint8x16_t bit = {1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};

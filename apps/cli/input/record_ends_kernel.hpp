@@ -1,5 +1,4 @@
-// The loops behind cli/input/record_ends.hpp, by instruction set. They take whole blocks of 64
-// bytes.
+// The loops of record_ends.hpp for each instruction set. They take whole blocks of 64 bytes.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +12,8 @@ namespace bloomery::kernel {
 inline constexpr std::size_t record_block = 64;
 
 struct record_kernels {
-  // Writes the positions of `end` to `out`, and up to a block's worth of numbers behind them that
-  // mean nothing. Returns how many there are.
+  // Writes the positions of `end` to `out` and returns their number. It may write up to 64
+  // meaningless numbers after them.
   std::size_t (*find)(const char* text, std::size_t blocks, char end, std::uint32_t* out) noexcept;
   record_count (*count)(const char* text, std::size_t blocks, char end) noexcept;
 };

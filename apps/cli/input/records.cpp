@@ -69,7 +69,7 @@ class fixed_format final : public record_format {
   std::size_t size_;
 };
 
-// Throws when two of them are given.
+// Throws errc::bad_argument when two of the options are given.
 void at_most_one(std::initializer_list<std::pair<bool, const char*>> options) {
   const char* first = nullptr;
   for (const auto& [given, option] : options) {
@@ -88,7 +88,8 @@ void check_forms(const record_options& o) {
                {o.null, "--null"},
                {o.record_bytes != 0, "--record-bytes"},
                {o.kmer != 0, "--kmer"}});
-  // A column and a field of JSON are text, which may spell the key.
+  // A column and a field of JSON are not in this list: their text may spell the key as hexadecimal
+  // or as a number.
   at_most_one({{o.null, "--null"},
                {o.record_bytes != 0, "--record-bytes"},
                {o.kmer != 0, "--kmer"},
@@ -99,7 +100,7 @@ void check_forms(const record_options& o) {
   }
 }
 
-// What a record is and where its key stands in it.
+// The format of records without the spelling of keys.
 std::unique_ptr<record_format> make_form(const record_options& o) {
   if (!o.column.empty()) return make_csv_format(o);
   if (!o.json_key.empty()) return make_json_format(o);

@@ -1,9 +1,10 @@
-// Keys as people have them: what a record is, and which part of it is the key.
+// Forms of input: what a record is, and which part of it is the key.
 //
 //     text ->  | record | record | record | rest ...   `whole` finds where the last record ends
 //                 key      key      key                `split` finds the keys
 //
-// `whole` and `begin` are called for one chunk after the other, in order; `split` in any thread.
+// `whole` and `begin` are called for one chunk after the other, in order; `split` may run in any
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -24,23 +25,23 @@ namespace bloomery::cli {
 struct chunk {
   std::uint64_t sequence = 0;
   std::string_view text;
-  // In the order of the input, and as many of both unless a format says otherwise. Keys may point
-  // into `made` or `read`.
+  // Keys and records are in the order of the input. There are as many of both, unless a format says
+  // otherwise. Keys may point into `made` or `read`.
   std::span<const std::string_view> keys;
   std::span<const std::string_view> records;  // without what ends them
-  std::size_t number = 0;                     // of keys; there are none when only this was wanted
+  std::size_t number = 0;                     // of keys, also if only this was asked for
 
-  // For messages, where the format has any to give.
+  // The file and line of the chunk, for messages of formats that have any.
   std::string_view file;
   std::uint64_t first_line = 1;
-  // What the format found out in `begin`: which column, what came before (of CSV, the record that
+  // What the format found in `begin`: the column, and what came before (in CSV, the record that
   // names the columns).
   std::size_t column = 0;
   bool fastq = false;
   std::string before;
 
-  // Memory that is kept from one chunk to the next. The buffer is never cleared: writing zeros
-  // before the bytes that are read would cost a twentieth of all.
+  // Memory that is reused for the next chunk. The buffer is never cleared: writing zeros before
+  // reading bytes would cost a twentieth of the whole time.
   std::unique_ptr<char[]> buffer;  // what `text` shows
   std::size_t capacity = 0;
   record_ends ends;
@@ -48,7 +49,7 @@ struct chunk {
   std::vector<std::string_view> record_list;
   std::unique_ptr<char[]> made;
   std::size_t made_capacity = 0;
-  std::string read;  // likewise, for keys that were read from their spelling
+  std::string read;  // memory for keys that were converted from their spelling
 
   // Room for `size` bytes that keys may point into.
   char* make_room(std::size_t size);
@@ -63,35 +64,36 @@ class record_format {
 
   // What follows a record when it is printed.
   [[nodiscard]] virtual std::string_view terminator() const { return "\n"; }
-  // The length of the whole records that `text` begins with; 0 when there is not one. None ends
-  // among the first `searched` bytes.
+  // The length of the whole records at the beginning of `text`; 0 when there is none. The caller
+  // knows that no record ends in the first `searched` bytes.
   [[nodiscard]] virtual std::size_t whole(std::string_view text, std::size_t searched) const = 0;
-  // Looks at a new chunk, and may take a header from its text.
+  // Looks at a new chunk, and may remove a header from its text.
   virtual void begin(chunk& c, bool first_of_file);
   virtual void split(chunk& c) const = 0;
-  // Sets `number` only.
+  // Like split, but sets only `number`.
   virtual void count(chunk& c) const { split_to_count(c); }
-  // The lines of the file up to the next chunk, where they are counted. Before the first of a file
-  // it is that of the file before.
+  // The number of lines of the file before the next chunk, in formats that count lines. Before the
+  // first chunk of a file it is still that of the file before.
   [[nodiscard]] std::optional<std::uint64_t> lines_before() const { return lines_before_; }
 
  protected:
-  // For formats whose messages name lines: numbers those of the chunk.
+  // Numbers the lines of the chunk, for formats whose messages name lines.
   void number_lines(chunk& c, bool first_of_file);
-  // For formats that have no faster way.
+  // Counts by splitting, for formats that have no faster way.
   void split_to_count(chunk& c) const;
 
  private:
   std::optional<std::uint64_t> lines_before_;
 };
 
-// As given on the command line: at most one of the forms; a spelling of lines, a column or a field.
+// The options of the command line: at most one form of records, and at most one spelling of the
+// keys in lines, in a column or in a field.
 struct record_options {
   bool keep_empty = false;
   bool crlf = false;
   bool null = false;
   std::string column;
-  bool column_by_name = false;  // also when it is written like a number
+  bool column_by_name = false;  // even if the name looks like a number
   std::string delimiter;
   bool header = false;
   std::string json_key;
@@ -100,42 +102,41 @@ struct record_options {
   bool hex = false;  // spellings, from here
   bool integers = false;
 
-  // Whether records can be counted as fast as they are read, so that more threads would only wait
+  // Whether records are counted as fast as they are read, so that several threads would only wait
   // for each other.
   [[nodiscard]] bool counted_by_ends() const {
     return !crlf && column.empty() && json_key.empty() && !hex && !integers && kmer == 0;
   }
-  // What ends a line of verbs that print keys and numbers: keys that end with NUL may hold line
-  // ends.
+  // The end of a line that has a key and a number: keys that end with NUL may contain line ends.
   [[nodiscard]] std::string_view line_end() const {
     return null ? std::string_view("\0", 1) : "\n";
   }
-  // What the keys are for the hash function.
+  // What the hash function takes: integers or bytes.
   [[nodiscard]] key_form form() const { return integers ? key_form::integers : key_form::bytes; }
 };
 
 // Throws errc::bad_argument when the options contradict each other.
 std::unique_ptr<record_format> make_format(const record_options& o);
 
-// The eight bytes that stand for an integer written in decimal, or 0x and hexadecimal. Throws
+// The eight bytes of an integer that is written in decimal, or in hexadecimal after 0x. Throws
 // errc::bad_argument.
 std::string integer_key(std::string_view text);
 
-// Appends a key as people write it: an integer in decimal, bytes that came in hexadecimal in the
-// same.
+// Appends a key in the form of the input: integers in decimal, and bytes in hexadecimal if they
+// came so.
 void append_readable(std::string& to, std::string_view key, const record_options& o);
 
-// The formats that are long enough for files of their own.
+// The formats that have sources of their own.
 std::unique_ptr<record_format> make_csv_format(const record_options& o);
 std::unique_ptr<record_format> make_json_format(const record_options& o);
 std::unique_ptr<record_format> make_kmer_format(std::uint32_t k);
-// The keys that `found` finds are spelled as hexadecimal or as integers.
+// Reads the keys that the format `found` finds as hexadecimal or as integers.
 std::unique_ptr<record_format> make_spelled_format(const record_options& o,
                                                    std::unique_ptr<record_format> found);
 
-// The number of the line that has this byte of the chunk's text.
+// The number of the line in which this byte of the chunk's text stands.
 std::uint64_t line_of(const chunk& c, const char* at);
-// "access.csv:17: a message". Throws errc::corrupt.
+// Throws errc::corrupt with a text such as "access.csv:17: a message".
 [[noreturn]] void throw_bad_record(const chunk& c, std::uint64_t line, std::string_view what);
 
 }  // namespace bloomery::cli

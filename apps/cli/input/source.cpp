@@ -50,7 +50,8 @@ void key_source::grow(chunk& c, std::size_t used, std::size_t capacity) {
   c.capacity = capacity;
 }
 
-// Reads until there are whole records enough, keeping what follows the last of them for later.
+// Reads until the chunk has enough whole records, and keeps what follows the last of them for the
+// next.
 bool key_source::fill(chunk& c) {
   std::size_t size = carry_.size();
   grow(c, 0, std::max(chunk_bytes, 2 * size));
@@ -69,7 +70,7 @@ bool key_source::fill(chunk& c) {
       c.text = {c.buffer.get(), size};  // the last record of a file may lack its end
       return true;
     }
-    // Looking for the end in every small piece of a huge record would take for ever.
+    // Searching again after every small read of a huge record would take quadratic time.
     if (size < c.capacity && !bytes_.paused()) continue;
     const std::string_view text(c.buffer.get(), size);
     const std::size_t whole = format_->whole(text, searched);

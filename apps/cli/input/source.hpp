@@ -1,9 +1,10 @@
-// Keys of files, pipes and standard input, in chunks that several threads work on.
+// Reads keys from files, pipes and standard input, in chunks that several threads work on.
 //
 // A chunk is a quarter of a megabyte of whole records: with the list of its keys it stays in the
 // second-level cache from reading to probing. Threads take chunks in turn (`next` is locked) and
 // each works on its own, so reading, hashing and probing overlap without a thread that only reads.
-// When the input pauses, a chunk ends early: whoever types or runs `tail -f` sees answers at once.
+// When the input pauses, a chunk ends early, so that a person who types or runs `tail -f` sees
+// answers at once.
 #pragma once
 
 #include <condition_variable>
@@ -59,7 +60,7 @@ class key_source {
   std::uint64_t sequence_ = 0;
 };
 
-// Lets the threads do something one after the other, in the order of their chunks.
+// Lets threads do something one after the other, in the order of their chunks.
 class turnstile {
  public:
   template <class Work>
@@ -84,9 +85,9 @@ class turnstile {
   bool cancelled_ = false;
 };
 
-// Runs work(chunk) in `threads` threads until the source is empty. An exception ends all and is
-// thrown again here, of several the one of the earliest chunk, so that messages do not depend on
-// the threads; `cancel` is called before, to wake threads that wait for their turn.
+// Runs work(chunk) in `threads` threads until the source is empty. An exception ends all threads
+// and is thrown again here; of several it is that of the earliest chunk, so that messages do not
+// depend on the threads. `cancel` is called before, to wake threads that wait for their turn.
 template <class Work, class Cancel>
 void for_each_chunk(key_source& source, unsigned threads, Work work, Cancel cancel,
                     want wanted = want::keys) {
@@ -101,7 +102,7 @@ void for_each_chunk(key_source& source, unsigned threads, Work work, Cancel canc
           const std::lock_guard lock(mutex);
           if (failure) return;
         }
-        c.sequence = UINT64_MAX;  // what fails before there is a chunk comes after all of them
+        c.sequence = UINT64_MAX;  // a failure to read counts as the latest
         if (!source.next(c, wanted)) return;
         work(c);
       }

@@ -1,5 +1,6 @@
 // Keys that are spelled: bytes in hexadecimal, integers in decimal. Another format finds them, as
-// lines, in a column or in a field of JSON; this one reads what it found. Records stay as they are.
+// lines, in a column or in a field of JSON; this one converts what it found. Records stay as they
+// are.
 #include <fmt/format.h>
 
 #include <charconv>
@@ -20,7 +21,7 @@ int digit(char c) {
   return -1;
 }
 
-// Both write what `text` stands for to the end of `to`, or throw errc::bad_argument.
+// These two append the bytes that `text` stands for to `to`, or throw errc::bad_argument.
 void read_hex(std::string_view text, std::string& to) {
   if (text.size() % 2 != 0) {
     throw error(errc::bad_argument, "an odd number of hexadecimal digits");
@@ -50,7 +51,7 @@ class spelled_format final : public record_format {
 
   void split(chunk& c) const override {
     found_->split(c);
-    // Room for all of them before the first, so that keys stay where they are.
+    // Reserves memory for all keys first, so that none of them moves.
     std::size_t size = 0;
     for (const std::string_view key : c.keys)
       size += integers_ ? sizeof(std::uint64_t) : key.size() / 2;

@@ -15,13 +15,13 @@ std::size_t after_last(std::string_view text, std::string_view any_of) {
   return at == std::string_view::npos ? 0 : at + 1;
 }
 
-// Where a full block may end.
+// The position at which a full block may end.
 std::size_t end_of_block(std::string_view text) {
   if (const std::size_t line = after_last(text, "\n"); line != 0) return line;
   if (const std::size_t blank = after_last(text, " \t\r\v\f"); blank != 0) return blank;
   std::size_t end = text.size();
   while (end + 3 > text.size() && (text[end - 1] & '\xc0') == '\x80') --end;
-  return (text[end - 1] & '\x80') != 0 ? end - 1 : end;  // not before the rest of a character
+  return (text[end - 1] & '\x80') != 0 ? end - 1 : end;  // does not split a character
 }
 
 }  // namespace
@@ -50,7 +50,7 @@ bool text_blocks::next(text_block& out) {
     if (got == 0 && size_ > 0) return hand_out(out, size_);
     const std::string_view text = std::string_view(buffer_).substr(0, size_);
     if (size_ == buffer_.size()) return hand_out(out, end_of_block(text));
-    // Somebody types, or waits for the answer.
+    // A person types, or a program waits for the answer.
     if (got > 0 && bytes_.paused()) {
       if (const std::size_t lines = after_last(text, "\n"); lines != 0) return hand_out(out, lines);
     }

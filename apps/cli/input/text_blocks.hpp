@@ -1,5 +1,5 @@
-// Texts in blocks of some 256 KiB that end with a line, or where a line is longer, after a blank,
-// or anywhere: a text of one endless line takes no more memory than others.
+// Reads texts in blocks of about 256 KiB. A block ends with a line, or, if a line is longer, after
+// a blank or anywhere, so that a text of one endless line takes no more memory than others.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +31,8 @@ class text_blocks {
 
   byte_source bytes_;
   std::string buffer_;
-  std::size_t used_ = 0;  // of the buffer, by the block that was handed out,
-  std::size_t size_ = 0;  // and by all that was read
+  std::size_t used_ = 0;  // bytes of the block that was handed out
+  std::size_t size_ = 0;  // bytes in the buffer
   std::uint64_t line_ = 1;
   std::string file_;
 };

@@ -32,7 +32,7 @@ void add_dictionary(dictionary_builder& to, const fs::path& dic) {
   add_hunspell(to, {contents(rules), aff.string()}, {contents(words), dic.string()});
 }
 
-// A line of a list without blanks around it.
+// The line without blanks at its ends.
 std::string_view trimmed(std::string_view line) {
   constexpr std::string_view blanks = " \t\r";
   const std::size_t begin = line.find_first_not_of(blanks);
@@ -55,7 +55,7 @@ void add_lines(dictionary_builder& to, const text_block& block) {
   }
 }
 
-// Only a file is looked into: what a pipe has shown is gone.
+// Looks only into regular files, because bytes that were read from a pipe are gone.
 bool is_filter(const std::string& path) {
   std::error_code none;
   if (!fs::is_regular_file(path, none)) return false;
@@ -69,7 +69,8 @@ std::string value_of(const char* variable) {
   return value == nullptr ? "" : value;
 }
 
-// "de_CH", or nothing in the locale C. Names a file, so only letters count.
+// The language of the locale, such as "de_CH", or nothing in the locale C. It becomes part of a
+// file name, so only letters and _ are accepted.
 std::string language() {
   for (const char* variable : {"LC_ALL", "LC_MESSAGES", "LANG"}) {
     const std::string value = value_of(variable);
@@ -95,7 +96,7 @@ std::vector<fs::path> folders() {
   return all;
 }
 
-// NAME.dic, or else the first dictionary of the same language.
+// The path of NAME.dic, or else of the first dictionary of the same language.
 std::string dictionary_in(const fs::path& folder, const std::string& name) {
   std::error_code none;
   const fs::path exact = folder / (name + ".dic");

@@ -1,4 +1,4 @@
-// Where the words of `bloomery spell` come from: filters, dictionaries of hunspell, plain lists.
+// The sources of words for `bloomery spell`: filters, hunspell dictionaries, plain lists.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace bloomery::cli {
 
-// Adds the words of a list, one a line, or of NAME.dic with NAME.aff beside it. Errors name file
-// and line.
+// Adds the words of a list, one in each line, or of NAME.dic with NAME.aff beside it. Errors name
+// file and line.
 void add_words(dictionary_builder& to, const std::string& path, progress& meter);
 
-// A filter file is opened, anything else is read into a filter in memory.
+// Opens a filter file; any other file is read into a filter in memory.
 dictionary_filter open_dictionary(const std::string& path, progress& meter);
 
-// The dictionary of hunspell for the language of the locale, or the system's list of words. Throws
+// The hunspell dictionary for the language of the locale, or the system's list of words. Throws
 // errc::io when there is neither.
 std::string default_dictionary();
 

@@ -1,4 +1,4 @@
-// Bars and figures of text.
+// Pictures made of text, for terminals: bars, and the figures of figure.hpp.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,16 @@ struct bar {
 
 // How wide the terminal on standard output is; 80 columns when there is none.
 [[nodiscard]] std::size_t output_columns();
-// Whether the locale has block characters.
+// Whether the locale's character set has block characters.
 [[nodiscard]] bool has_blocks();
 
-// One line for each bar, at most `columns` wide: block characters to an eighth of a column where
-// the locale has them, else #. Without colours.
+// One line for each bar, at most `columns` wide, in block characters of an eighth of a column where
+// the locale has them and in # elsewhere.
 [[nodiscard]] std::string bar_chart(const std::vector<bar>& bars, std::size_t columns);
 
-// A figure, panel under panel: quarter blocks where the locale has them, else a letter for each
-// line, which its name at the right begins with. In colours on a terminal, unless NO_COLOR says no.
+// A figure, panel under panel. Lines are drawn with quarter blocks where the locale has them;
+// elsewhere each line is drawn with a letter of its own, which also stands before its name. On a
+// terminal it has colours, unless NO_COLOR is set.
 [[nodiscard]] std::string figure_chart(const figure& f, std::size_t columns);
 
 }  // namespace bloomery::cli

@@ -1,64 +1,47 @@
-// Figures in files. One layout decides where things are; a canvas writes SVG or PNG.
+// Figures in files: `laid_out` decides once where everything stands, and SVG and PNG are two ways
+// to write the picture that it makes.
 #pragma once
 
-#include <filesystem>
-#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "cli/output/figure.hpp"
 
 namespace bloomery::cli {
 
-struct stroke {
-  hue colour = hue::ink;
-  double width = 1;
-  bool dashed = false;
-};
-
 enum class anchor { start, middle, end };
 
-struct lettering {
+// A line through points, an outline that is filled, a dot, or words that stand at a point.
+// Coordinates are in pixels, from the top left.
+struct mark {
+  enum { line, area, dot, words } form = line;
+  std::vector<point> points{};
   hue colour = hue::ink;
-  double size = 12;
+  double size = 1;  // the width of a line, the radius of a dot or the height of letters
+  bool dashed = false;
   bool bold = false;
-  anchor at = anchor::start;
+  anchor at = anchor::start;  // which part of the words the point is
+  std::string text{};
 };
 
-// Coordinates in pixels, from the top left.
-class canvas {
- public:
-  canvas() = default;
-  canvas(const canvas&) = delete;
-  canvas& operator=(const canvas&) = delete;
-  virtual ~canvas() = default;
-
-  virtual void line(const std::vector<point>& points, const stroke& s) = 0;
-  virtual void area(const std::vector<point>& outline, hue colour) = 0;
-  virtual void dot(point centre, double radius, hue colour) = 0;
-  virtual void text(point base, std::string_view words, const lettering& l) = 0;
-  // The bytes of the file.
-  virtual std::string finish() = 0;
+struct picture {
+  std::string title;
+  double width = 0;
+  double height = 0;
+  std::vector<mark> marks{};
 };
 
-struct extent {
-  double width;
-  double height;
-};
-[[nodiscard]] std::unique_ptr<canvas> svg_canvas(extent size, std::string_view title);
-// Twice as many pixels each way, for sharp screens.
-[[nodiscard]] std::unique_ptr<canvas> png_canvas(extent size);
+[[nodiscard]] picture laid_out(const figure& f);
 
-// Hexadecimal RRGGBB on light paper, and on dark.
+// The bytes of the file. A PNG has two pixels for each of the picture's, for sharp screens.
+[[nodiscard]] std::string svg_of(const picture& p);
+[[nodiscard]] std::string png_of(const picture& p);
+
+// Red, green and blue as RRGGBB on light paper, and on dark.
 struct tint {
-  hue name;
-  std::string_view light;
-  std::string_view dark;
+  unsigned light;
+  unsigned dark;
 };
-[[nodiscard]] const tint& tint_of(hue h) noexcept;
-
-[[nodiscard]] extent extent_of(const figure& f);
-void draw(const figure& f, canvas& c);
+[[nodiscard]] tint tint_of(hue h) noexcept;
 
 }  // namespace bloomery::cli

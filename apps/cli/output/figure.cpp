@@ -13,23 +13,23 @@ namespace {
 
 constexpr int most_ticks = 10;
 
-// The powers of a base from one value to another, in the order of the axis, as many as there is
-// room for.
+// A logarithmic axis with ticks at the powers of a base, as many of them as there is room for.
 template <class Write>
-std::vector<tick> power_ticks(double a, double b, double base, Write write) {
-  // A value that is a power but for its last bit is one.
+axis power_axis(std::string label, double first, double last, double base, Write write) {
+  axis a{.label = std::move(label), .first = first, .last = last, .log = true};
+  // A value that is a power but for rounding errors counts as one.
   const double slack = 1e-9;
-  const auto low = static_cast<int>(std::ceil(std::log(std::min(a, b)) / std::log(base) - slack));
-  const auto high = static_cast<int>(std::floor(std::log(std::max(a, b)) / std::log(base) + slack));
+  const auto [least, most] = std::minmax(first, last);
+  const auto low = static_cast<int>(std::ceil(std::log(least) / std::log(base) - slack));
+  const auto high = static_cast<int>(std::floor(std::log(most) / std::log(base) + slack));
   const int step = std::max(1, (high - low + most_ticks) / most_ticks);
-  std::vector<tick> ticks;
   for (int power = low; power <= high; ++power) {
     if (power % step != 0) continue;
     const double at = std::pow(base, power);
-    ticks.push_back({at, write(at)});
+    a.ticks.push_back({at, write(at)});
   }
-  if (a > b) std::reverse(ticks.begin(), ticks.end());
-  return ticks;
+  if (first > last) std::reverse(a.ticks.begin(), a.ticks.end());
+  return a;
 }
 
 std::string rate_text(double rate) {
@@ -41,8 +41,9 @@ std::string size_text(double size) {
   return size < 0x1p20 ? fmt::format("{:g}", size) : fmt::format("2^{:.0f}", std::log2(size));
 }
 
-// Less its own gaps each place must not be below the one before it, and the nearest such places are
-// those of isotonic regression: neighbours in the wrong order share their mean.
+// Moves labels apart until each is a gap above the one before it, and each as near as possible to
+// its line. With i gaps subtracted from the place of label i the condition is that places ascend,
+// and isotonic regression solves that: neighbours in the wrong order get their mean.
 void spread(std::vector<end_label>& labels, double gap) {
   struct pool {
     double sum;
@@ -99,19 +100,11 @@ axis share_axis(std::string label) {
 }
 
 axis rate_axis(std::string label, double first, double last) {
-  return {.label = std::move(label),
-          .first = first,
-          .last = last,
-          .log = true,
-          .ticks = power_ticks(first, last, 10, rate_text)};
+  return power_axis(std::move(label), first, last, 10, rate_text);
 }
 
 axis size_axis(std::string label, double first, double last) {
-  return {.label = std::move(label),
-          .first = first,
-          .last = last,
-          .log = true,
-          .ticks = power_ticks(first, last, 2, size_text)};
+  return power_axis(std::move(label), first, last, 2, size_text);
 }
 
 std::vector<end_label> end_labels(const panel& p, double gap) {

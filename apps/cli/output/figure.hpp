@@ -9,10 +9,10 @@
 namespace bloomery::cli {
 
 // Colours by their part in a picture. Those of series can be told apart by people who see colours
-// differently (after Okabe and Ito 2008); where there are more series than colours, the name at the
-// end of a line tells.
+// differently (after Okabe and Ito 2008). Where there are more series than colours, the name at the
+// end of each line tells which it is.
 enum class hue { paper, grid, muted, ink, blue, orange, green, purple, gold, sky };
-// Those of series, in turn.
+// The colour of series number `index`; they repeat.
 [[nodiscard]] hue series_hue(std::size_t index) noexcept;
 
 struct point {
@@ -25,7 +25,7 @@ struct tick {
   std::string text;
 };
 
-// From `first`, left or at the bottom, to `last`. The first may be the larger one.
+// From `first`, at the left or at the bottom, to `last`. The first may be the larger of the two.
 struct axis {
   std::string label;
   double first = 0;
@@ -33,7 +33,7 @@ struct axis {
   bool log = false;
   std::vector<tick> ticks{};
 
-  // 0 at the first value, 1 at the last; what is beyond them stays there.
+  // 0 at the first value, 1 at the last. Values beyond them are drawn at the edge.
   [[nodiscard]] double place(double value) const noexcept;
 };
 
@@ -72,15 +72,14 @@ struct figure {
   std::vector<panel> panels{};
 };
 
-// The names at the right of a panel: where on the y axis their lines end, and where there is room
-// for them, at least `gap` from each other and as near as possible to their lines. From bottom to
-// top.
+// A name at the right of a panel: where its line ends, and where on the y axis the name stands.
 struct end_label {
   std::string text;
   hue colour = hue::ink;
-  point line{};  // places on the axes
+  point line{};  // places on the axes, as axis::place gives them
   double at = 0;
 };
+// From bottom to top, at least `gap` from each other and as near as possible to their lines.
 [[nodiscard]] std::vector<end_label> end_labels(const panel& p, double gap);
 
 }  // namespace bloomery::cli

@@ -1,5 +1,5 @@
-// Figures on a terminal. A panel is a grid of characters; a line is drawn at two places in each, up
-// and across, where there are quarter blocks.
+// Figures on a terminal. A panel is a grid of characters; with quarter blocks each character is two
+// by two points of a line.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -35,7 +35,7 @@ std::string_view colour_code(hue h) {
 
 struct cell {
   std::string glyph = " ";
-  unsigned quarters = 0;  // 1 2 over 4 8
+  unsigned quarters = 0;  // a bit each: 1 and 2 are the upper ones, 4 and 8 the lower ones
   hue colour = hue::ink;
 };
 
@@ -79,7 +79,7 @@ class panel_chart {
         put(column_of(dot.x), row_of(panel_.y.place(dot.y)), blocks_ ? "●" : "*", s.colour);
       }
     }
-    // Over the lines: a character cannot show both, and bars are what was measured.
+    // Bars cover lines: a character cannot show both, and bars are what was measured.
     for (const series& s : panel_.all) {
       if (s.style == series_style::bars) draw_bars(s);
     }
@@ -147,7 +147,7 @@ class panel_chart {
       if (!height) continue;
       const auto down = std::min(
           heights - 1, static_cast<std::size_t>((1 - *height) * static_cast<double>(heights)));
-      // A steep line has no gaps.
+      // A steep line fills the rows between this height and the one before, so it has no gaps.
       std::size_t from = before.value_or(down);
       if (from < down) ++from;
       if (from > down) --from;

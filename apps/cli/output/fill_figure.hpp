@@ -8,7 +8,7 @@
 
 namespace bloomery::cli {
 
-// Throws errc::unsupported for kinds whose arrays have no empty places. The path is for messages.
+// Throws errc::unsupported, naming the path, for kinds whose arrays have no empty places.
 [[nodiscard]] figure fill_figure(const any_filter& f, const std::string& path);
 
 }  // namespace bloomery::cli

@@ -17,13 +17,13 @@ namespace {
 
 constexpr double least_rate = 1e-20;  // no filter of 64-bit hashes comes near it
 constexpr int steps = 120;            // of a curve
-constexpr int packed_steps = 48;      // each a search
+constexpr int packed_steps = 48;      // of a curve whose every point takes a search
 
 double between(double first, double last, int i, int of) {
   return first * std::pow(last / first, static_cast<double>(i) / of);
 }
 
-// The plan, where this kind has one.
+// The plan of this kind, or nothing when it cannot do what is asked.
 std::optional<plan> plan_of(sizing::request r, filter_kind kind) {
   r.kind = kind;
   try {
@@ -40,8 +40,8 @@ double classic_rate(std::uint64_t keys, double bits_per_key, std::uint32_t probe
   return std::max(least_rate, sizing::classic_fpr(keys, whole, probes));
 }
 
-// What the first and the third panel have in common: some sizes of which the largest is enough for
-// what was asked.
+// The sizes, in bits per key, whose curves the first and the third panel show. The largest is
+// enough for what was asked.
 std::vector<double> sizes_for(const sizing::request& asked) {
   const std::optional<plan> p = plan_of(asked, filter_kind::classic);
   const double needed = p ? p->bits_per_key() : 32;
@@ -70,6 +70,13 @@ double asked_bits_per_key(const sizing::request& r) {
   return static_cast<double>(*r.bytes) * 8 / static_cast<double>(r.keys);
 }
 
+// What was asked for, as a line across the axis that shows it: a rate or a size.
+guide asked_guide(const sizing::request& r, bool rate_is_x) {
+  return {.upright = r.fpr.has_value() == rate_is_x,
+          .at = r.fpr ? *r.fpr : asked_bits_per_key(r),
+          .text = asked_text(r)};
+}
+
 series probes_series(const sizing::request& asked, double bits_per_key, std::uint32_t most_probes) {
   series s{.name = fmt::format("{:.3g} bits", bits_per_key)};
   for (std::uint32_t k = 1; k <= most_probes; ++k) {
@@ -90,7 +97,7 @@ panel probes_panel(const sizing::request& asked) {
     p.all.back().colour = series_hue(i);
   }
   if (asked.fpr) {
-    p.guides.push_back({.at = *asked.fpr, .text = asked_text(asked)});
+    p.guides.push_back(asked_guide(asked, false));
   } else {
     p.all.push_back(probes_series(asked, asked_bits_per_key(asked), most_probes));
     p.all.back().name = asked_text(asked);
@@ -119,7 +126,7 @@ series bound_series(const sizing::request& asked, double first, double last) {
   return s;
 }
 
-// From 4 to 64 bits per key, and to all that is shown.
+// From 4 to 64 bits per key, or further where a curve or a guide needs it.
 axis sizes_of_all(const panel& p) {
   double least = p.guides.front().upright ? 4 : p.guides.front().at;
   double most = std::max(64.0, least);
@@ -142,18 +149,14 @@ panel kinds_panel(const sizing::request& asked) {
     if (kind == filter_kind::top_k) continue;
     series s = kind_series(asked, kind, first, last);
     s.colour = series_hue(p.all.size());
-    // The colours come round a second time, with dashes. Partitioned lies on classic: it has the
-    // dashes of its pair.
+    // From the seventh kind on the colours repeat, and dashes tell the two apart. The line of
+    // partitioned lies on that of classic, so it has the dashes and its partner by colour has not.
     const std::size_t i = p.all.size();
     if ((i >= 6) != (i % 6 == 2)) s.style = series_style::dashes;
     p.all.push_back(std::move(s));
   }
   p.all.push_back(bound_series(asked, first, last));
-  if (asked.fpr) {
-    p.guides.push_back({.upright = true, .at = *asked.fpr, .text = asked_text(asked)});
-  } else {
-    p.guides.push_back({.at = asked_bits_per_key(asked), .text = asked_text(asked)});
-  }
+  p.guides.push_back(asked_guide(asked, true));
   p.y = sizes_of_all(p);
   return p;
 }
@@ -178,12 +181,8 @@ panel packed_panel(const sizing::request& asked) {
     }
     p.all.push_back(std::move(s));
   }
-  if (asked.fpr) {
-    p.guides.push_back({.at = *asked.fpr, .text = asked_text(asked)});
-  } else if (asked_bits_per_key(asked) >= sizes.front() && asked_bits_per_key(asked) <= most) {
-    p.guides.push_back(
-        {.upright = true, .at = asked_bits_per_key(asked), .text = asked_text(asked)});
-  }
+  const guide wanted = asked_guide(asked, false);
+  if (asked.fpr || (wanted.at >= sizes.front() && wanted.at <= most)) p.guides.push_back(wanted);
   p.y = rates_down_from_one("fpr of a classic filter, by bits per key sent; dashed: not packed", p);
   return p;
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <filesystem>
-#include <memory>
 #include <span>
 
 #include "bloomery/core/error.hpp"
@@ -31,12 +30,9 @@ void check_plot(const std::string& target, bool json) {
 
 std::string plot(const figure& f, const std::string& target) {
   if (target == "-") return "\n" + figure_chart(f, output_columns());
-  const extent size = extent_of(f);
-  const std::unique_ptr<canvas> c = std::filesystem::path(target).extension() == ".svg"
-                                        ? svg_canvas(size, f.title)
-                                        : png_canvas(size);
-  draw(f, *c);
-  const std::string bytes = c->finish();
+  const picture drawn = laid_out(f);
+  const bool svg = std::filesystem::path(target).extension() == ".svg";
+  const std::string bytes = svg ? svg_of(drawn) : png_of(drawn);
   atomic_file file(target);
   file.append(std::as_bytes(std::span(bytes)));
   file.commit();

@@ -10,11 +10,12 @@ namespace bloomery::cli {
 
 option* add_plot(command& verb, std::string& target);
 
-// Throws errc::bad_argument when there is no way to draw to the target; before any work is done.
+// Throws errc::bad_argument when a picture cannot be drawn to the target. Verbs call it before they
+// do any work.
 void check_plot(const std::string& target, bool json);
 
-// FILE.svg and FILE.png appear complete or not at all. For - the picture is returned instead, to be
-// printed after all else.
+// Writes FILE.svg or FILE.png, which appears complete or not at all. With - the picture is returned
+// as text instead, for the verb to print after everything else.
 [[nodiscard]] std::string plot(const figure& f, const std::string& target);
 
 }  // namespace bloomery::cli

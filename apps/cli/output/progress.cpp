@@ -15,7 +15,7 @@ namespace bloomery::cli {
 
 namespace {
 
-// Short work should leave no trace, and a person reads no more than a few lines a second.
+// Short work shows nothing at all, and a person reads no more than a few lines a second.
 constexpr std::chrono::milliseconds first_after{500};
 constexpr std::chrono::milliseconds then_every{200};
 constexpr std::chrono::milliseconds in_a_file{500};
@@ -27,9 +27,8 @@ sigset_t state_signal() {
   return set;
 }
 
-// Takes the signal if it is there. It is blocked in every thread and asked for: a handler would run
-// in a thread of the system's choice, and that one may wait for a lock while another waits for
-// input.
+// Takes the signal if it is pending. It is blocked in every thread and polled, because a handler
+// would run in a thread of the system's choice, and that one may hold a lock.
 bool state_wanted() {
   sigset_t pending;
   const sigset_t wanted = state_signal();

@@ -1,6 +1,6 @@
-// A line on the terminal while work is long: share, bytes, keys, rate, time left. Nothing anywhere
-// else, unless asked for: by --progress, by the signal SIGUSR1 for a line right now, by --stats for
-// one at the end.
+// A line on the terminal during long work: share, bytes, keys, rate, time left. Where standard
+// error is no terminal there is none, unless the user asks for it: --progress asks for lines while
+// the work goes on, the signal SIGUSR1 for one line right now, --stats for one at the end.
 #pragma once
 
 #include <atomic>
@@ -11,14 +11,12 @@
 
 namespace bloomery::cli {
 
-// Whether standard error is a terminal whose lines can be erased; TERM=dumb says that it cannot.
-// There are no colours anywhere, so NO_COLOR has nothing to forbid.
+// Whether standard error is a terminal whose lines can be erased; TERM=dumb says that they cannot.
 [[nodiscard]] bool can_erase_lines();
 
 struct progress_options {
   bool quiet = false;
-  bool forced =
-      false;  // also when standard error is no terminal: a line each, not one over the other
+  bool forced = false;  // also if standard error is no terminal, each time on a line of its own
   bool stats = false;
 
   // For verbs that print while they read: their output may be on the same terminal.

@@ -108,7 +108,7 @@ std::string as_bytes(double bytes) {
 }
 
 void write_message(std::string_view text) noexcept {
-  // In one call, so that lines of several programs do not mix.
+  // One call writes the whole text, so that lines of several programs do not mix.
   static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
 }
 

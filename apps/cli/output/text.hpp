@@ -21,13 +21,13 @@ std::uint64_t parse_span(std::string_view text);
 
 std::string with_commas(std::uint64_t value);  // 1,234,567
 std::string as_bytes(double bytes);            // 8.70 MB
-std::string as_rate(double fpr);
+std::string as_rate(double fpr);               // 1.00 %, or 1.00e-06 where that would be all zeros
 
-// Writes to standard error. What cannot be told there is no reason to fail.
+// Writes to standard error. It never fails: a message that nobody can read is no reason to stop.
 void write_message(std::string_view text) noexcept;
 template <class... Args>
 void tell(fmt::format_string<Args...> format, Args&&... args) {
   write_message(fmt::format(format, std::forward<Args>(args)...));
-}  // 1.00 %, or 1.00e-06 when that would be all zeros
+}
 
 }  // namespace bloomery::cli

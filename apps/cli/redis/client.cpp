@@ -51,7 +51,7 @@ redisReplyObjectFunctions reply_functions() {
       r.text.assign(text, size);
     });
   };
-  // The number is an int or a size_t, by the version of hiredis.
+  // The size is an int or a size_t, depending on the version of hiredis.
   f.createArray = [](const redisReadTask* task, auto size) {
     return made(task, [&](redis_reply& r) {
       if (static_cast<std::size_t>(size) > most_items) throw std::bad_alloc();
@@ -145,7 +145,7 @@ redis_url parse_redis_url(std::string_view text) {
     url.server = parse_address(text, text);
     return url;
   }
-  // Not the text itself in messages: it may hold a password.
+  // Messages do not contain the text, because it may have a password.
   if (!text.starts_with(scheme)) {
     throw error(errc::bad_argument, "the server's URL must begin with redis://");
   }
@@ -224,7 +224,7 @@ void redis_connection::append(words command) {
   fmt::format_to(std::back_inserter(out_), "*{}\r\n", command.size());
   for (const std::string_view word : command) {
     fmt::format_to(std::back_inserter(out_), "${}\r\n", word.size());
-    if (word.size() > flush_bytes) {  // not copied
+    if (word.size() > flush_bytes) {  // a long word is sent without a copy
       flush();
       send_all(word);
     } else {

@@ -1,6 +1,5 @@
-// One connection to a Redis server: commands out, replies in. hiredis connects and parses; what a
-// server sends is taken for hostile all the same, so replies have limits, and nothing of them is
-// believed that was not looked at.
+// One connection to a Redis server. hiredis connects and parses. Replies are treated as hostile:
+// they have limits, and everything in them is checked before it is used.
 #pragma once
 
 #include <chrono>
@@ -26,8 +25,8 @@ struct redis_address {
   friend auto operator<=>(const redis_address&, const redis_address&) = default;
 };
 
-// What redis://user:password@host:port/key?db=3 names. The parts are percent-decoded; a key may
-// have slashes.
+// The parts of redis://user:password@host:port/key?db=3, percent-decoded. A key may contain
+// slashes.
 struct redis_url {
   redis_address server;
   std::string user;
@@ -35,14 +34,14 @@ struct redis_url {
   std::uint32_t database = 0;
   std::string key;
 };
-// Throws errc::bad_argument. HOST and HOST:PORT alone are taken too, without a key.
+// Throws errc::bad_argument. HOST and HOST:PORT alone are accepted, too, without a key.
 [[nodiscard]] redis_url parse_redis_url(std::string_view text);
 
 struct redis_reply {
   enum class type : std::uint8_t { text, error, integer, nil, array };
   type kind = type::nil;
   std::int64_t number = 0;
-  std::string text;  // of a status too
+  std::string text;  // of strings, states and errors
   std::vector<redis_reply> items;
 
   [[nodiscard]] bool is_error() const noexcept { return kind == type::error; }
@@ -51,8 +50,8 @@ struct redis_reply {
   }
 };
 
-// The connection does not exist any more, or never did. What was sent may or may not have been
-// done.
+// The connection was lost, or could not be made. Commands that were sent may or may not have been
+// executed.
 class redis_lost : public error {
  public:
   explicit redis_lost(const std::string& what) : error(errc::io, what) {}
@@ -62,18 +61,19 @@ class redis_connection {
  public:
   using words = std::span<const std::string_view>;
 
-  // Connects and authenticates; `where.server` is not looked at. Throws redis_lost when nobody
-  // answers and errc::io when the server refuses the password or the database.
+  // Connects to `server` and authenticates; `where.server` is ignored. Throws redis_lost when
+  // nobody answers and errc::io when the server refuses the password or the database.
   redis_connection(const redis_address& server, const redis_url& where,
                    std::chrono::milliseconds timeout);
   redis_connection(const redis_connection&) = delete;
   redis_connection& operator=(const redis_connection&) = delete;
   ~redis_connection();
 
-  // Any number of commands may be on their way; their replies come in the same order.
+  // Any number of commands may be sent before their replies are read; the replies come in the same
+  // order.
   void append(words command);
   void flush();
-  // Throws redis_lost, or errc::io for what is no reply.
+  // Reads the next reply. Throws redis_lost, or errc::io when it is malformed.
   redis_reply read();
   redis_reply call(words command);
   redis_reply call(std::initializer_list<std::string_view> command) {

@@ -17,7 +17,7 @@ using clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds first_pause = 10ms;
 constexpr std::chrono::milliseconds longest_pause = 500ms;
-constexpr std::string_view wait_ms = "1000";  // of WAIT
+constexpr std::string_view wait_ms = "1000";  // the timeout of WAIT
 constexpr std::size_t most_nodes = 2000;
 
 constexpr std::array<std::uint16_t, 256> crc_table() {
@@ -30,14 +30,16 @@ constexpr std::array<std::uint16_t, 256> crc_table() {
   return table;
 }
 
-// Errors that say nothing about the command: the cluster is busy with itself.
+// Whether the error is temporary: the cluster is being reconfigured, and the command itself is not
+// at fault.
 bool is_passing(const redis_reply& r) {
   constexpr std::array<std::string_view, 7> words = {
       "TRYAGAIN", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "READONLY", "NOREPLICAS", "UNBLOCKED"};
   return std::ranges::any_of(words, [&](std::string_view word) { return r.is_error(word); });
 }
 
-// "MOVED 3999 127.0.0.1:6381" and "ASK ..." alike; an empty host is that of who says so.
+// The target of "MOVED 3999 127.0.0.1:6381" or "ASK ..."; an empty host means that of the node
+// which sent it.
 struct redirection {
   std::uint16_t slot = 0;
   redis_address to;
@@ -82,7 +84,7 @@ std::uint16_t redis_slot(std::string_view key) noexcept {
   return static_cast<std::uint16_t>(crc % redis_slots);
 }
 
-// What is under way in one round: the jobs of each node, and those for the next round.
+// One round of sending: the jobs of each node, and those that are left for the next round.
 struct redis_cluster::round {
   std::map<redis_address, std::vector<job>> jobs;
   std::vector<job> left;
@@ -104,14 +106,14 @@ redis_connection& redis_cluster::connect(const redis_address& a) {
   }
   node& n = nodes_[a];
   if (!n.connection) {
-    // Half of the patience at most, so that another node can be tried too.
+    // A connection may take half of the patience at most, so that another node can be tried, too.
     const auto timeout = std::min(options_.reply_timeout, std::max(100ms, options_.patience / 2));
     n.connection = std::make_unique<redis_connection>(a, where_, timeout);
   }
   return *n.connection;
 }
 
-// [[first, last, [host, port, ...], replica...]...], of which nothing is certain.
+// Parses [[first, last, [host, port, ...], replica...]...], which may be malformed.
 bool redis_cluster::take_slots(const redis_reply& r, const redis_address& from) {
   using type = redis_reply::type;
   const auto address = [&](const redis_reply& entry) -> std::optional<redis_address> {
@@ -145,12 +147,12 @@ bool redis_cluster::take_slots(const redis_reply& r, const redis_address& from) 
   return true;
 }
 
-// Asks one node after the other who has which slot.
+// Asks one node after the other which node has which slot.
 void redis_cluster::refresh() {
   if (!options_.cluster) return;
   std::vector<redis_address> known;
   for (const auto& [a, n] : nodes_) known.push_back(a);
-  // Those that answered before come first.
+  // Nodes that answered before come first.
   std::ranges::stable_partition(known,
                                 [&](const auto& a) { return nodes_[a].connection != nullptr; });
   for (const redis_address& a : known) {
@@ -223,7 +225,8 @@ void redis_cluster::send(round& r, const redis_address& at,
   c.flush();
 }
 
-// Whether the reply sends us elsewhere, or away for now; then the job says where to go.
+// Whether the reply redirects the job to another node, or asks to try again later. Notes in the job
+// where to send it.
 bool redis_cluster::redirected(const redis_reply& r, job& j) {
   const redis_address from = *j.at;
   j.asking = false;
@@ -241,7 +244,7 @@ bool redis_cluster::redirected(const redis_reply& r, job& j) {
     const redis_address* const at = &nodes_.try_emplace(to->to).first->first;
     if (r.is_error("MOVED ")) {
       slots_[to->slot] = at;
-      stale_ = true;  // where one slot has moved others may have
+      stale_ = true;  // other slots may have moved, too
     } else {
       j.asking = true;
     }
@@ -307,7 +310,7 @@ void redis_cluster::run(std::span<const redis_command> commands, const done_call
   while (!jobs.empty()) {
     round r;
     for (job& j : jobs) {
-      // Told where to go, or by the slot.
+      // The node that a redirection named, or else the master of the key's slot.
       if (j.at == nullptr)
         j.at = &owner(redis_slot(commands[j.index].words[commands[j.index].key]));
       r.jobs[*j.at].push_back(j);
@@ -340,7 +343,8 @@ redis_reply redis_cluster::run(const redis_command& command) {
   return result;
 }
 
-// What was said on this connection is on the replicas, or redis_lost.
+// Waits until replicas have what was written on this connection; throws redis_lost when they do
+// not.
 void redis_cluster::settle(redis_connection& c, std::uint32_t replicas) {
   if (replicas == 0) return;
   const auto end = clock::now() + options_.patience;

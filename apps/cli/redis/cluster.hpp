@@ -1,10 +1,10 @@
-// Commands to a Redis cluster, or to one server: each goes to the node that has its key, many at
-// once, and again when the node has moved the key, fails over or is gone for a while. (Redis
-// cluster specification: hash slots, MOVED and ASK.)
+// Sends commands to a Redis cluster, or to one server: each goes to the node that has its key, many
+// at a time. A command is repeated when the key has moved, the node fails over or it does not
+// answer for a while. (Redis cluster specification: hash slots, MOVED and ASK.)
 //
-// A cluster replicates behind its clients' backs: a master that dies takes with it what it
-// acknowledged and did not send yet. So writes may be followed by WAIT, and count as done when a
-// replica has them too. All commands given here must be such that doing them twice does no harm.
+// A cluster replicates asynchronously: a master that fails loses writes that it acknowledged and
+// had not replicated. So writes may be followed by WAIT, and count as done when a replica has them,
+// too. All commands must be idempotent.
 #pragma once
 
 #include <chrono>
@@ -25,15 +25,15 @@ namespace bloomery::cli {
 
 inline constexpr std::size_t redis_slots = 16384;
 
-// CRC-16/XMODEM of the key, or of what stands in its first {} if that is not empty, modulo 16384.
+// CRC-16/XMODEM modulo 16384, of the key, or of its first part in {} if that is not empty.
 [[nodiscard]] std::uint16_t redis_slot(std::string_view key) noexcept;
 
 struct redis_cluster_options {
   bool cluster = true;  // false: one server; what it says of other nodes is an error
-  // Replicas that must have a write before it counts. By default one, where the master has any;
-  // with a number, always that many.
+  // The number of replicas that must have a write before it counts as done. By default it is one if
+  // the master has any; a given number is always required.
   std::optional<std::uint32_t> replicas;
-  // How long to go on when nothing succeeds.
+  // How long to retry when nothing succeeds.
   std::chrono::milliseconds patience{30'000};
   std::chrono::milliseconds reply_timeout{5'000};  // of one command
 };
@@ -49,17 +49,17 @@ class redis_cluster {
   redis_cluster(redis_url where, const redis_cluster_options& o);
   ~redis_cluster();
 
-  // Calls done(i, reply) once for each command, in any order; the reply may be an error of the
-  // command, but is none of the cluster. Throws redis_lost, with the last reason, when the patience
+  // Calls done(i, reply) once for each command, in any order. The reply may be an error of the
+  // command, but not one of the cluster. Throws redis_lost, with the last reason, when the patience
   // is over.
   using done_call = std::function<void(std::size_t, redis_reply&)>;
   void run(std::span<const redis_command> commands, const done_call& done);
   redis_reply run(const redis_command& command);
 
-  // A conversation of several commands about one key, with the node that has it. `talk` returns the
-  // error that ended it, or nothing; it is called again, from the beginning, when the node is
-  // another or is gone. The error that is left in the end is none of the cluster. A conversation
-  // that writes is over when the replicas have it.
+  // Runs several commands about one key on the node that has it. `talk` returns the error that
+  // ended it, or nothing. It is called again, from the beginning, when the key has moved or the
+  // connection is lost. The error that is returned in the end is not one of the cluster. If the
+  // commands write, this waits until the replicas have it.
   using talk_call = std::function<std::optional<redis_reply>(redis_connection&)>;
   std::optional<redis_reply> converse(std::string_view key, bool writes, const talk_call& talk);
 
@@ -94,7 +94,7 @@ class redis_cluster {
   redis_url where_;
   redis_cluster_options options_;
   std::map<redis_address, node> nodes_;
-  std::vector<const redis_address*> slots_;  // of each the master, a key of nodes_
+  std::vector<const redis_address*> slots_;  // the master of each slot, a key of nodes_
   bool stale_ = true;
   std::string last_problem_;
   std::chrono::milliseconds wait_{0};

@@ -17,7 +17,7 @@ namespace {
 using type = redis_reply::type;
 
 constexpr std::size_t most_items = 512;                      // of one command
-constexpr std::size_t most_bytes = std::size_t{256} << 10U;  // likewise
+constexpr std::size_t most_bytes = std::size_t{256} << 10U;  // of the items of one command
 constexpr std::uint64_t largest_shard = std::uint64_t{256}
                                         << 20U;  // bytes; more cannot be moved between nodes easily
 constexpr std::uint32_t shards_per_master = 4;
@@ -32,7 +32,7 @@ std::optional<std::uint64_t> number_of(const redis_reply& r) {
   return n;
 }
 
-// Names and values by turns.
+// The reply has names and values in turn.
 std::optional<shard_layout> parse_layout(const redis_reply& r) {
   if (r.kind != type::array) return std::nullopt;
   shard_layout l;
@@ -63,7 +63,7 @@ std::optional<shard_layout> parse_layout(const redis_reply& r) {
   return sound ? std::optional(l) : std::nullopt;
 }
 
-// The layout of one key; nothing when it is not there.
+// The layout of one key; nothing when it does not exist.
 std::optional<shard_layout> layout_in(const redis_cluster& cluster, const std::string& key,
                                       const redis_reply& r) {
   if (r.is_error("ERR not found")) return std::nullopt;
@@ -85,7 +85,7 @@ std::vector<redis_command> shard_commands(std::span<const std::string> names) {
   return commands;
 }
 
-// Throws unless all keys are shards of the filter that the first one belongs to. How many items
+// Throws unless all keys are shards of the same filter as the first one. Returns how many items
 // they hold.
 std::uint64_t check_shards(redis_cluster& cluster, std::span<const std::string> names,
                            const shard_layout& layout) {
@@ -109,7 +109,8 @@ std::uint64_t check_shards(redis_cluster& cluster, std::span<const std::string> 
   return keys;
 }
 
-// Items fall on shards at random: six standard deviations more than the mean fit into each.
+// Items are spread over the shards at random, so each shard has room for six standard deviations
+// more than the mean.
 std::uint64_t capacity_for(const spread_request& r) {
   const double mean = std::ceil(static_cast<double>(r.keys) / r.shards);
   const double room = r.shards == 1 ? 0 : std::ceil(6 * std::sqrt(mean));
@@ -199,7 +200,7 @@ spread_filter spread_filter::create(redis_cluster& cluster, const std::string& n
   const auto make = [&](std::size_t from, std::size_t to) {
     const auto some = std::span(commands).subspan(from, to - from);
     cluster.run(some, [&](std::size_t i, redis_reply& answer) {
-      // Somebody else may have made it, or we did before a failover; what it is will be seen.
+      // Another client may have made it, or this one before a failover; it is checked later.
       if (answer.is_error() && !answer.is_error("ERR item exists")) {
         throw_refusal(cluster, names[from + i], answer);
       }
@@ -212,7 +213,7 @@ spread_filter spread_filter::create(redis_cluster& cluster, const std::string& n
   return *std::move(f);
 }
 
-// The items of one command, and where they stand among all.
+// The items of one command, and their indexes among all.
 struct spread_filter::batch {
   redis_command command;
   std::vector<std::size_t> places;
@@ -248,7 +249,7 @@ std::vector<spread_filter::batch> spread_filter::batches(
 
 namespace {
 
-// Calls each(place, value) for the numbers of a reply, all of which must be there.
+// Calls each(place, value) for the numbers of a reply, which must have one for each item.
 template <class Batch, class Each>
 void read_numbers(const redis_cluster& cluster, const Batch& b, const redis_reply& r, Each each) {
   const std::string_view key = b.command.words[1];
@@ -278,8 +279,8 @@ std::vector<redis_command> commands_of(std::vector<Batch>& all, bool writes) {
 
 }  // namespace
 
-// BF.INSERT with NOCREATE, not BF.MADD: a shard that is gone must not come back as a filter of
-// another shape.
+// Sends BF.INSERT with NOCREATE instead of BF.MADD, because a shard that was deleted must not be
+// recreated with another shape.
 std::uint64_t spread_filter::add(redis_cluster& cluster,
                                  std::span<const std::string_view> items) const {
   constexpr std::array<std::string_view, 4> before = {"BF.INSERT", "", "NOCREATE", "ITEMS"};

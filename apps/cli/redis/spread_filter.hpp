@@ -1,5 +1,5 @@
-// A filter that is spread over keys of a cluster: shard i of N is the key NAME/i, and each knows
-// which slice it is, so a client that finds NAME/0 knows the rest. The key of an item's shard
+// A filter that is spread over keys of a cluster: shard i of N is the key NAME/i. Each shard knows
+// its number and N, so a client that finds NAME/0 knows the rest. The key of an item's shard
 // follows from its hash (docs/redis.md, "Cluster").
 #pragma once
 
@@ -17,10 +17,10 @@
 
 namespace bloomery::cli {
 
-// "NAME/7". No hash tag, so that the keys are on all nodes.
+// "NAME/7". It has no hash tag, so that the keys are spread over all nodes.
 [[nodiscard]] std::string shard_key(std::string_view name, std::uint32_t index);
 
-// What BF.SHARD says of a key.
+// What BF.SHARD replies about a key.
 struct shard_layout {
   bool alone = false;  // the key NAME itself, and not NAME/0
   std::uint32_t shard = 0;
@@ -35,16 +35,16 @@ struct shard_layout {
   [[nodiscard]] bool of_one_filter(const shard_layout& other) const;
 };
 
-// The layout of NAME, or of NAME/0 when there is no such key; nothing when there is neither.
+// The layout of NAME, or of NAME/0 if that does not exist; nothing when there is neither.
 [[nodiscard]] std::optional<shard_layout> find_shards(redis_cluster& cluster,
                                                       const std::string& name);
 
-// One line about a command that was refused: the key, what the server said and what to do. Throws
-// errc::io.
+// Throws errc::io with one line about a command that was refused: the key, the server's error and
+// what to do.
 [[noreturn]] void throw_refusal(const redis_cluster& cluster, std::string_view key,
                                 const redis_reply& r);
 
-// What a new filter should be like.
+// The parameters of a new filter.
 struct spread_request {
   std::uint64_t keys = 0;
   double fpr = 0.01;
@@ -53,14 +53,16 @@ struct spread_request {
 
 class spread_filter {
  public:
-  // Throws unless all shards of the filter are there; nothing when the first one is not.
+  // Returns nothing when the first shard does not exist, and throws when another one is missing.
   [[nodiscard]] static std::optional<spread_filter> open(redis_cluster& cluster,
                                                          const std::string& name);
-  // Makes the shards that are missing. The first one comes last: who finds it finds all.
+  // Creates the shards that are missing. The first shard is created last, so that a client which
+  // finds it finds all.
   [[nodiscard]] static spread_filter create(redis_cluster& cluster, const std::string& name,
                                             const spread_request& r);
 
-  // Returns when every item is acknowledged, and throws otherwise. How many were new.
+  // Returns when every item is acknowledged, and throws otherwise. The result is the number of new
+  // items.
   std::uint64_t add(redis_cluster& cluster, std::span<const std::string_view> items) const;
   // Bit i % 64 of bitmap[i / 64] is the answer for item i.
   void check(redis_cluster& cluster, std::span<const std::string_view> items,

@@ -1,7 +1,8 @@
-// Bloomery's filters inside LevelDB, by one line:
+// Bloomery's filters inside LevelDB, in one line:
 //
-//     options.filter_policy = bloomery::new_leveldb_policy({.fpr = 0.01});                // blocked
-//     options.filter_policy = bloomery::new_leveldb_policy({.fpr = 0.01, .kind = bloomery::filter_kind::ribbon});
+//     options.filter_policy = bloomery::new_leveldb_policy({.fpr = 0.01});
+//     options.filter_policy =
+//         bloomery::new_leveldb_policy({.fpr = 0.01, .kind = bloomery::filter_kind::ribbon});
 //
 // LevelDB keeps a filter beside each data block, of some dozens of keys; format/compact.hpp is made
 // for that. Filters say themselves what they are, so the options may change while a database lives.
@@ -30,7 +31,8 @@ class leveldb_policy final : public leveldb::FilterPolicy {
  public:
   explicit leveldb_policy(const compact_options& o) : builder_(o) {}
 
-  // Part of the format: LevelDB stores it, and gives us filters under no other name.
+  // The name is part of the format: LevelDB stores it, and reads filters only of a policy with the
+  // same name.
   [[nodiscard]] const char* Name() const override {
     return "bloomery.compact1";
   }  // NOLINT(*-naming)
@@ -56,9 +58,9 @@ class leveldb_policy final : public leveldb::FilterPolicy {
   compact_builder builder_;
 };
 
-// The caller deletes it, after the database is closed, as with leveldb::NewBloomFilterPolicy.
-// Throws errc::bad_argument for another kind than blocked and ribbon, and for a target out of
-// range.
+// The caller deletes the policy after the database is closed, as with
+// leveldb::NewBloomFilterPolicy. Throws errc::bad_argument for a kind other than blocked and
+// ribbon, and for a target out of range.
 [[nodiscard]] inline const leveldb::FilterPolicy* new_leveldb_policy(const compact_options& o) {
   return new leveldb_policy(o);
 }

@@ -3,8 +3,8 @@
 //
 //     auto g = bloomery::rocksdb_guard(*db);
 //     std::optional<std::string> value = g.find("key");
-//     db->Put({}, key, value);  g.add(key);                           // first the database, then the guard
-//     g.rebuild([&] { return bloomery::rocksdb_filter(*db); });       // after many removals
+//     db->Put({}, key, value);  g.add(key);                       // the database comes first
+//     g.rebuild([&] { return bloomery::rocksdb_filter(*db); });   // after many removals
 //
 // RocksDB has filters of its own, one for each file; this one answers without visiting any. The
 // database must outlive the guard. Any number of threads may use it.
@@ -38,7 +38,7 @@ inline void check_rocksdb(const rocksdb::Status& status) {
 
 }  // namespace detail
 
-// The value of a key. Throws errc::io when the database fails.
+// Looks up the value of a key. Throws errc::io when the database fails.
 class rocksdb_lookup {
  public:
   explicit rocksdb_lookup(rocksdb::DB& db, rocksdb::ColumnFamilyHandle* family = nullptr,
@@ -61,7 +61,7 @@ class rocksdb_lookup {
   rocksdb::ReadOptions options_;
 };
 
-// A filter of all keys. Reads the whole column family, past the block cache.
+// Makes a filter of all keys. It reads the whole column family, without filling the block cache.
 [[nodiscard]] inline filter rocksdb_filter(rocksdb::DB& db, const scan_options& o = {},
                                            rocksdb::ColumnFamilyHandle* family = nullptr) {
   rocksdb::ReadOptions options;

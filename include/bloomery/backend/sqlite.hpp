@@ -1,15 +1,16 @@
 // A guard around a prepared SELECT of SQLite: keys that the table lacks mostly never reach it.
 //
-//     auto g = bloomery::sqlite_guard<std::string_view>(db, {.table = "people", .key = "mail", .value = "name"});
+//     auto g = bloomery::sqlite_guard<std::string_view>(
+//         db, {.table = "people", .key = "mail", .value = "name"});
 //     std::optional<std::string> name = g.find("anna@example.org");
-//     ... INSERT ...;  g.add("bert@example.org");                 // first the table, then the guard
+//     ... INSERT ...;  g.add("bert@example.org");                 // the table comes first
 //
 // The filter compares bytes, so SQLite must do so too: the key column must be declared as some kind
 // of INT for keys of type std::int64_t and as CHAR, CLOB or TEXT, with the collation BINARY, for
 // std::string_view. Else SQLite would find '042' or 'ANNA' where the filter says no.
 //
-// One thread at a time, like the statement and the connection; a rebuild in the background needs a
-// connection of its own. The connection must outlive the guard.
+// Like the statement and the connection, the guard serves one thread at a time; a rebuild in the
+// background needs a connection of its own. The connection must outlive the guard.
 //
 // Needs SQLite: link to bloomery::sqlite.
 #pragma once
@@ -68,22 +69,22 @@ using sqlite_statement = std::unique_ptr<sqlite3_stmt, finalize_statement>;
   return sqlite_statement(statement);
 }
 
-// Whether there was a row; false at the end.
+// Steps to the next row. Returns false at the end.
 [[nodiscard]] inline bool step(sqlite3* db, sqlite3_stmt* statement) {
   const int result = sqlite3_step(statement);
   if (result != SQLITE_ROW && result != SQLITE_DONE) throw_sqlite(db);
   return result == SQLITE_ROW;
 }
 
-// In the first column.
+// The bytes in the first column of the current row.
 [[nodiscard]] inline std::string_view text_of(sqlite3_stmt* statement) {
   const auto* const bytes = static_cast<const char*>(sqlite3_column_blob(statement, 0));
   return {bytes != nullptr ? bytes : "",
           static_cast<std::size_t>(sqlite3_column_bytes(statement, 0))};
 }
 
-// Throws errc::unsupported unless SQLite takes keys of this type for equal when their bytes are.
-// The rules for the affinity of a declared type are SQLite's own.
+// Throws errc::unsupported unless SQLite considers keys of this type equal exactly if their bytes
+// are. The rules for the affinity of a declared type are SQLite's own.
 template <sqlite_key Key>
 void check_key_column(sqlite3* db, const sqlite_table& t) {
   const char* declared = nullptr;
@@ -114,7 +115,7 @@ void check_key_column(sqlite3* db, const sqlite_table& t) {
 
 }  // namespace detail
 
-// The value beside a key, as bytes; a NULL is empty. Throws errc::io when SQLite fails.
+// Looks up the value of a key, as bytes; a NULL is empty. Throws errc::io when SQLite fails.
 template <sqlite_key Key>
 class sqlite_lookup {
  public:
@@ -134,7 +135,7 @@ class sqlite_lookup {
   }
 
  private:
-  // A statement in the middle of its rows would keep the table locked.
+  // A statement that was not reset would keep the table locked.
   struct reset_at_end {
     sqlite3_stmt* statement;
     explicit reset_at_end(sqlite3_stmt* s) noexcept : statement(s) {}
@@ -144,7 +145,8 @@ class sqlite_lookup {
   };
 
   int bind(std::int64_t key) { return sqlite3_bind_int64(select_.get(), 1, key); }
-  // Not copied: it is there until the statement is reset. A null pointer would be NULL.
+  // SQLite need not copy the key, which exists until the statement is reset. A null pointer would
+  // be bound as NULL, so an empty key points to an empty text.
   int bind(std::string_view key) {
     return sqlite3_bind_text64(select_.get(), 1, key.data() != nullptr ? key.data() : "",
                                key.size(), nullptr, SQLITE_UTF8);
@@ -154,8 +156,8 @@ class sqlite_lookup {
   detail::sqlite_statement select_;
 };
 
-// A filter of all keys in the table. Values of another type than the column's have no key that
-// equals them, and are left out.
+// Makes a filter of all keys in the table. Values of a type other than the column's are left out,
+// because no key equals them.
 template <sqlite_key Key>
 [[nodiscard]] filter sqlite_filter(sqlite3* db, const sqlite_table& t, const scan_options& o = {}) {
   detail::check_key_column<Key>(db, t);
@@ -168,7 +170,7 @@ template <sqlite_key Key>
       if (type == SQLITE_INTEGER) scan.add(std::int64_t{sqlite3_column_int64(all.get(), 0)});
     } else {
       if (type == SQLITE_TEXT) {
-        (void)sqlite3_column_text(all.get(), 0);  // as UTF-8, whatever the database has
+        (void)sqlite3_column_text(all.get(), 0);  // converts it to UTF-8
         scan.add(detail::text_of(all.get()));
       }
     }

@@ -47,7 +47,7 @@ class md5_hasher {
 
 [[nodiscard]] digest md5_words(const std::byte* md5) noexcept;
 
-// The 20 bytes of SHA-1, for lists of digests (lists/password.hpp).
+// The 20 bytes of SHA-1 of a text, for lists of digests (lists/password.hpp).
 [[nodiscard]] std::string sha1_digest(std::string_view text);
 
 }  // namespace bloomery

@@ -1,6 +1,6 @@
-// Many keys from one secret, from libsodium: a key for each recipient and each filter that goes to
-// him, so that no two recipients can lay their filters together, and the owner has to keep one
-// secret only.
+// Derives many keys from one secret, with libsodium: one for each recipient and each filter sent to
+// that recipient. So two recipients cannot combine their filters, and the owner has to keep only
+// one secret.
 //
 //     key = BLAKE2b (16 bytes of output, keyed with the master key) of
 //           "bloomery key" | number of the filter, 4 bytes, little-endian | name of the recipient
@@ -18,14 +18,14 @@ namespace bloomery {
 
 using master_key = std::array<std::byte, 32>;
 
-// A new one, from the system's random numbers.
+// A new master key, from the system's random numbers.
 [[nodiscard]] master_key random_master_key();
 
 [[nodiscard]] siphash_hasher::key_type derive_key(const master_key& master,
                                                   std::string_view recipient, std::uint32_t number);
 
-// The hash functions of `count` filters for a recipient. For an overlap, two parties derive from a
-// master key and a name on which they agreed.
+// The hash functions of `count` filters for a recipient. Two parties that want to estimate an
+// overlap derive them from a master key and a name on which they have agreed.
 [[nodiscard]] std::vector<siphash_hasher> derive_hashers(const master_key& master,
                                                          std::string_view recipient,
                                                          std::uint32_t count);

@@ -1,8 +1,8 @@
 // SipHash-2-4 with a secret key (Aumasson and Bernstein 2012), from libsodium.
 //
-// With the default hash, whoever may choose keys can choose ones that all meet in the same bits, or
-// can ask a filter that he holds about guesses offline. With a secret key he can do neither. A file
-// stores the id of its key, never the key.
+// With the default hash, an attacker who chooses keys can choose ones that all set the same bits,
+// and one who holds a filter can test guesses offline. With a secret key neither is possible. A
+// file stores the id of its key, never the key.
 #pragma once
 
 #include <array>

@@ -4,13 +4,13 @@
 //     bloomery::guard g(filter, [&](std::string_view key) { return store.get(key); });
 //     if (auto value = g.find(key)) ...        lookups = hits + fpr * misses
 //
-// The lookup is anything that can be called with a key, and answers with something that is true
-// when the key was found: an optional, a pointer, a bool. A key that the filter does not have gets
-// an empty one. The filter is a bloomery::filter or any other bloomery::keyed.
+// The lookup is anything that can be called with a key and returns something that is true when the
+// key was found: an optional, a pointer, a bool. For a key that the filter does not have, find
+// returns an empty one. The filter is a bloomery::filter or any other bloomery::keyed.
 //
 // Threads: find, add, removed, aged, rebuild and report may be called at the same time, if the
-// lookup may. Readers wait for nobody. For add the filter's kind must be classic, partitioned or
-// blocked: those that can be asked and changed at once.
+// lookup may. Readers never wait. For add the filter's kind must be classic, partitioned or
+// blocked, which can be read while they are changed.
 #pragma once
 
 #include <chrono>
@@ -34,9 +34,9 @@
 namespace bloomery {
 
 struct guard_options {
-  std::uint32_t sample_every = 64;  // the time of every n-th call is taken; 0: of none
-  // When the filter is old: its rate is this many times what it was made for, or this share of its
-  // keys was removed.
+  std::uint32_t sample_every = 64;  // every n-th call is timed; 0 means none
+  // A filter has aged when its rate is this many times its target, or when this share of its keys
+  // was removed.
   double most_times_target = 2.0;
   double most_removed = 0.1;
 };
@@ -51,10 +51,11 @@ class guard {
       : filter_(std::make_unique<Filter>(std::move(f))), options_(o), lookup_(std::move(lookup)) {}
   guard(const guard&) = delete;
   guard& operator=(const guard&) = delete;
-  // Waits for a rebuild that is under way.
+  // Waits for a running rebuild.
   ~guard() = default;
 
-  // What the lookup says, or an empty answer without asking it.
+  // The result of the lookup, or an empty one without a lookup when the filter does not have the
+  // key.
   template <class Key>
     requires std::default_initializable<std::decay_t<std::invoke_result_t<Lookup&, const Key&>>>
   auto find(const Key& key) {
@@ -73,8 +74,8 @@ class guard {
     return find(key);
   }
 
-  // For a key that is in the store now: put it there first, then add it. So a rebuild that has not
-  // heard of the key finds it in the store. It is found by whoever knows that add has returned.
+  // Adds a key that the store has. It must be in the store before this call, so that a rebuild that
+  // misses the call finds the key in its scan. Once add has returned, find lets the key through.
   template <class Key>
     requires requires(Filter& f, const hash_type& hash) { f.filter().concurrent().add(hash); }
   void add(const Key& key) {
@@ -84,18 +85,19 @@ class guard {
     if (rebuilding_) added_.push_back(hash);
     f.filter().concurrent().add(hash);
   }
-  // For keys that have left the store. They stay in the filter, and asking for them is wasted.
+  // Counts keys that were removed from the store. They stay in the filter, so lookups for them are
+  // wasted.
   void removed(std::uint64_t keys = 1) {
     const std::lock_guard lock(changes_);
     removed_ += keys;
   }
 
-  // Of the filter as it is now; reads all of it, and add waits.
+  // The rate of the filter as it is now. It reads the whole filter, and add waits meanwhile.
   [[nodiscard]] double fpr() const {
     const std::lock_guard lock(changes_);
     return filter_.current().fpr();
   }
-  // Whether a new filter would be worth while, by the limits of guard_options.
+  // Whether the filter should be rebuilt, by the limits of guard_options.
   [[nodiscard]] bool aged() const {
     const std::lock_guard lock(changes_);
     const Filter& f = filter_.current();
@@ -104,9 +106,9 @@ class guard {
            f.fpr() > options_.most_times_target * target(f);
   }
 
-  // Replaces the filter by make(), which scans the store, in a thread of its own. Keys that are
-  // added meanwhile go into both filters. False, and nothing done, while another rebuild is under
-  // way. The new filter must have the same hash.
+  // Replaces the filter by the result of make(), which scans the store, in a thread of its own.
+  // Keys that are added meanwhile go into both filters. Returns false, and does nothing, while
+  // another rebuild is running. The new filter must have the same hash function.
   template <class Make>
     requires std::convertible_to<std::invoke_result_t<Make&>, Filter>
   bool rebuild(Make make) {
@@ -129,8 +131,8 @@ class guard {
   bool rebuild_if_aged(Make make) {
     return aged() && rebuild(std::move(make));
   }
-  // Until no rebuild is under way. Throws what the last one threw; the old filter is still in use
-  // then.
+  // Waits until no rebuild is running. Throws what the last one threw, in which case the old filter
+  // is still in use.
   void wait() {
     const std::lock_guard one_at_a_time(starting_);
     if (worker_.joinable()) worker_.join();
@@ -143,7 +145,7 @@ class guard {
   using clock = std::chrono::steady_clock;
   using stripe = detail::guard_counters::stripe;
 
-  // The last of every n, so that the first call, which no cache knows, is none of them.
+  // The last of every n calls is timed, and not the first, which runs with cold caches.
   [[nodiscard]] bool sampled(std::uint64_t calls) const noexcept {
     return options_.sample_every != 0 && calls % options_.sample_every == options_.sample_every - 1;
   }
@@ -160,7 +162,8 @@ class guard {
       });
     };
     if (!sampled(mine.asked())) return ask();
-    // Reading the clock takes longer than asking; what it takes is measured and left out.
+    // Reading the clock takes longer than asking the filter, so its cost is measured and
+    // subtracted.
     const auto before = clock::now();
     const auto start = clock::now();
     const bool answer = ask();
@@ -204,7 +207,7 @@ class guard {
       end_rebuild(std::current_exception());
     }
   }
-  // The old filter, which may still be read.
+  // Installs the new filter and returns the old one, which may still be in use.
   [[nodiscard]] std::unique_ptr<Filter> replaced_by(std::unique_ptr<Filter> fresh) {
     const std::lock_guard lock(changes_);
     if (fresh->hash_function().spec() != filter_.current().hash_function().spec()) {
@@ -222,15 +225,15 @@ class guard {
   guard_options options_;
   Lookup lookup_;
 
-  mutable std::mutex changes_;  // of the filter and of what follows; find does not take it
+  mutable std::mutex changes_;  // guards the filter and the next members; find does not lock it
   bool rebuilding_ = false;
   std::vector<hash_type> added_;  // during a rebuild
   std::uint64_t removed_ = 0;
-  std::uint64_t removed_before_ = 0;  // when the rebuild began
+  std::uint64_t removed_before_ = 0;  // the value when the rebuild began
   std::exception_ptr failure_;
 
-  std::mutex starting_;  // of worker_
-  std::jthread worker_;  // last, so that it is joined while all else is there
+  std::mutex starting_;  // guards worker_
+  std::jthread worker_;  // the last member, so that it is joined first
 };
 
 }  // namespace bloomery

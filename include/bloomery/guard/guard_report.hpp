@@ -9,22 +9,23 @@
 namespace bloomery {
 
 struct guard_report {
-  std::uint64_t avoided = 0;  // lookups: the filter did not have the key
+  std::uint64_t avoided = 0;  // lookups that the filter made unnecessary
   std::uint64_t hit = 0;      // lookups that found the key
-  std::uint64_t wasted = 0;   // lookups that did not: false positives, and keys that were removed
-  // Means of the calls whose time was taken; empty before the first.
+  std::uint64_t wasted = 0;   // lookups that found nothing: false positives and removed keys
+  // Mean times of the calls that were timed; empty before the first one.
   std::optional<double> filter_ns = std::nullopt;
   std::optional<double> lookup_ns = std::nullopt;
 
   [[nodiscard]] std::uint64_t asked() const noexcept { return avoided + hit + wasted; }
   [[nodiscard]] std::uint64_t passed() const noexcept { return hit + wasted; }
-  // Of the lookups.
+  // The share of the lookups that found nothing.
   [[nodiscard]] double wasted_share() const noexcept { return share(wasted, passed()); }
-  // Of the absent keys: the filter's rate as it was met, removed keys included.
+  // The false-positive rate that was observed. Keys that were removed from the store count as false
+  // positives.
   [[nodiscard]] double fpr() const noexcept { return share(wasted, avoided + wasted); }
 
-  // Mean time of a call with the filter, by what was counted and measured, and without: that of a
-  // lookup.
+  // The mean time of a call with the filter, from what was counted and measured. Without the filter
+  // it would be that of a lookup.
   [[nodiscard]] std::optional<double> guarded_ns() const {
     if (!filter_ns || !lookup_ns || asked() == 0) return std::nullopt;
     return sizing::mean_time({.present = static_cast<double>(hit),
@@ -34,7 +35,7 @@ struct guard_report {
                               .lookup_time = *lookup_ns});
   }
   [[nodiscard]] std::optional<double> unguarded_ns() const noexcept { return lookup_ns; }
-  // Empty until both times are known.
+  // Whether the filter saves time; empty until both times are known.
   [[nodiscard]] std::optional<bool> pays() const {
     const std::optional<double> guarded = guarded_ns();
     if (!guarded) return std::nullopt;

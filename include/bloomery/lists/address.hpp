@@ -1,9 +1,9 @@
-// Internet addresses and ranges of them: read, written and compared, without asking the system or
+// Internet addresses and ranges of them: parsed, written and compared, without asking the system or
 // the network.
 //
-// An IPv4 address inside an IPv6 one (::ffff:1.2.3.4) is the IPv4 address wherever things are
-// looked up: dual-stack servers log one in either form. `unmapped` says so; reading and writing
-// keep what was written.
+// An IPv4 address inside an IPv6 one (::ffff:1.2.3.4) is looked up as the IPv4 address, because
+// dual-stack servers log it in either form. `unmapped` converts it; parsing and writing keep the
+// form.
 #pragma once
 
 #include <array>
@@ -25,21 +25,21 @@ struct ip_address {
   ip_family family = ip_family::v4;
   std::array<std::uint8_t, 16> bytes{};  // the most significant first; IPv4 has the first four
 
-  // What inet_pton takes: dotted decimal without leading zeros, and every form of RFC 4291, section
-  // 2.2.
+  // Accepts what inet_pton does: dotted decimal without leading zeros, and every form of RFC 4291,
+  // section 2.2.
   [[nodiscard]] static std::optional<ip_address> parse(std::string_view text) noexcept;
-  // The one form of RFC 5952.
+  // The canonical form of RFC 5952.
   [[nodiscard]] std::string text() const;
 
   [[nodiscard]] unsigned bits() const noexcept { return address_bits(family); }
   [[nodiscard]] bool is_mapped() const noexcept;
   [[nodiscard]] ip_address unmapped() const noexcept;
-  // With zeros, or with ones, after the first `length` bits.
+  // The address with zeros, or with ones, after the first `length` bits.
   [[nodiscard]] ip_address first_of(unsigned length) const noexcept;
   [[nodiscard]] ip_address last_of(unsigned length) const noexcept;
 
   friend bool operator==(const ip_address&, const ip_address&) = default;
-  // IPv4 before IPv6, then by number.
+  // IPv4 comes before IPv6; addresses of one family are ordered by number.
   friend bool operator<(const ip_address& a, const ip_address& b) noexcept {
     return a.family == b.family ? a.bytes < b.bytes : a.family < b.family;
   }
@@ -49,20 +49,20 @@ struct ip_range {
   ip_address first;
   unsigned length = 32;  // bits that all addresses of the range share
 
-  // "10.0.0.0/8", or an address, which is a range of one. Bits after the prefix are taken for
+  // Accepts "10.0.0.0/8", or an address, which is a range of one. Bits after the prefix count as
   // zeros.
   [[nodiscard]] static std::optional<ip_range> parse(std::string_view text) noexcept;
-  // As it is read; without a length where it is a single address.
+  // The form that parse accepts, without a length for a single address.
   [[nodiscard]] std::string text() const;
-  // A part of ::ffff:0:0/96 as the range of IPv4 addresses that it is.
+  // Converts a part of ::ffff:0:0/96 to the range of IPv4 addresses that it contains.
   [[nodiscard]] ip_range unmapped() const noexcept;
   [[nodiscard]] bool contains(const ip_address& address) const noexcept;
 
   friend bool operator==(const ip_range&, const ip_range&) = default;
 };
 
-// The fewest ranges that are together `first` to `last`, both included: at most 62, or 254 of IPv6.
-// None when they are of two families or in the wrong order.
+// The fewest ranges that together are `first` to `last`, both included: at most 62, or 254 of IPv6.
+// Empty when the two are of different families or in the wrong order.
 [[nodiscard]] std::vector<ip_range> ranges_between(const ip_address& first, const ip_address& last);
 
 }  // namespace bloomery

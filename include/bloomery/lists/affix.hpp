@@ -5,15 +5,15 @@
 //     SFX D y ied [^aeiou]y      flag D: strip y, append ied, after a consonant and y
 //     try/D                  ->  try, tried
 //
-// Done: suffixes and prefixes with strip, condition and cross product; flags on affixes, one level
-// deep (a suffix after a suffix, a prefix by leave of a suffix and the other way round); the four
-// forms of flags, and aliases of them (AF); NEEDAFFIX, CIRCUMFIX, FORBIDDENWORD, KEEPCASE,
-// NOSUGGEST, ONLYINCOMPOUND, FULLSTRIP. Left out: compounds, which have no end (their flags are
-// read past, so German's are unknown words), COMPLEXPREFIXES (refused), and all that only serves
-// suggestions or the conversion of text.
+// Supported are suffixes and prefixes with strip, condition and cross product; flags on affixes,
+// one level deep (a suffix after a suffix, a prefix that a suffix permits and the other way round);
+// the four forms of flags, and their aliases (AF); NEEDAFFIX, CIRCUMFIX, FORBIDDENWORD, KEEPCASE,
+// NOSUGGEST, ONLYINCOMPOUND, FULLSTRIP. Not supported are compounds, of which there are infinitely
+// many (their flags are ignored, so German compounds are unknown words), COMPLEXPREFIXES (refused),
+// and everything that only serves suggestions or the conversion of text.
 //
-// Both texts are UTF-8 here; `encoding_of` tells what the files are in, and bloomery::text converts
-// them.
+// Both texts are UTF-8 here; `encoding_of` tells the encoding of the files, and bloomery::text
+// converts them.
 #pragma once
 
 #include <cstdint>
@@ -27,12 +27,12 @@
 namespace bloomery {
 
 struct word_traits {
-  bool keep_case = false;      // only as it is written, not with a capital
-  bool no_suggestion = false;  // right, but nothing to propose
+  bool keep_case = false;      // right only as it is written, not with a capital
+  bool no_suggestion = false;  // a right word that must not be suggested
 };
 
-// What files of any size may lead to. A hostile pair of 100 bytes could stand for more words than
-// there is memory.
+// Limits of the expansion. A hostile pair of files of 100 bytes could stand for more words than fit
+// into memory.
 struct affix_limits {
   std::uint64_t forms_of_word = 100'000;
   std::uint64_t forms = 200'000'000;
@@ -49,11 +49,11 @@ class affix_rules {
   affix_rules(std::string_view aff, const std::string& name);
 
   using receiver = std::function<void(std::string_view form, const word_traits&)>;
-  // Every form of every stem, those of one stem without repetition.
+  // Calls `each` with every form of every stem; the forms of one stem do not repeat.
   void expand(std::string_view dic, const std::string& name, const receiver& each,
               const affix_limits& limits = {}) const;
 
-  // Letters that are worth trying in suggestions (TRY).
+  // The letters to try in suggestions (TRY).
   [[nodiscard]] const std::string& letters() const noexcept { return letters_; }
 
  private:
@@ -63,7 +63,7 @@ class affix_rules {
   using flag = std::uint64_t;  // a character, two, or a number
   using flag_set = std::vector<flag>;
   enum class flag_form : std::uint8_t { character, pair, number };
-  // One place of a condition: any character, one of these, or none of these.
+  // One character of a condition: any, one of these, or none of these.
   struct place {
     std::u32string characters;
     bool negated = false;
@@ -73,7 +73,7 @@ class affix_rules {
     bool crosses = false;
     std::u32string strip;
     std::u32string append;
-    flag_set flags;  // of what it makes
+    flag_set flags;  // flags of the form that it makes
     std::vector<place> condition;
   };
   using affix_list = std::vector<affix>;

@@ -1,19 +1,21 @@
-// What a block list says, and the forms in which lists are written.
+// The entries of block lists, and the forms in which lists are written.
 //
-//     192.0.2.1   192.0.2.0/24 ; why   2001:db8::/32   192.0.2.3-192.0.2.77    addresses; text may follow
-//     0.0.0.0 ads.example                                                     a line of a hosts file: this host alone
-//     ads.example   .ads.example   *.ads.example   ||ads.example^             a domain and all below it
-//     http://ads.example/banners   |http://ads.example/banners                this page of this host and all below it
-//     ||ads.example/banners                                                   the same of all hosts of the domain
-//     |http://ads.example/banner.png|                                         this URL alone
+//     192.0.2.1   192.0.2.0/24 ; why                      addresses; text may follow
+//     2001:db8::/32   192.0.2.3-192.0.2.77                more of them
+//     0.0.0.0 ads.example                                 a line of a hosts file: this host alone
+//     ads.example  .ads.example  *.ads.example            a domain and all below it
+//     ||ads.example^                                      the same
+//     http://ads.example/a   |http://ads.example/a        this page of this host and all below it
+//     ||ads.example/a                                     the same of all hosts of the domain
+//     |http://ads.example/a.png|                          this URL alone
 //
-// Each line is recognised by itself, so lists can be joined. A hosts line begins with an address
-// that leads nowhere (0.0.0.0, 127.0.0.1, ::, ::1); any other address before a name is an address
-// with text after it. Comments begin with '#', '!' or ';'.
+// Each line is recognised by itself, so lists can be concatenated. A line of a hosts file begins
+// with an address that leads nowhere (0.0.0.0, 127.0.0.1, ::, ::1); any other address before a name
+// is an address with text after it. Comments begin with '#', '!' or ';'.
 //
-// Rules of ad blockers that no set of names can hold are left out, and the caller learns of it:
-// exceptions (@@), element hiding (##), options ($, but for $all and $important), and patterns (*,
-// ^ in the middle, regular expressions, parts of URLs).
+// Rules of ad blockers that a set of names cannot express are left out, and the caller is told:
+// exceptions (@@), element hiding (##), options ($, except $all and $important), and patterns (*, ^
+// in the middle, regular expressions, parts of URLs).
 #pragma once
 
 #include <cstddef>
@@ -37,15 +39,15 @@ enum class block_kind : std::uint8_t {
   page,      // a URL alone
 };
 
-// A longer or deeper URL is none that a list could mean.
+// Longer and deeper URLs are not accepted.
 inline constexpr std::size_t longest_blocked_url = 2048;
 inline constexpr std::size_t deepest_blocked_url = 63;  // slashes
 
 struct block_entry {
   block_kind kind = block_kind::range;
   ip_range range;
-  // The domain; or host, path without a '/' at its end, and query. Scheme, user and default port do
-  // not matter.
+  // The domain; or of a URL the host, the path without a '/' at its end, and the query. Scheme,
+  // user and default port are not part of it.
   std::string name;
 
   // 192.0.2.0/24, host, .domain, host/path, .domain/path, |host/path|
@@ -55,11 +57,11 @@ struct block_entry {
 };
 
 [[nodiscard]] block_entry range_entry(const ip_range& range);
-// Nothing when it is no domain, or no URL, or one that is too long.
+// These return nothing for a text that is no domain or no URL, or is too long.
 [[nodiscard]] std::optional<block_entry> domain_entry(std::string_view domain, block_kind kind);
 [[nodiscard]] std::optional<block_entry> url_entry(std::string_view text, block_kind kind);
 
-// The path as entries have it: "/a/" and "/a" are one page.
+// The path without a '/' at its end, as entries have it: "/a/" and "/a" are the same page.
 [[nodiscard]] std::string_view page_path(const url& u) noexcept;
 
 enum class line_kind : std::uint8_t {
@@ -69,7 +71,7 @@ enum class line_kind : std::uint8_t {
   hiding,
   options,
   pattern,
-  bad,  // none of all this
+  bad,  // not recognised
 };
 inline constexpr std::size_t line_kinds = 7;
 

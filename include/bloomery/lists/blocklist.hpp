@@ -1,23 +1,22 @@
-// Block lists of addresses, domains and URLs as one filter: a router or a browser asks a few bits
-// an entry and needs the list itself only for what the filter reports (Broder and Mitzenmacher
-// 2004).
+// Block lists of addresses, domains and URLs in one filter: a router or a browser keeps a few bits
+// for each entry and needs the list itself only to confirm what the filter reports (Broder and
+// Mitzenmacher 2004).
 //
-// An entry is one string; its first byte says what kind:
+// An entry is one string, whose first byte is its kind:
 //
 //     'R' family length prefix    a range: the bytes of its prefix, the bits after it zero
 //     'H' host                    'D' domain
 //     'U' host path ?query        'W' the same on all hosts of a domain        'P' a URL alone
 //     'M' number                  something occurs in the list: see `census` in the source
 //
-// To ask for an address is to ask for it masked to each length, one string for each: logically a
-// filter for each length (Dharmapurikar et al. 2003, for routing tables). A domain is asked for
+// A lookup of an address asks for one string for each prefix length, so that logically there is a
+// filter for each length (Dharmapurikar et al. 2003, for routing tables). A domain is looked up
 // with its parents, a URL with the parents of its host and the beginnings of its path. The marks
-// tell which lengths, numbers of labels and depths of paths there are, so nothing is asked that no
-// entry can be; merged filters have the marks of both.
+// tell which prefix lengths, numbers of labels and depths of paths occur, and the others are not
+// asked for; a merged filter has the marks of both.
 //
-// The rate of false alarms holds for an address, a domain or a URL, whatever it takes to ask: the
-// filter is sized for the largest number of strings that one of them can take with what occurs in
-// the list.
+// The false-positive rate holds for a whole address, domain or URL: the filter is sized for the
+// largest number of strings that one lookup can ask for, given what occurs in the list.
 #pragma once
 
 #include <cstddef>
@@ -41,8 +40,8 @@ namespace bloomery {
 
 struct block_list_options {
   double fpr = 1e-3;  // of an address, a domain or a URL
-  // Not 0: room for so many entries of any kinds and lengths. Lists that are built with the same
-  // number, rate and seed can be merged.
+  // If not 0, the filter has room for this many entries of any kinds and lengths. Filters that are
+  // built with the same room, rate and seed can be merged.
   std::uint64_t room = 0;
   std::uint64_t seed = 0;
   std::filesystem::path directory = ".";  // where a long list may be spooled
@@ -58,16 +57,16 @@ class block_list_builder {
   void add(const block_entry& entry);
   void add_address(const ip_address& address) { add(range_entry({address, address.bits()})); }
   void add_range(const ip_range& range) { add(range_entry(range)); }
-  // A domain with all below it, a host alone, a page with all below it. These throw
-  // errc::bad_argument for what is none.
+  // A domain with all names below it, a host alone, a page with all pages below it. These throw
+  // errc::bad_argument for a text that is no domain or no URL.
   void add_domain(std::string_view domain);
   void add_host(std::string_view host);
   void add_url(std::string_view text);
-  // A line of any of the forms of block_entry.hpp; says what it was.
+  // Adds a line in any of the forms of block_entry.hpp, and returns what it was.
   line_kind add_line(std::string_view line);
 
   [[nodiscard]] std::uint64_t entries() const noexcept { return entries_; }
-  // The most strings that asking for one thing takes; the filter is sized for it.
+  // The largest number of strings that one lookup asks for. The filter is sized for it.
   [[nodiscard]] std::size_t questions() const noexcept;
   [[nodiscard]] any_filter build();
 
@@ -81,7 +80,7 @@ class block_list_builder {
   std::string derived_;
 };
 
-// Safe to ask from several threads at once.
+// Several threads may ask at once.
 class block_list {
  public:
   // A filter that block_list_builder made. Throws errc::mismatch for any other.
@@ -92,11 +91,12 @@ class block_list {
   ~block_list();
 
   [[nodiscard]] const any_filter& filter() const noexcept { return filter_; }
-  // The most strings that asking for one thing takes.
+  // The largest number of strings that one lookup asks for.
   [[nodiscard]] std::size_t questions() const noexcept;
 
-  // The entry that blocks it, the narrowest where there are several; nothing when none does. What
-  // is no domain or no URL is not blocked. For many at a time, block_batch is faster.
+  // The entry that blocks the argument, the most specific one where there are several; nothing when
+  // none does. A text that is no domain or no URL is not blocked. block_batch is faster for many
+  // lookups.
   [[nodiscard]] std::optional<block_entry> check_address(const ip_address& address) const;
   [[nodiscard]] std::optional<block_entry> check_domain(std::string_view domain) const;
   [[nodiscard]] std::optional<block_entry> check_url(std::string_view text) const;
@@ -109,8 +109,8 @@ class block_list {
   std::unique_ptr<plan_of_questions> plan_;
 };
 
-// What a filter reports, looked up in the list itself: first all that was reported is wanted, then
-// the entries of the list pass by once. Holds no more of the list than was wanted.
+// Looks up in the list itself what the filter reported: first it collects the entries that were
+// reported, then the list is read once. It keeps no other entries in memory.
 class block_confirmation {
  public:
   void want(std::string_view derived);
@@ -130,27 +130,27 @@ class block_confirmation {
   std::string derived_;
 };
 
-// Many questions at once. The list must outlive it.
+// Many lookups at once. The list must outlive it.
 class block_batch {
  public:
   explicit block_batch(const block_list& list) : list_(&list) {}
 
   void clear() noexcept;
-  // Things are numbered as they come.
+  // Each call adds a lookup; they are numbered in this order.
   void add_address(const ip_address& address);
   void add_domain(std::string_view domain);
   void add_url(std::string_view text);
   void add(const text_thing& thing);
   [[nodiscard]] std::size_t size() const noexcept { return thing_ends_.size(); }
 
-  // Asks the filter for all of them.
+  // Does all lookups.
   void ask();
-  // All that the filter reported.
+  // Passes on every entry that the filter reported.
   void report_to(block_confirmation& list) const;
-  // The entry that blocks a thing; of those that the list confirms, where it is given.
+  // The entry that blocks number `thing`; if `list` is given, only entries that it confirms count.
   [[nodiscard]] std::optional<block_entry> answer(std::size_t thing,
                                                   const block_confirmation* list = nullptr) const;
-  // Whether the filter reported the thing at all.
+  // Whether the filter reported anything for number `thing`.
   [[nodiscard]] bool reported(std::size_t thing) const noexcept;
 
  private:

@@ -1,20 +1,20 @@
-// Words of a language in a filter: the spelling list of a machine with little memory (McIlroy 1982,
-// "Development of a spelling list"). A word that is not in it is surely none of the list; a wrong
-// word slips through at the rate that was asked for.
+// The words of a language in a filter: a spelling list for a machine with little memory (McIlroy
+// 1982, "Development of a spelling list"). A word that is not in the filter is surely not in the
+// list; a wrong word passes at the rate that was asked for.
 //
-// A filter cannot be read, so what else has to be known of the words goes in as strings that no
-// word is, each after a control character:
+// A filter cannot be listed, so what else must be known about the words is added as strings that
+// cannot be words, because they begin with a control character:
 //
 //     word                a word
 //     01 word             a word that must not get a capital
-//     02 folded           small letters of a word that is written so only when all are capitals: "ipod", "strasse"
+//     02 folded           small letters that are right only if all are capitals: "ipod", "strasse"
 //     03 word             a right word that is not to be suggested
 //     04 character        one that words are made of,
-//     05 number / 256     and the page of Unicode that it is on, so that finding all takes 4,352 questions
+//     05 number / 256     and its page of Unicode, so that 4,352 lookups find all pages
 //     06 01 or 06 02      whether there are strings of that sort
 //
-// This is the part that knows no language: strings are compared as they are. text/speller.hpp takes
-// texts apart, knows capitals, and normalises.
+// This part knows nothing of languages and compares strings as they are. text/speller.hpp splits
+// texts into words, handles capitals and normalises.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +31,7 @@
 namespace bloomery {
 
 struct dictionary_options {
-  double fpr = 1e-4;  // of a word, however many strings it is asked for as
+  double fpr = 1e-4;  // for a word, whatever the number of strings in its lookup
   std::uint64_t seed = 0;
   std::filesystem::path directory = ".";  // where a long list may be spooled
 };
@@ -41,7 +41,7 @@ class dictionary_builder {
   explicit dictionary_builder(const dictionary_options& o = {});
 
   void add(std::string_view word, const word_traits& traits = {});
-  // A text that has it in capitals has a right word.
+  // The word is right in a text if it is written in capitals only.
   void add_capitals(std::string_view folded);
   // Characters to try in suggestions, besides those of the words.
   void add_letters(std::string_view letters);
@@ -61,13 +61,13 @@ class dictionary_builder {
   bool has_capitals_ = false;
 };
 
-// A word that may have been meant, and how far it is: the smaller, the likelier.
+// A word that may have been meant, and its cost: a smaller one is likelier.
 struct suggestion {
   std::string word;
   std::uint32_t distance = 0;
 };
 
-// Not safe to use in several threads at once: each takes one of its own.
+// Not safe to use from several threads at once; each should have its own.
 class dictionary_filter {
  public:
   // A filter that dictionary_builder made. Throws errc::mismatch for any other.
@@ -76,17 +76,17 @@ class dictionary_filter {
 
   [[nodiscard]] const any_filter& filter() const noexcept { return filter_; }
 
-  // As it is written.
+  // Whether the word is right exactly as it is written.
   [[nodiscard]] bool contains(std::string_view word) const;
-  // A word that may also be written with other capitals.
+  // Whether the word is in the dictionary and may also be written with other capitals.
   [[nodiscard]] bool contains_free(std::string_view word) const { return filter_.contains(word); }
   [[nodiscard]] bool contains_capitals(std::string_view folded) const;
 
-  // Words that one edit makes of this one: a character more, less or another, or two neighbours
-  // exchanged (Damerau 1964). Best first. Each of the hundreds of strings that are tried may be a
-  // false positive.
+  // Words that are one edit away: a character inserted, deleted or replaced, or two neighbours
+  // exchanged (Damerau 1964). The best come first. Each of the hundreds of strings that are tried
+  // may be a false positive.
   [[nodiscard]] std::vector<suggestion> near(std::string_view word);
-  // The characters of the words, in the order of Unicode.
+  // The characters that occur in the words, in the order of Unicode.
   [[nodiscard]] const std::u32string& letters();
 
  private:

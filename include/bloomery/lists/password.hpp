@@ -1,26 +1,27 @@
-// Passwords that nobody should choose: a dictionary that everybody may copy, since it cannot be
-// listed (Spafford 1992, "OPUS: preventing weak password choices"), and, if wanted, all that one
-// edit makes of its words (Manber and Wu 1994).
+// Passwords that nobody should choose: a dictionary that everybody may have, since it cannot be
+// listed (Spafford 1992, "OPUS: preventing weak password choices"). On request it also rejects
+// everything that is one edit away from its words (Manber and Wu 1994).
 //
-// One edit is one character too many, too few or another. A list of n characters a word has some
-// 200 n such neighbours in ASCII alone. Instead a word w goes in with what is left of it without
-// its character i, for each i:
+// One edit inserts, deletes or replaces a character. A word of n characters has some 200 n such
+// neighbours in ASCII alone. Instead of these, a word w is added together with what is left of it
+// without its character i, for each i:
 //
 //     "whole" w                           1 string
 //     i, w without character i            n strings
 //
-// and a candidate c is asked for as
+// and a lookup of a candidate c asks for
 //
 //     "whole" c                           the word itself
 //     "whole" c without character i       a word with one character more than w:  n strings
 //     i, c without character i            another character at i:                 n strings
 //     i, c                                a word that lacks character i of w:     n + 1 strings
 //
-// The position keeps words out that are two edits away. Characters are Unicode code points.
+// The position i keeps words that are two edits away from matching. Characters are Unicode code
+// points.
 //
-// The filter also remembers which lengths its words have. A candidate is asked for only what a word
-// of such a length can be, and the rate of false alarms that was asked for holds for a candidate of
-// any length, whatever it takes to ask.
+// The filter also stores which lengths its words have, so that a lookup asks only for words of
+// lengths that occur. The false-positive rate that was asked for holds for a whole candidate of any
+// length.
 #pragma once
 
 #include <cstdint>
@@ -34,13 +35,13 @@
 
 namespace bloomery {
 
-// SHA-1, as published lists of breached passwords have it. The library's core does not compute it;
-// bloomery::crypto does.
+// The bytes of SHA-1, which published lists of breached passwords use. bloomery::crypto computes
+// it.
 inline constexpr std::size_t password_digest_bytes = 20;
 
 struct password_options {
-  // password: the list holds passwords. near_password: and one edit away is too near.
-  // password_digest: it holds digests.
+  // password: the list holds passwords. near_password: candidates one edit away are rejected, too.
+  // password_digest: the list holds digests.
   key_rule rule = key_rule::password;
   double fpr = 1e-3;  // of a candidate
   std::uint64_t seed = 0;
@@ -51,7 +52,7 @@ class password_builder {
  public:
   explicit password_builder(const password_options& o);
 
-  // A password, or the 20 bytes of a digest; throws errc::bad_argument when it is of another
+  // Adds a password, or the 20 bytes of a digest; throws errc::bad_argument for a digest of another
   // length.
   void add(std::string_view word);
   [[nodiscard]] std::uint64_t words() const noexcept { return words_; }
@@ -64,7 +65,7 @@ class password_builder {
   std::uint64_t words_ = 0;
 };
 
-// Not safe to use in several threads at once: each takes one of its own.
+// Not safe to use from several threads at once; each should have its own.
 class password_filter {
  public:
   // A filter that password_builder made. Throws errc::mismatch for any other.

@@ -1,6 +1,6 @@
-// Who sends most: lines, packets or requests counted by the address that they come from, in memory
-// that does not grow with the addresses. A count-min sketch has the counts, never too low; a top-k
-// sketch has the names.
+// Counts lines, packets or requests by the address that they come from, in memory that does not
+// grow with the number of addresses, to find the most frequent ones. A count-min sketch has the
+// counts, which are never too low; a top-k sketch has the names.
 #pragma once
 
 #include <cstddef>
@@ -22,12 +22,12 @@ struct counted_source {
 
 class source_counter {
  public:
-  // How many sources are wanted.
+  // `wanted` is the number of sources that top() should return.
   explicit source_counter(std::uint32_t wanted);
 
   void add(const ip_address& source);
-  // The largest count first, equal ones by address. Too high by more than 0.01 % of all in one case
-  // of a hundred.
+  // The largest count comes first, equal ones are ordered by address. One count of a hundred is
+  // more than 0.01 % of the total too high.
   [[nodiscard]] std::vector<counted_source> top() const;
 
  private:

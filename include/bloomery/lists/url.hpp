@@ -1,11 +1,13 @@
-// URLs and host names in one form each, so that two that mean the same are the same string.
+// URLs and host names in canonical form, so that two that mean the same are the same string.
 //
 // The rules are those of RFC 3986, section 6.2.2 and 6.2.3: scheme and host in small letters, no
 // default port, %41 as A, other escapes in capitals, no dot segments, "/" for an empty path. Beyond
-// it, as what fetches the page does not see it: the fragment, user and password, an empty query and
-// the dot after a host name are dropped; characters that may not stand in a URL are escaped.
+// the RFC, the fragment, user and password, an empty query and the dot after a host name are
+// dropped, because they do not change which page is fetched; characters that are not allowed in a
+// URL are escaped.
 //
-// Names outside ASCII stay as they are: xn-- and UTF-8 forms of a name are two names here.
+// Names outside ASCII stay as they are: the xn-- form and the UTF-8 form of a name are two names
+// here.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +23,7 @@ inline constexpr std::size_t longest_domain = 253;
 [[nodiscard]] std::optional<std::string> normal_domain(std::string_view text);
 [[nodiscard]] std::size_t count_labels(std::string_view domain) noexcept;
 
-// Where the host, with user and port, ends in what follows "://".
+// The position at which the authority (user, host and port) ends in the text that follows "://".
 [[nodiscard]] std::size_t host_end(std::string_view text) noexcept;
 
 struct url {
@@ -31,7 +33,7 @@ struct url {
   std::string path;   // begins with '/'
   std::string query;  // without '?'
 
-  // SCHEME://HOST with what may follow. Nothing when there is no host, or none that could exist.
+  // Accepts SCHEME://HOST and what may follow. Returns nothing when there is no valid host.
   [[nodiscard]] static std::optional<url> parse(std::string_view text);
   [[nodiscard]] std::string text() const;
   // The host with its port, as it stands in the URL.

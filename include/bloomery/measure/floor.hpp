@@ -1,8 +1,8 @@
-// The floor: the least that any filter of a given size can cost. To answer for a key a filter must
-// hash it and read one line of memory that only the hash tells; to add it, read the line, change it
-// and write it back. This does that and nothing else, for many keys at once, with the machine's
-// widest instructions and the best prefetching known. What a filter takes above it is the filter's
-// own work.
+// The floor: the least time that a filter of a given size can take. To answer for a key a filter
+// must hash it and read one cache line, whose address depends on the hash; to add it, it must read
+// the line, change it and write it back. This does that and nothing else, for many keys at once,
+// with the machine's widest instructions and the best prefetching known. The time that a filter
+// takes above it is the filter's own work.
 //
 // Which order of loads and prefetches is best depends on the machine and on whether the array fits
 // into a cache, so there are several pipelines, and the fastest is found by trying them.
@@ -28,12 +28,13 @@ class floor_pipeline {
   constexpr floor_pipeline(const char* label, read_loop reading, write_loop writing) noexcept
       : name_(label), read_(reading), write_(writing) {}
 
-  // "avx512 14/1": prefetched 14 groups of eight keys ahead, and again 1 ahead; "0/1": only 1
-  // ahead; "8": found 8 groups ahead and not prefetched.
+  // "avx512 14/1": lines are prefetched 14 groups of eight keys ahead, and again 1 group ahead;
+  // "0/1": only 1 group ahead; "8": addresses are computed 8 groups ahead, and nothing is
+  // prefetched.
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
 
-  // Lines are eight words each, at least one; a key's is number high64(mix64(key) * lines). How
-  // many of the keys have a line with a set bit.
+  // There is at least one line, of eight words; that of a key is number high64(mix64(key) * lines).
+  // Returns how many of the keys have a line with a set bit.
   [[nodiscard]] std::uint64_t read(std::span<const std::uint64_t> lines,
                                    const mixed_integers& keys) const noexcept {
     return read_(lines.data(), lines.size() / 8, keys.keys.data(), keys.keys.size(),
@@ -50,19 +51,20 @@ class floor_pipeline {
   write_loop write_;
 };
 
-// All that this machine can run. BLOOMERY_KERNEL has no say here: the floor is the machine's.
+// All pipelines that this machine can run. BLOOMERY_KERNEL does not apply, because the floor is a
+// property of the machine.
 [[nodiscard]] std::span<const floor_pipeline> floor_pipelines();
 
-// The fastest for an array like this one, by running each over the keys some times: about half a
-// second with a million keys. There should be about that many different ones, or their lines stay
-// in the cache. Looking for the fastest write leaves the lines changed.
+// The fastest pipeline for this array, found by running each over the keys several times, which
+// takes about half a second with a million keys. There should be about as many different keys, or
+// their lines stay in the cache. fastest_write changes the lines.
 [[nodiscard]] const floor_pipeline& fastest_read(std::span<const std::uint64_t> lines,
                                                  const mixed_integers& keys);
 [[nodiscard]] const floor_pipeline& fastest_write(std::span<std::uint64_t> lines,
                                                   const mixed_integers& keys);
 
-// The instructions that the batch calls of this process use: "portable", "avx2", "avx512" or
-// "neon". The environment variable BLOOMERY_KERNEL asks for others than the best.
+// The instruction set that the batch calls of this process use: "portable", "avx2", "avx512" or
+// "neon". The environment variable BLOOMERY_KERNEL can choose another than the best.
 [[nodiscard]] std::string_view kernel_in_use() noexcept;
 
 }  // namespace bloomery

@@ -9,15 +9,16 @@
 //     bit 1              1  1  0  1          a column for each document
 //     ...
 //
-// kept row by row. A word has the same few rows in all documents of a group: their AND has a 1 for
-// each document that may contain it, and for several words one ANDs on. A question reads some rows
-// from front to end, whatever the number of documents, and nothing else. (Bit-sliced signatures;
-// Ramakrishna 1989 searched text with Bloom filters. The two systems that made them fast again:
-// BitFunnel, Goodwin et al. 2017, and COBS, Bingmann et al. 2019, for k-mers.)
+// stored row by row. A word has the same few rows in all documents of a group: their AND has a 1
+// for each document that may contain it, and the AND of the rows of several words has one for each
+// document that may contain them all. A query reads these rows sequentially, and nothing else.
+// (This is a bit-sliced signature file; Ramakrishna 1989 searched text with Bloom filters.
+// BitFunnel, Goodwin et al. 2017, and COBS, Bingmann et al. 2019, for k-mers, made them fast
+// again.)
 //
-// Groups go by the number of different words in steps of a fifth or so: one filter size for all
-// would waste nearly all of it on short documents. Rows follow each other without padding, so a
-// group of one long document is just its filter.
+// Documents are grouped by their number of different words, in steps of about a fifth: if all
+// filters had one size, short documents would waste nearly all of theirs. Rows follow each other
+// without padding, so a group of one long document is just its filter.
 //
 // No document that contains all the words is missed. Others are reported at a rate below `fpr` for
 // each word, so below fpr^w for w words.
@@ -37,44 +38,42 @@
 
 namespace bloomery {
 
-// What the words are. Part of the file format, as is document_unit.
+// What the terms are. The numbers are part of the file format, as are those of document_unit.
 enum class term_kind : std::uint16_t {
-  words = 1,  // of a text: text/word_scanner.hpp
-  kmers =
-      // canonical k-mers of sequences: all pieces of k bases, each the lesser of its two strands
-  2,
+  words = 1,  // words of a text, by text/word_scanner.hpp
+  kmers = 2,  // the pieces of k bases of sequences, each the lesser of its two strands
 };
 enum class document_unit : std::uint16_t { file = 0, paragraph = 1 };
 
 struct text_index_options {
   double fpr = 0.001;  // documents without a word that are reported for it all the same, at most
-  std::uint32_t probes =
-      0;  // rows of a word; 0: as few as cost at most a tenth more space than the best number
+  // Rows of a word. 0 means as few as cost at most a tenth more space than the best number.
+  std::uint32_t probes = 0;
   std::uint64_t seed = 0;
   term_kind terms = term_kind::words;
   std::uint32_t kmer = 0;  // bases of a k-mer
   document_unit unit = document_unit::file;
 };
 
-// What becomes of a word, by the seed of the index.
+// The hash of a term, by the seed of the index.
 [[nodiscard]] inline std::uint64_t term_hash(std::uint64_t seed, std::string_view term) noexcept {
   return hash_key(xxh3_hasher(seed), term);
 }
 
-// How many of `number` terms a share of them is, at least; a share such as 0.7 of 10 is 7, though
-// their product is a little more.
+// The number of terms that make up at least this share of `number` terms. A share of 0.7 of 10 is
+// 7, though the product of the two doubles is a little more.
 [[nodiscard]] inline std::uint64_t terms_needed(double share, std::uint64_t number) noexcept {
   return static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(number) - 1e-9));
 }
 
 struct indexed_document {
   std::string_view path;
-  std::uint32_t line = 0;  // where a paragraph begins; 0 for a whole file
+  std::uint32_t line = 0;  // the first line of a paragraph; 0 for a whole file
 };
 
-// Borrowed bytes. Opening looks at the header and the list of groups alone; what a question reads
-// of the rest is checked when it is read. An index of up to 1 MiB is checked against its checksum
-// at once, as filters are.
+// An index in borrowed bytes. Opening reads only the header and the list of groups; what a query
+// reads of the rest is checked when it is read. The checksum of an index of up to 1 MiB is verified
+// at once, as with filters.
 class text_index_view {
  public:
   // Throws errc::not_bloomery, unsupported or corrupt; bad_argument unless the bytes are aligned
@@ -95,29 +94,29 @@ class text_index_view {
   [[nodiscard]] std::uint64_t words() const noexcept { return words_; }
   [[nodiscard]] std::uint64_t file_bytes() const noexcept { return bytes_.size(); }
   [[nodiscard]] std::span<const group> groups() const noexcept { return groups_; }
-  // All the tables together.
+  // The bits of all tables together.
   [[nodiscard]] std::uint64_t bits() const noexcept;
 
   // The documents that may contain all of these terms, or at least this share of the different
-  // ones, in the order in which they were added. Throws errc::bad_argument when there are none or
-  // the share is not in (0, 1], and errc::corrupt when the file turns out to be damaged.
+  // ones, in the order in which they were added. Throws errc::bad_argument when there are no terms
+  // or the share is not in (0, 1], and errc::corrupt when the file turns out to be damaged.
   [[nodiscard]] std::vector<std::uint32_t> find(std::span<const std::uint64_t> hashes,
                                                 double share = 1.0) const;
-  // Nothing for a document that another one has replaced; find() reports none of these.
+  // Nothing for a document that another one has replaced; find() does not report these.
   [[nodiscard]] std::optional<indexed_document> document(std::uint32_t number) const;
   [[nodiscard]] std::string_view path(std::uint32_t file) const;
   [[nodiscard]] std::uint32_t file_of(std::uint32_t document) const;  // or no_file
   static constexpr std::uint32_t no_file = UINT32_MAX;
-  // The document behind a column of a group.
+  // The number of the document that a column of a group belongs to.
   [[nodiscard]] std::uint32_t member(const group& g, std::uint64_t column) const;
 
-  // The expected share of the documents without a word that are reported for it.
+  // The expected share of the documents without a word that are reported for it all the same.
   [[nodiscard]] double fpr() const;
-  // How many documents without any of this many words one should expect to be reported.
+  // The expected number of documents that have none of this many words and are reported all the
+  // same.
   [[nodiscard]] double expected_false(std::uint64_t terms) const;
 
-  // Throws errc::corrupt unless the checksum holds and every number in the file is one that it may
-  // be.
+  // Throws errc::corrupt unless the checksum holds and every number in the file is valid.
   void verify() const;
 
  private:
@@ -135,7 +134,8 @@ class text_index_view {
   std::string_view names_;
 };
 
-// A mapped file: opens at once, any size. Errors name the file.
+// An index in a mapped file, which opens in the same short time whatever its size. Errors name the
+// file.
 class text_index {
  public:
   explicit text_index(const std::filesystem::path& path);

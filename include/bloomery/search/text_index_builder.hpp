@@ -1,13 +1,12 @@
-// Makes a text index, or adds documents to one.
+// Builds a text index, or adds documents to one.
 //
 //     text_index_builder builder({.fpr = 0.001}, ".");
 //     const auto file = builder.add_file("notes/monday.txt");
 //     builder.add(file, 0, words.all());             // a distinct_hashes of its words
 //     builder.save("notes.bloom");
 //
-// A document is hashed into its own filter and goes to a scratch file; what stays in memory is 32
-// bytes for each document and the paths. The tables are made from the scratch file at the end, 64
-// MiB at a time.
+// The filter of each document goes to a scratch file; 32 bytes for each document and the paths stay
+// in memory. The tables are made from the scratch file at the end, 64 MiB at a time.
 #pragma once
 
 #include <cstddef>
@@ -24,12 +23,12 @@
 
 namespace bloomery {
 
-// The different hashes of a document: an open table, kept from one document to the next. Where a
-// hash stands in it depends on a secret, or documents could be written that fill one place of it
-// only.
+// The different hashes of a document, in an open-addressing table that is reused for the next
+// document. The slot of a hash depends on a secret, or a document could be written whose hashes all
+// collide.
 class distinct_hashes {
  public:
-  // A table of 1 GiB. So many words are no document.
+  // The table has 1 GiB at this limit, which no real document reaches.
   static constexpr std::size_t most = std::size_t{1} << 26U;
 
   distinct_hashes();
@@ -44,7 +43,7 @@ class distinct_hashes {
     insert(hash);
   }
   [[nodiscard]] std::size_t size() const noexcept { return used_ + (has_zero_ ? 1 : 0); }
-  // In no order. Valid until the next call.
+  // The hashes, in no order. The span is valid until the next call.
   [[nodiscard]] std::span<const std::uint64_t> all();
   void clear();
 
@@ -67,25 +66,24 @@ class distinct_hashes {
 
 class text_index_builder {
  public:
-  // Scratch space is taken in `directory`. Throws errc::bad_argument.
+  // The scratch file is made in `directory`. Throws errc::bad_argument.
   text_index_builder(const text_index_options& o, const std::filesystem::path& directory);
-  // Begins with the documents of an index, which must outlive the builder, and goes on with its
-  // options.
+  // Starts with the documents and the options of an index, which must outlive the builder.
   text_index_builder(const text_index_view& old, const std::filesystem::path& directory);
 
-  // These three may be called in several threads at once. Documents stand in the order of file and
-  // line, whatever the order in which they are added.
+  // Several threads may call these three at once. Documents are ordered by file and line, whatever
+  // the order in which they are added.
   std::uint32_t add_file(std::string_view path);
   void add(std::uint32_t file, std::uint32_t line, std::span<const std::uint64_t> hashes);
-  // Forgets a file that could not be read to its end.
+  // Drops a file that could not be read to its end.
   void drop(std::uint32_t file);
 
-  // Documents added here. Those of the old index are not counted.
+  // The number of documents that were added, without those of the old index.
   [[nodiscard]] std::uint64_t documents() const noexcept { return added_.size(); }
   [[nodiscard]] const text_index_options& options() const noexcept { return options_; }
 
-  // Writes the index, atomically; once. Documents of the old index whose file was added again and
-  // not dropped are replaced.
+  // Writes the index atomically; may be called once. Documents of the old index whose file was
+  // added again and not dropped are replaced.
   void save(const std::filesystem::path& path);
 
  private:
@@ -99,7 +97,8 @@ class text_index_builder {
   struct new_file {
     std::string path;
     bool dropped = false;
-    std::uint32_t number = text_index_view::no_file;  // in the index, when it has documents
+    // Its number in the index, if it has documents.
+    std::uint32_t number = text_index_view::no_file;
   };
   struct layout;
   class writer;
@@ -113,7 +112,7 @@ class text_index_builder {
   scratch_file scratch_;
   std::vector<new_file> files_;
   std::vector<added_document> added_;
-  std::map<std::uint64_t, std::uint64_t> rows_;  // of each length class
+  std::map<std::uint64_t, std::uint64_t> rows_;  // the rows for each length class
 };
 
 }  // namespace bloomery

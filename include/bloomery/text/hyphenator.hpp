@@ -1,7 +1,7 @@
-// Hyphens by simple rules, with a list of exceptions that is slow to read: what Bloom's filter was
-// made for (Bloom 1970; Broder and Mitzenmacher 2004, section 3.1). The rules are right for most
-// words. The filter holds those for which they are wrong, and only words that the filter finds are
-// looked up in the list.
+// Hyphenation by simple rules, with a list of exceptions that is slow to read: the problem for
+// which Bloom invented his filter (Bloom 1970; Broder and Mitzenmacher 2004, section 3.1). The
+// rules are right for most words. The filter holds the words for which they are wrong, and only
+// words that are in the filter are looked up in the list.
 //
 //     word -> filter -> surely no exception: the rules
 //                    -> perhaps one: the list -> its entry, or the rules after all
@@ -21,10 +21,10 @@
 
 namespace bloomery {
 
-// Patterns of letters that say where a word may be broken and where not (Liang 1983, "Word
-// hy-phen-a-tion by com-put-er"), in the form of the files hyph_*.dic. The short ones alone are
+// Patterns of letters that tell where a word may be broken and where not (Liang 1983, "Word
+// hy-phen-a-tion by com-put-er"), in the form of the files hyph_*.dic. The short patterns alone are
 // simple rules: those of up to four characters are less than half of the patterns for English, and
-// right for seven words of eight.
+// are right for seven words of eight.
 class hyphen_patterns {
  public:
   static constexpr std::size_t longest_pattern = 64;
@@ -35,12 +35,12 @@ class hyphen_patterns {
   hyphen_patterns(std::string_view text, const std::string& name,
                   std::size_t longest = longest_pattern);
 
-  // A word of small letters, with hyphens where it may be broken.
+  // The word, which must be in small letters, with hyphens where it may be broken.
   [[nodiscard]] std::string hyphenate(std::string_view word) const;
   [[nodiscard]] std::size_t size() const noexcept { return patterns_.size(); }
 
  private:
-  // The digits before each letter and after the last.
+  // The digits of each pattern: before each letter, and after the last.
   std::unordered_map<std::u32string, std::vector<std::uint8_t>> patterns_;
   std::size_t longest_ = 0;
   std::size_t least_before_ = 2;
@@ -50,16 +50,17 @@ class hyphen_patterns {
 struct hyphenator_counts {
   std::uint64_t words = 0;
   std::uint64_t lookups = 0;     // in the list
-  std::uint64_t exceptions = 0;  // that were there
+  std::uint64_t exceptions = 0;  // lookups that found an exception
 };
 
 class hyphenator {
  public:
   using rules = std::function<std::string(std::string_view word)>;
-  // The entry of a word, or nothing. May be as slow as a disk.
+  // Returns the entry of a word, or nothing. It may be slow, such as a read from disk.
   using list = std::function<std::optional<std::string>(std::string_view word)>;
 
-  // For so many exceptions, to be added before the first question.
+  // `exceptions` is the number of exceptions that will be added, all before the first call of
+  // hyphenate.
   hyphenator(std::uint64_t exceptions, double fpr, rules simple, list exact);
 
   void add_exception(std::string_view word) { exceptions_.add(word); }

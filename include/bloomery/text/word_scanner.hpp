@@ -1,10 +1,9 @@
-// The words of a text as an index of texts has them: runs of letters and digits with the marks on
-// them, without regard to case. "Don't re-use x_y" has the words don, t, re, use, x and y.
+// Finds the words of a text for a text index: runs of letters and digits with their combining
+// marks, without regard to case. "Don't re-use x_y" has the words don, t, re, use, x and y.
 //
-// A word is given out in one form: case-folded and in NFC (ICU), so that STRASSE and Straße, and é
-// as one character or two, are the same. Bytes that are no UTF-8 separate words. A run of more than
-// longest_word bytes is cut into words of about that size, so that no text needs more memory than
-// another.
+// Words are case-folded and in NFC (by ICU), so that STRASSE and Straße are the same word, and so
+// are the two forms of é. Bytes that are not UTF-8 separate words. A run of more than longest_word
+// bytes is cut into words of about that size, so that memory has a limit.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +18,10 @@ class word_scanner {
   static constexpr std::size_t longest_word = 1024;
   using receiver = std::function<void(std::string_view word)>;
 
-  // Takes the next bytes of a text, cut anywhere, and calls `each` with every word that has ended.
+  // Takes the next bytes of a text, which may be cut anywhere, and calls `each` with every word
+  // that is complete.
   void feed(std::string_view bytes, const receiver& each);
-  // The end of the text. The scanner can begin another one.
+  // Ends the text. The scanner can then begin another one.
   void finish(const receiver& each);
 
  private:
@@ -29,9 +29,9 @@ class word_scanner {
   void take_character(std::string_view character, const receiver& each);
   void end_word(const receiver& each);
 
-  std::string word_;  // so far; ASCII letters are small already
+  std::string word_;  // the beginning of a word, its ASCII letters already small
   bool ascii_ = true;
-  std::string rest_;  // the beginning of a character that the last piece ended in
+  std::string rest_;  // the beginning of a character that the last piece cut
 };
 
 }  // namespace bloomery

@@ -1,4 +1,5 @@
-// What a guard (guard/guard.hpp) counts while it works, in a cache line for each thread or few.
+// What a guard (guard/guard.hpp) counts while it works, in cache lines that one thread or few
+// share.
 #pragma once
 
 #include <algorithm>
@@ -35,7 +36,7 @@ class sampled_times {
       ns += t.ns_.load(std::memory_order_relaxed);
       samples += value_of(t.samples_);
     }
-    // What is as fast as the clock may seem to have taken less than no time.
+    // The time of a call that is as short as reading the clock may be measured as negative.
     [[nodiscard]] std::optional<double> mean() const noexcept {
       if (samples == 0) return std::nullopt;
       return std::max(0.0, static_cast<double>(ns) / static_cast<double>(samples));
@@ -49,7 +50,7 @@ class sampled_times {
 
 class guard_counters {
  public:
-  // Each call counts in one place when it is done, so that the sums of a report fit together.
+  // A call changes only one counter, when it is done, so that the sums of a report are consistent.
   struct alignas(64) stripe {
     relaxed_counter avoided{0};
     relaxed_counter hit{0};

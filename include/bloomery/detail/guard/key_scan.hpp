@@ -1,5 +1,5 @@
-// A filter of all keys of a store, whose number is known when the scan is over. Until then the
-// hashes wait, 8 bytes each.
+// Makes a filter of all keys of a store. Their number is known only when the scan is over, so their
+// hashes are kept until then, 8 bytes each.
 #pragma once
 
 #include <algorithm>

@@ -1,12 +1,12 @@
-// A value that many threads read while one of them may put another in its place. Readers never wait
-// and take no lock; who replaces waits until nobody reads the old value any more (the two phases of
-// Ramalhete and Correia 2013, "Left-Right").
+// A value that many threads read while one of them may replace it. Readers never wait and take no
+// lock; the thread that replaces the value waits until nobody reads the old one any more (the two
+// phases of Ramalhete and Correia 2013, "Left-Right").
 //
-// A reader says in a counter that it is there, then loads the pointer. Whoever replaces exchanges
-// the pointer first and then waits until each counter was 0 once. There are two counters, and new
-// readers are sent to the other one, so that a stream of them cannot make it wait for ever. Each
-// thread has counters in a cache line of its own, or of few. std::atomic<std::shared_ptr> would be
-// shorter, but locks inside, and readers of all threads would change one count.
+// A reader increments a counter, then loads the pointer. The writer exchanges the pointer and then
+// waits until each counter has been 0 once. There are two counters, and new readers use the other
+// one, so that a stream of readers cannot make the writer wait for ever. Few threads or one share a
+// cache line of counters. std::atomic<std::shared_ptr> would be shorter, but it locks inside, and
+// the readers of all threads would change one reference count.
 #pragma once
 
 #include <array>
@@ -21,7 +21,7 @@ namespace bloomery::detail {
 
 inline constexpr std::size_t thread_stripes = 16;
 
-// Threads count up, so that the first 16 share nothing.
+// Threads are numbered in turn, so that the first 16 share no counters.
 [[nodiscard]] inline std::size_t thread_stripe() noexcept {
   static std::atomic<std::size_t> threads{0};
   thread_local const std::size_t mine =
@@ -37,22 +37,21 @@ class replaceable {
   replaceable& operator=(const replaceable&) = delete;
   ~replaceable() { delete current_.load(); }
 
-  // use(value), in any number of threads. All orders are the strict one: the argument above needs
-  // that the counter changes before the pointer is read.
+  // Calls use(value); any number of threads may. All memory orders are sequentially consistent,
+  // because the counter must change before the pointer is read.
   template <class Use>
   decltype(auto) read(Use use) const noexcept(noexcept(use(std::declval<T&>()))) {
     const presence here(stripes_[thread_stripe()].readers[phase_.load()]);
     return use(*current_.load());
   }
 
-  // Not to be called while another thread exchanges: the value itself, for whoever makes sure of
-  // that.
+  // The value itself. The caller makes sure that no other thread calls exchange() meanwhile.
   [[nodiscard]] T& current() const noexcept { return *current_.load(); }
-  // The next readers find `next`; the old value may be in use until await_readers has returned.
+  // Later readers get `next`. The old value may be in use until await_readers() has returned.
   [[nodiscard]] std::unique_ptr<T> exchange(std::unique_ptr<T> next) noexcept {
     return std::unique_ptr<T>(current_.exchange(next.release()));
   }
-  // One thread at a time.
+  // Only one thread at a time may call this.
   void await_readers() noexcept {
     const std::uint32_t other = 1 - phase_.load();
     await(other);
