@@ -88,7 +88,7 @@ std::string head_text(const measured_machine& all, const measurement& m) {
   return text;
 }
 
-// Nanoseconds in bulk, the same in floors, nanoseconds one by one.
+// Nanoseconds a key in bulk, the same as a multiple of the floor, and nanoseconds one by one.
 std::string cells(double bulk, double floor, const std::optional<double>& one) {
   return fmt::format(" {:>7.2f} {:>6.1f} {:>7}", bulk, bulk / floor,
                      one ? fmt::format("{:.2f}", *one) : "-");
@@ -150,7 +150,7 @@ measurement make_measurement(const bench_options& o) {
   } else {
     m.kinds = {*kind_from_name(o.kind)};
   }
-  // Before anything is measured: whether there are filters of that size at all.
+  // Checks that filters of that size are possible before anything is measured.
   for (const filter_kind kind : m.kinds) {
     static_cast<void>(sizing::make_plan({.kind = kind, .keys = m.keys, .fpr = measured_fpr}));
   }

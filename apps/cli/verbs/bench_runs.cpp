@@ -24,17 +24,17 @@ namespace {
 using key_span = std::span<const std::uint64_t>;
 using steady = std::chrono::steady_clock;
 
-// Keys between two looks at the clock. 128 kB of them: they leave the filter its place in the
-// cache.
+// The number of keys between two readings of the clock. They take 128 kB, which leaves room for the
+// filter in the cache.
 constexpr std::size_t largest_piece = std::size_t{1} << 14U;
-// Keys asked and added in one repetition, at the least and at the most.
+// The smallest and the largest number of keys that are asked for or added in one repetition.
 constexpr std::uint64_t least_work = std::uint64_t{1} << 17U;
 constexpr std::uint64_t most_work = std::uint64_t{1} << 22U;
 constexpr std::uint64_t absent_keys = std::uint64_t{1} << 20U;  // a rate of 1 % to within 1 % of it
 
 volatile std::uint64_t sink = 0;  // what the compiler must not drop
 
-// How often another program took the processor from this thread.
+// How often this thread was preempted.
 long interruptions() {
 #ifdef RUSAGE_THREAD
   rusage usage{};
@@ -45,7 +45,7 @@ long interruptions() {
 #endif
 }
 
-// Pieces that were interrupted do not count, unless most were.
+// Measures pieces of work. Pieces that were interrupted do not count, unless most of them were.
 class stopwatch {
  public:
   template <class Work>
@@ -82,8 +82,8 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// Key number i. The multiplier is odd, so all are different: those below n are in the filter, the
-// others not.
+// Key number i. The multiplier is odd, so all keys differ. Those with numbers below n are in the
+// filter, the others are not.
 std::uint64_t key_number(std::uint64_t i) { return i * 0x9e3779b97f4a7c15U; }
 
 struct workload {
@@ -97,8 +97,8 @@ struct workload {
   // A small filter is made several times in one repetition.
   [[nodiscard]] std::uint64_t rounds() const { return (least_work + keys - 1) / keys; }
 
-  // What is asked: a key of the filter or another, which of them and in what order at random, so
-  // that no branch can learn the answers.
+  // The i-th key that is asked for: randomly one of the filter or another, so that branch
+  // prediction cannot learn the answers.
   [[nodiscard]] std::uint64_t asked(std::uint64_t i) const {
     const std::uint64_t random = splitmix64(i);
     return key_number(detail::multiply_high(random, keys) + (random % 2) * keys);
@@ -131,16 +131,16 @@ plan plan_of(filter_kind kind, std::uint64_t keys) {
   return sizing::make_plan({.kind = kind, .keys = keys, .fpr = measured_fpr});
 }
 
-// A copy of an empty filter: unlike one that was only made, its memory has been touched.
+// A copy of an empty filter: unlike the memory of a new filter, that of a copy has been touched.
 template <class Filter>
 keyed<Filter> empty_filter(const workload& w) {
   const keyed<Filter> untouched{Filter(plan_of(Filter::kind, w.keys))};
   return keyed<Filter>(untouched);
 }
 
-// Adds all keys to an empty filter, in bulk and one at a time. When they are not too many, to one
-// filter after the other, so that each has the cache for itself. Otherwise some pieces here and
-// there are added one at a time: so both see the filter at every stage of its filling.
+// Adds all keys to an empty filter, in bulk and one at a time. If they are not too many, they go to
+// two filters, one after the other, so that each has the cache for itself. Otherwise some pieces of
+// one filter are added one at a time, so that both ways meet the filter at every fill.
 template <class Filter, class AddBulk, class AddOne>
 keyed<Filter> add_all(const workload& w, sample& s, AddBulk add_bulk, AddOne add_one) {
   const auto add_singly = [&](keyed<Filter>& f, key_span keys) {
@@ -170,7 +170,8 @@ keyed<Filter> make_filter(const workload& w, sample& s) {
       [](keyed<Filter>& f, std::uint64_t key) { f.add(key); });
 }
 
-// The static kinds: from all hashes in one call. Hashing counts, as it does for the others.
+// Builds a static kind from all hashes in one call. Hashing is part of the time, as with the
+// others.
 template <class Filter>
   requires std::derived_from<Filter, static_view<typename Filter::view>>
 keyed<Filter> make_filter(const workload& w, sample& s) {
@@ -194,7 +195,7 @@ keyed<Filter> make_filter(const workload& w, sample& s) {
   return keyed<Filter>(std::move(*built), hash);
 }
 
-// Top-k keeps keys: here the eight bytes of the integer.
+// Top-k stores the keys themselves, here the eight bytes of the integer.
 template <std::same_as<top_k> Filter>
 keyed<Filter> make_filter(const workload& w, sample& s) {
   const auto text = [](const std::uint64_t& key) {
@@ -217,8 +218,8 @@ keyed<Filter> make_filter(const workload& w, sample& s) {
 
 // ---- asking it --------------------------------------------------------------------------------
 
-// Calls visit(keys) for what is asked in one repetition, timed; and once before, not timed, to
-// bring the array back into the cache, if it fits.
+// Times visit(keys) for the keys that are asked for in one repetition. Calls it once before without
+// timing, to bring the array back into the cache if it fits.
 template <class Visit>
 void time_asking(const workload& w, std::uint64_t count, stopwatch& timed, Visit visit) {
   stopwatch unused;
@@ -254,7 +255,8 @@ double rate_of(const workload& w, const keyed<Filter>& f) {
 
 // ---- several threads --------------------------------------------------------------------------
 
-// Million keys a second of all threads, each of which calls work(its keys) once, at the same time.
+// Million keys a second of all threads together, each of which calls work(its keys) once, at the
+// same time.
 template <class Make, class Work>
 double rate_of_threads(const workload& w, Make make, Work work) {
   const auto count = static_cast<std::size_t>(
@@ -379,7 +381,7 @@ class floor_measurement {
   explicit floor_measurement(const workload& w)
       : w_(w), array_(plan_of(filter_kind::blocked, w.keys).shape.bits) {
     std::fill(array_.words().begin(), array_.words().end(), 1);  // untouched pages are all one page
-    // Enough for lines of 64 MB: more than a cache has.
+    // Enough keys for 64 MB of lines, which is more than a cache holds.
     std::vector<std::uint64_t> keys(
         static_cast<std::size_t>(std::min<std::uint64_t>(w.work(), most_work / 4)));
     for (std::size_t i = 0; i < keys.size(); ++i) keys[i] = w_.asked(i);

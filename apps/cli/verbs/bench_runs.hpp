@@ -1,5 +1,5 @@
-// What bloomery bench measures: the floor of the machine and the speed of the kinds, all through
-// the library's public calls.
+// Measures the floor of the machine and the speed of the kinds for bloomery bench, through the
+// library's public calls.
 #pragma once
 
 #include <cstddef>
@@ -15,18 +15,18 @@ namespace bloomery::cli {
 
 inline constexpr double measured_fpr = 0.01;
 inline constexpr int measured_repetitions = 5;
-// With fewer keys the clock would be measured.
+// With fewer keys the result would be the time of reading the clock.
 inline constexpr std::uint64_t fewest_measured_keys = 1000;
 
 struct measurement {
   std::uint64_t keys = 0;
   unsigned threads = 1;
   std::vector<filter_kind> kinds;
-  // Called before each kind of each repetition, which is counted from 1.
+  // Called before each kind of each repetition. Repetitions are counted from 1.
   std::function<void(filter_kind, int)> tell = [](filter_kind, int) {};
 };
 
-// Nanoseconds a key, medians of the repetitions.
+// Times are in nanoseconds a key, medians of the repetitions.
 struct measured_kind {
   filter_kind kind = filter_kind::blocked;
   double bits_per_key = 0;
@@ -53,9 +53,9 @@ struct measured_machine {
   std::vector<measured_kind> rows;
 };
 
-// Kinds take turns with each other and with the floor, so that what else the machine does hits all
-// alike. Keys are made in pieces when they are needed; memory is that of one filter and the floor's
-// array, and for the kinds that are built at once what building takes.
+// Kinds take turns with each other and with the floor, so that other load on the machine affects
+// all of them. Keys are made in pieces when they are needed. The memory is that of one filter and
+// the floor's array, and for static kinds what building takes.
 [[nodiscard]] measured_machine measure(const measurement& m);
 
 }  // namespace bloomery::cli

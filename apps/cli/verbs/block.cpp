@@ -42,7 +42,7 @@ struct log_options {
   [[nodiscard]] bool prints() const { return !count && !json; }
 };
 
-// A piece of a line that may hold anything, for a message on a terminal.
+// Quotes the beginning of a line, which may contain any bytes, for a message on a terminal.
 std::string quoted(std::string_view line) {
   constexpr std::size_t most = 60;
   std::string text;
@@ -52,7 +52,7 @@ std::string quoted(std::string_view line) {
   return fmt::format("'{}'{}", text, line.size() > most ? "..." : "");
 }
 
-// Calls take(line, name of the file, its number) for every line of lists.
+// Calls take(line, file name, line number) for every line of the lists.
 template <class Take>
 void for_each_list_line(std::vector<std::string> paths, progress& meter, Take take) {
   record_options records;
@@ -67,7 +67,7 @@ void for_each_list_line(std::vector<std::string> paths, progress& meter, Take ta
   }
 }
 
-// What the lines of lists were.
+// Counts the lines of the lists by what they were.
 struct line_counts {
   std::array<std::uint64_t, line_kinds> of{};
   std::string first_bad;  // "list:17: 'text'"
@@ -147,7 +147,7 @@ void run_build(const list_options& o) {
   }
 }
 
-// What is in a chunk of a log, asked for at once.
+// Looks up everything that a chunk of a log contains at once.
 class log_chunk {
  public:
   log_chunk(const block_list& list, const chunk& c) : lines_(c.records), batch_(list) {
@@ -162,7 +162,7 @@ class log_chunk {
   [[nodiscard]] const block_batch& batch() const { return batch_; }
   [[nodiscard]] std::size_t things() const { return things_.size(); }
 
-  // The first address in each line that has one.
+  // The first address of each line that has one.
   [[nodiscard]] std::vector<ip_address> sources() const {
     std::vector<ip_address> found;
     for (std::size_t line = 0, i = 0; line < lines_.size(); ++line) {
@@ -211,7 +211,8 @@ class log_chunk {
   block_batch batch_;
 };
 
-// Asks for the whole log, then reads the lists once and keeps what was reported and is in them.
+// Looks up the whole log, then reads the lists once and keeps what was reported and is really in
+// them.
 void confirm(const block_list& list, const log_options& o, key_source& source, progress& meter,
              block_confirmation& confirmed) {
   if (!source.rereadable()) {

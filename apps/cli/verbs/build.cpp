@@ -52,7 +52,7 @@ struct build_options {
   bool json = false;
 };
 
-// What the kernel says a program may take without swapping, in bytes; 0 if it does not say.
+// The bytes that the kernel reports as available without swapping; 0 if it does not say.
 std::uint64_t available_memory() {
   std::ifstream in("/proc/meminfo");
   std::string name;
@@ -64,14 +64,14 @@ std::uint64_t available_memory() {
   return 0;
 }
 
-// The most that a filter may take in memory before it is built in slices.
+// A larger filter than this is built in slices.
 std::uint64_t memory_limit(const build_options& o) {
   if (!o.memory.empty()) return parse_bytes(o.memory);
   const std::uint64_t available = available_memory();
   return available == 0 ? UINT64_MAX : available / 4 * 3;
 }
 
-// An option that means nothing to the kind is a mistake of the user, not something to pass over.
+// Refuses options that have no meaning for the kind.
 void check_options(const build_options& o) {
   const auto only = [&](bool given, std::string_view option,
                         std::initializer_list<std::string_view> kinds) {
@@ -169,7 +169,7 @@ void builder::run() {
   return too_large && is_of_bits(plan_.shape.kind) ? build_in_slices() : build_in_memory();
 }
 
-// A filter that needs no number of keys starts without one when the keys come from a pipe.
+// A kind that grows needs no number of keys if they come from a pipe.
 void builder::plan_by_input() {
   constexpr std::uint64_t first_layer = 50'000;  // 110 kB
   const bool grows = abilities_of(*kind_from_name(o_.kind)).grow;
@@ -183,7 +183,8 @@ void builder::plan_by_input() {
         fmt::format("with --{} {} and keys from a pipe, say how many there are with --keys",
                     o_.kind == "top-k" ? "kind" : "hash", o_.kind == "top-k" ? o_.kind : o_.hash));
   } else {
-    // The hash does not depend on the shape, so it can start before the number of keys is known.
+    // The hash does not depend on the shape, so hashing can start before the number of keys is
+    // known.
     make_request(o_, 1);
     hasher_ = make_hasher(o_.hash, o_.seed, o_.key_file, 1, o_.input.records.form());
     fill_spool(1);
@@ -215,7 +216,7 @@ std::uint64_t builder::count_keys() {
   return keys;
 }
 
-// In the order of the input: some kinds depend on it.
+// Spools hashes in the order of the input, because the bits of some kinds depend on it.
 void builder::fill_spool(std::uint32_t partitions) {
   meter_.relabel("hashing");
   spool_.emplace(spool_directory(), partitions, spool_memory);
@@ -234,7 +235,8 @@ void builder::spool(std::span<const std::uint64_t> hashes) {
 }
 
 std::filesystem::path builder::spool_directory() const {
-  // Beside the output: there is room for a filter there, while /tmp is often in memory.
+  // The spool is in the folder of the output, where there is space for a filter; /tmp is often in
+  // memory.
   const std::filesystem::path parent = std::filesystem::path(o_.output).parent_path();
   return parent.empty() ? "." : parent;
 }
@@ -268,7 +270,7 @@ void builder::build_static() {
   constexpr std::uint64_t bytes_per_key = 28;  // the hashes, and 20 bytes to solve for them
   constexpr std::uint32_t partitions = 256;
   hasher_ = make_hasher(o_.hash, o_.seed, o_.key_file, 1, o_.input.records.form());
-  // --keys is not asked for and not needed, but harmless: what counts is how many there are.
+  // --keys is not needed here, because the keys are counted.
   const bool fits = source_.rereadable() && count_keys() <= limit_ / bytes_per_key;
   std::vector<std::uint64_t> hashes;
   if (fits) {

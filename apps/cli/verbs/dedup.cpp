@@ -2,7 +2,7 @@
 // that of the lines.
 //
 // A false positive of the filter drops a line that was never seen. So the rate is low by default,
-// and the number of lines that are lost on average is told at the end.
+// and the expected number of lost lines is printed at the end.
 #include <fmt/format.h>
 
 #include "bloomery/core/error.hpp"
@@ -103,8 +103,8 @@ class dedup {
     const std::size_t fresh = filter_.add_new(hashes, new_bits_);
     lines_ += hashes.size();
     printed_ += fresh;
-    // Of the lines that are not printed, nearly all were seen before; the others are `rate` of
-    // those that were not.
+    // Nearly all lines that are not printed were seen before. The others are a share of `rate` of
+    // the lines that were not seen before.
     lost_ += rate / (1 - rate) * static_cast<double>(fresh);
     if (o_.count || o_.json) return;
     text_.clear();
@@ -115,12 +115,12 @@ class dedup {
     write_output(text_);
   }
 
-  // The rate at the number of keys that there are; a filter that grows or forgets stays below its
+  // The rate with the present number of keys. A filter that grows or forgets stays below its
   // target.
   double rate_now() {
     const plan& p = filter_.planned();
     if (!is_of_bits(p.shape.kind)) return p.fpr_target > 0 ? p.fpr_target : filter_.fpr();
-    // Not for each chunk: the exact model takes longer than a chunk.
+    // This is not computed for each chunk, because the exact model takes longer than a chunk.
     if (filter_.keys() > rated_keys_ + rated_keys_ / 64 + 1000) {
       rated_keys_ = filter_.keys();
       rate_ = sizing::fpr(p.shape, rated_keys_);

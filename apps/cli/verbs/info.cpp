@@ -1,4 +1,4 @@
-// bloomery info: what a filter file is. Reads all of it, so it verifies all of it too.
+// bloomery info: what a filter file is. It reads the whole file and so verifies all checksums.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,7 +73,7 @@ void print_text(const std::string& path, const nlohmann::json& info) {
   write_output(text);
 }
 
-// A text index has documents where a filter has keys, and nothing to draw.
+// Prints what a text index is: it has documents where a filter has keys, and no picture.
 void run_index_info(const info_options& o) {
   if (!o.plot.empty()) {
     throw error(errc::unsupported, fmt::format("{}: a text index has no picture", o.path));

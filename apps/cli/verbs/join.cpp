@@ -1,6 +1,5 @@
-// bloomery join: the rows of two tables that have the same key, and what two hosts would have sent
-// for it. Both in one process do send it, through a pair of sockets; so what is counted is what
-// hosts send.
+// bloomery join: the rows of two tables that have the same key, and the bytes that two hosts would
+// have sent for it. Both sides run in one process and really send them, through a pair of sockets.
 #include "bloomery/exchange/join.hpp"
 
 #include <fmt/format.h>
@@ -41,7 +40,7 @@ std::string name_in(const join_options& o, bool of_a) {
   return name;
 }
 
-// A table for the library: the key, and the other fields as a list.
+// A table as the library needs it: the key, and the other fields as a list.
 class joined_table {
  public:
   joined_table(const std::string& path, const std::string& key, const join_options& o)
@@ -56,7 +55,7 @@ class joined_table {
   [[nodiscard]] const join_side& side() const { return side_; }
   [[nodiscard]] const csv_table& table() const { return table_; }
 
-  // What the other host must know: the name of the key, and those of all columns.
+  // What the other host must know: the name of the key and the names of all columns.
   [[nodiscard]] std::string about() const {
     std::string list;
     append_field(list, table_.columns()[table_.key_column()]);
@@ -129,7 +128,7 @@ class row_printer {
     syntax_.append(text_, field);
   }
   void end_record() {
-    // A lone empty field would be an empty line, which is no row.
+    // A record of one empty field is written with quotes, because an empty line is no row.
     if (columns_ == 1 && (text_.empty() || text_.back() == '\n')) text_ += "\"\"";
     text_ += '\n';
     columns_ = 0;
@@ -223,7 +222,7 @@ int run_at_b(message_channel& peer, const joined_table& b, const join_options& o
   return o.estimate ? estimate_at_b(peer, b, o) : join_at_b(peer, b, o);
 }
 
-// Both tables here: A in a thread of its own.
+// Joins two tables in this process, with A in a thread of its own.
 int run_here(const join_options& o) {
   if (o.paths[0] == "-" && o.paths[1] == "-") {
     throw error(errc::bad_argument, "only one of the two tables can be standard input");
@@ -251,7 +250,8 @@ int run_here(const join_options& o) {
     failure_b = std::current_exception();
   }
   sender.join();
-  // A file that changed meanwhile fails one side, and the other hears only that its peer has gone.
+  // If a file has changed meanwhile, one side fails, and the other learns only that its peer has
+  // gone. So the error of the first is thrown.
   if (failure) std::rethrow_exception(failure);
   if (failure_b) std::rethrow_exception(failure_b);
   return status;

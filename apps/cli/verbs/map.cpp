@@ -37,7 +37,7 @@ struct key_and_value {
   std::uint64_t value;
 };
 
-// A line is KEY, a tab and a whole number; the key may have tabs itself.
+// A line is KEY, a tab and an integer; the key may contain tabs.
 std::optional<key_and_value> split_pair(std::string_view line) {
   const std::size_t tab = line.rfind('\t');
   std::uint64_t value = 0;
@@ -51,7 +51,7 @@ std::optional<key_and_value> split_pair(std::string_view line) {
   return std::nullopt;
 }
 
-// Counts the lines before each chunk, for messages. Chunks come one after the other.
+// Counts the lines before each chunk, for messages. Chunks must come in order.
 class line_counter {
  public:
   std::uint64_t first_line(const chunk& c) {
@@ -75,7 +75,7 @@ class line_counter {
                                line.substr(0, shown), line.size() > shown ? "..." : ""));
 }
 
-// Hashes in parallel, kept in the order of the input.
+// Hashes in parallel and keeps the order of the input.
 pairs read_pairs(const any_hasher& hash, key_source& source, unsigned threads) {
   pairs all;
   line_counter lines;
@@ -106,7 +106,7 @@ pairs read_pairs(const any_hasher& hash, key_source& source, unsigned threads) {
   return all;
 }
 
-// What is wrong with the values as a whole has no line, but a file.
+// Errors about the values as a whole name the file, because they have no line.
 any_filter build_map(const map_options& o, const plan& planned,
                      const std::shared_ptr<const any_hasher>& hasher, const pairs& all) {
   try {

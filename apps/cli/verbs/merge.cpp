@@ -10,7 +10,7 @@ void run_merge(const set_options& o) {
   if (is_of_bits(filters.front().shape().kind)) {
     return combine_words(o, filters, set_operation::merge);
   }
-  // Counters add up and cannot be combined word by word.
+  // Filters of counters are merged in memory, because counters cannot be combined word by word.
   any_filter sum = any_filter::copy_of(filters.front().version());
   for (std::size_t i = 1; i < filters.size(); ++i) {
     name_both(o.paths.front(), o.paths[i], [&] { sum.merge(filters[i]); });

@@ -45,8 +45,7 @@ key_rule rule_of(const passwd_options& o) {
   return o.distance == 0 ? key_rule::password : key_rule::near_password;
 }
 
-// HASH:COUNT, or HASH alone; such lists come from everywhere, so a carriage return is no part of
-// it.
+// Lines are HASH:COUNT or HASH alone. A carriage return at the end is not part of them.
 record_options record_form(const passwd_options& o) {
   record_options records;
   records.crlf = o.input.records.crlf;
@@ -97,7 +96,7 @@ void run_build(const passwd_options& o) {
   }
 }
 
-// What the filter is asked for. Without bloomery::crypto there are no digests.
+// The string to look up. Without bloomery::crypto there are no digests.
 std::string question(const password_filter& f, std::string_view candidate) {
   if (f.rule() != key_rule::password_digest) return std::string(candidate);
 #ifdef BLOOMERY_HAS_CRYPTO
@@ -107,7 +106,7 @@ std::string question(const password_filter& f, std::string_view candidate) {
 #endif
 }
 
-// Switches the echo of a terminal off for as long as it lives.
+// Switches the echo of a terminal off while the object exists.
 class silent_terminal {
  public:
   silent_terminal() {
@@ -166,8 +165,8 @@ int run_check(const passwd_options& o) {
   return found > 0 ? exit_success : exit_no_match;
 }
 
-// What pam_exec writes to a program with expose_authtok: the password, ended by a zero byte or the
-// end of the pipe.
+// Reads what pam_exec with expose_authtok writes to a program: the password, ended by a zero byte
+// or the end of the pipe.
 int run_pam(const passwd_options& o) {
   constexpr std::size_t longest = 4096;
   password_filter f = password_filter::open(o.path);

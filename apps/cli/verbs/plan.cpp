@@ -1,4 +1,4 @@
-// bloomery plan: how large a filter of each kind would be, and what else there is.
+// bloomery plan: how large a filter of each kind would be, and the alternatives to filters.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -32,16 +32,16 @@ struct alternative {
   double fpr;
 };
 
-// What people use when they do not use a filter, for n keys and the same or a lower fpr.
+// What can be used instead of a filter, for n keys and the same or a lower fpr.
 std::vector<alternative> alternatives(double n, double fpr) {
-  // A list of hashes of b bits answers an absent key wrongly with probability n/2^b.
+  // A list of n hashes of b bits has a false-positive rate of n/2^b.
   const double cut = std::ceil(std::log2(n / fpr));
   return {{fmt::format("sorted list of {:.0f}-bit hashes", cut), n * cut / 8, n * std::exp2(-cut)},
           {"sorted list of 64-bit hashes", n * 8, n * 0x1p-64},
-          // Open addressing, 7/8 full, a byte of metadata for each slot.
+          // A table with open addressing that is 7/8 full, with a byte of metadata for each slot.
           {"hash table of 64-bit hashes", n / 0.875 * 9, n * 0x1p-64},
-          // Each a pointer in the table, and a piece of memory with its length and its allocator's
-          // share.
+          // Each key has a pointer in the table and an allocation with its length and the
+          // allocator's overhead.
           {"hash table of 20-byte keys", n * 40, 0}};
 }
 
@@ -77,7 +77,7 @@ nlohmann::json make_rows(const sizing::request& asked) {
     try {
       rows.push_back(make_row(r));
     } catch (const error& e) {
-      // One kind that cannot do it has no line; if none can, the first reason is the answer.
+      // A kind that cannot do it has no line. If none can, the first reason is thrown.
       if (!reason) reason = e;
     }
   }
@@ -87,7 +87,8 @@ nlohmann::json make_rows(const sizing::request& asked) {
 
 nlohmann::json make_json(const sizing::request& r) {
   nlohmann::json rows = make_rows(r);
-  // With a size given there is no common rate; the bound is then for the best kind's.
+  // If a size is given, the kinds have different rates, and the lower bound is that for the best
+  // one.
   double fpr = 1;
   for (const auto& row : rows) fpr = std::min(fpr, row["fpr"].get<double>());
   if (r.fpr) fpr = *r.fpr;
@@ -118,7 +119,7 @@ std::string can_text(const nlohmann::json& row) {
   return text.empty() ? "static" : text;
 }
 
-// The answer in a sentence, and the command that follows from it.
+// The result in a sentence, with the command to build that filter.
 std::string in_words(const nlohmann::json& plan, const plan_options& o) {
   std::string text = fmt::format("{} keys at {}:", with_commas(plan["keys"].get<std::uint64_t>()),
                                  as_rate(plan["fpr"].get<double>()));

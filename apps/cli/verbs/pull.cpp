@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::uint64_t most_pull_bytes = std::uint64_t{1} << 40U;
 
-// A whole image, received and verified.
+// A complete image that was received and verified.
 struct pulled {
   std::vector<std::uint64_t> bytes;  // aligned
   std::size_t size = 0;
@@ -24,7 +24,7 @@ struct pulled {
   }
 };
 
-// Appends a piece; throws when there is more than the header speaks of.
+// Appends a piece; throws when there are more bytes than the header announces.
 void take_piece(pulled& into, std::string_view piece, const std::string& key) {
   if (piece.empty()) return;
   into.bytes.resize((into.size + piece.size() + 7) / 8);
@@ -89,7 +89,7 @@ void run_pull(const transfer_options& o) {
   pulled image;
   {
     progress meter("pulling", o.show());
-    // A key of this name, or one that is spread.
+    // The filter is one key of this name, or several shards.
     if (const auto layout = find_shards(cluster, url.key); layout && !layout->alone) {
       shard_joiner joiner(file);
       for (std::uint32_t i = 0; i < layout->shards; ++i) {

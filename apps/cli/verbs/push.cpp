@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{4} << 20U;
 
-// The bytes of an image from its parts, which are somewhere else.
+// Reads the bytes of an image from its parts, which stay where they are.
 class image_bytes_of {
  public:
   explicit image_bytes_of(const filter_version& v) : writer_(v.header) {
@@ -28,7 +28,7 @@ class image_bytes_of {
   image_bytes_of& operator=(const image_bytes_of&) = delete;
 
   [[nodiscard]] std::uint64_t size() const noexcept { return bytes_; }
-  // Up to `most` bytes from `offset` on, all of one part.
+  // Up to `most` bytes from `offset` on; fewer where a part ends.
   [[nodiscard]] std::string_view read(std::uint64_t offset, std::size_t most) const {
     for (const auto part : parts_) {
       if (offset < part.size()) {
@@ -47,7 +47,8 @@ class image_bytes_of {
   std::uint64_t bytes_ = 0;
 };
 
-// Two pieces are on their way at a time: the server takes one while the other travels.
+// Two pieces are sent before a reply is read, so that the server works on one while the other is
+// transferred.
 std::optional<redis_reply> send_pieces(redis_connection& c, const std::string& key,
                                        const image_bytes_of& image, progress& meter) {
   constexpr std::size_t ahead = 2;
@@ -77,7 +78,7 @@ std::optional<redis_reply> send_pieces(redis_connection& c, const std::string& k
 void push_one(redis_cluster& cluster, const std::string& key, const filter_version& f,
               const transfer_options& o, progress& meter) {
   const image_bytes_of image(f);
-  // A braced name is in the slot of what it has in its braces: the key's own.
+  // The name has the key in braces as its hash tag, so it is in the key's slot.
   const std::string first = o.replace ? fmt::format("{{{}}}:loading", key) : key;
   if (redis_slot(first) != redis_slot(key)) {
     throw error(errc::bad_argument, fmt::format("{}: --replace needs a key without braces", key));
@@ -102,7 +103,8 @@ void run_push(const transfer_options& o) {
   {
     progress meter("pushing", o.show());
     meter.set_total(whole.words.size_bytes());
-    // The first key of a spread filter is what tells others that it is there.
+    // The first shard is sent last, because other clients take its existence for that of the whole
+    // filter.
     for (std::uint32_t i = o.shards; i-- > 0;) {
       const bool alone = o.shards == 1;
       push_one(cluster, alone ? url.key : shard_key(url.key, i),

@@ -113,7 +113,7 @@ reconciliation talk(channel bytes, const line_list& lines, const reconcile_verb&
   return r;
 }
 
-// What was found, as both forms print it.
+// The result, for both forms of output.
 struct findings {
   std::vector<std::string_view> here;   // lines that only we have, or only A,
   std::vector<std::string_view> there;  // and only the peer, or only B
@@ -158,7 +158,7 @@ void tell_report(const findings& f, std::string_view who) {
       size(r.everything_bytes()), size(r.smaller_bytes()));
 }
 
-// The union: our lines as they are, and what only the peer has.
+// Writes the union: our lines as they are, then the lines that only the peer has.
 void write_union(const reconcile_verb& o, const line_list& lines, const findings& f) {
   atomic_file file(o.output);
   piecewise out([&](std::string_view text) { file.append(std::as_bytes(std::span(text))); },

@@ -32,7 +32,7 @@ struct redis_options {
   selection_options selection;
 };
 
-// Connections of which each belongs to one thread at a time.
+// A pool of connections, each of which is used by one thread at a time.
 class cluster_pool {
  public:
   explicit cluster_pool(const redis_options& o)
@@ -84,7 +84,7 @@ std::uint64_t count_keys(key_source& source, const redis_options& o, progress& m
   return keys;
 }
 
-// The filter that is there, or a new one.
+// Opens the filter, or creates it if it does not exist.
 spread_filter open_or_create(redis_cluster& cluster, const redis_options& o, key_source& source,
                              progress& meter) {
   if (auto there = spread_filter::open(cluster, o.name)) {

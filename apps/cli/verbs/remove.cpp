@@ -15,7 +15,7 @@ int run_remove(const change_options& o) {
   std::uint64_t removed = 0;
   const any_filter f =
       change_file(o.path, o.key_file, o.input.records.form(), [&](any_filter& changed) {
-        // Also when there is no key to remove: the mistake is the same.
+        // This is an error even if there is no key to remove.
         require(changed.can().remove, changed, o.path, "cannot have keys removed");
         for_each_chunk(source, 1, [&](const chunk& c) {
           asked += c.keys.size();

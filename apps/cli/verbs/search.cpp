@@ -30,7 +30,7 @@ struct search_options {
   bool json = false;
 };
 
-// The terms themselves, not their hashes: what is verified is true.
+// The terms themselves and not their hashes, so that verification is exact.
 struct question {
   std::vector<std::string> terms;  // different ones
   double share = 1;
@@ -55,7 +55,7 @@ question ask(const search_options& o, const text_index_options& indexed) {
   return q;
 }
 
-// Finds which documents of one file have the terms.
+// Finds the documents of one file that have the terms.
 class prover final : public document_sink {
  public:
   prover(const question& q, std::vector<std::uint32_t> lines)
@@ -77,7 +77,7 @@ class prover final : public document_sink {
     std::fill(seen_.begin(), seen_.end(), false);
     number_ = 0;
   }
-  // A whole file is done when it has them all.
+  // The rest of a file need not be read once it has all of them.
   [[nodiscard]] bool enough() const override {
     return lines_.size() == 1 && lines_[0] == 0 && number_ >= question_->needed;
   }
@@ -92,7 +92,7 @@ class prover final : public document_sink {
   std::size_t number_ = 0;  // of terms seen
 };
 
-// Documents of one file, which stand side by side.
+// The documents of one file, whose numbers follow each other.
 struct candidate_file {
   std::string path;
   std::vector<std::uint32_t> documents;

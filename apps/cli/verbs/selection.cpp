@@ -10,12 +10,12 @@ namespace bloomery::cli {
 
 namespace {
 
-// Writes what is wanted of a chunk to `out`; returns how many records were selected.
+// Writes the selected records of a chunk to `out` and returns their number.
 std::uint64_t select(const chunk& c, std::span<const std::uint64_t> bitmap,
                      const selection_options& o, bool readable, std::string_view terminator,
                      std::string& out) {
   const bool print = !o.count && !o.json;
-  // Where a key is a number, its record is what people can read.
+  // If keys are numbers or were spelled in hexadecimal, the record is printed instead.
   const auto shown = o.only_keys && readable ? c.keys : c.records;
   std::uint64_t selected = 0;
   out.clear();

@@ -26,7 +26,7 @@ struct set_options {
   bool json = false;
 };
 
-// Runs `step`; what it throws then names the two files that do not go together.
+// Runs `step`; its errors get the names of the two files.
 template <class Step>
 void name_both(const std::string& first, const std::string& second, const Step& step) {
   try {
@@ -36,8 +36,8 @@ void name_both(const std::string& first, const std::string& second, const Step& 
   }
 }
 
-// Every one verified, and all of them alike. Filters that grow differ in size all the time; whether
-// they can be merged is seen then.
+// Opens and verifies all files, and checks that the filters are compatible. Filters that grow may
+// differ in size; merging them checks whether it is possible.
 inline std::vector<any_filter> open_alike(const std::vector<std::string>& paths, unsigned threads) {
   std::vector<any_filter> filters;
   for (const std::string& path : paths) {
@@ -53,7 +53,7 @@ inline std::vector<any_filter> open_alike(const std::vector<std::string>& paths,
   return filters;
 }
 
-// Says what was made, and warns when its rate is above what the parts were asked for.
+// Prints what was made, and warns when its rate is above the target of the parts.
 inline void report_set(const set_options& o) {
   if (o.quiet && !o.json) return;
   const any_filter f = any_filter::open(o.output);

@@ -6,7 +6,7 @@
 
 namespace bloomery::cli {
 
-// What scripts rely on, as with grep.
+// The exit status, as with grep. Scripts rely on it.
 inline constexpr int exit_success = 0;
 inline constexpr int exit_no_match = 1;
 inline constexpr int exit_error = 2;

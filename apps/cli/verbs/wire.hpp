@@ -47,7 +47,7 @@ inline std::uint64_t most_bits(const wire_options& o) {
   return bytes > max_bits / 8 ? max_bits : bytes * 8;
 }
 
-// Errors of the library about bytes get the name of the file that they came from.
+// Runs `work`; its errors get the name of the file.
 template <class Work>
 auto naming(const std::string& path, Work work) {
   try {
@@ -57,7 +57,7 @@ auto naming(const std::string& path, Work work) {
   }
 }
 
-// What was written is a filter: says so as build does.
+// Prints what was written, as build does.
 inline void report_written(const wire_options& o, const image_header& header) {
   if (!o.quiet) print_summary(o.output, header);
   if (o.json) {
