@@ -26,7 +26,11 @@ template <class Stage, class Visit>
                                         const Visit& visit) noexcept {
   for (std::size_t i = 0; i < ahead && i < count; ++i) stage(i);
   for (std::size_t i = 0; i < count; ++i) {
-    if (i + ahead < count) stage(i + ahead);
+    // Without the hint GCC 12 moves the stage out of the loop's straight line: 4.0 against 3.5 ns a
+    // key for the counts of a counting filter with AVX-512.
+    if (i + ahead < count) [[likely]] {
+      stage(i + ahead);
+    }
     visit(i);
   }
 }
