@@ -132,9 +132,9 @@ int main(int argc, char** argv) {
     const plan p = sizing::make_plan(r);
     any_filter f = abilities_of(kind).add ? any_filter(p, erase(hasher))
                                           : any_filter::build(p, erase(hasher), hashes);
-    if (abilities_of(kind).add) f.add_hashes(hashes);
+    if (abilities_of(kind).add) f->add_hashes(hashes);
     std::uint64_t words = 0;
-    for (const auto part : f.parts()) words += part.size();
+    for (const auto part : f->parts()) words += part.size();
     std::vector<std::uint64_t> bitmap(batch / 64);
     report(std::string(kind_name(kind)).c_str(), per_key(64 * static_cast<double>(words)), f.fpr(),
            asked, [&](std::span<const std::string_view> piece) {

@@ -37,7 +37,8 @@ ALLOWED["apps"] = set(ALLOWED) - {"kernel"}
 
 # In filter/: what filters are made from, and what is laid over them. All else there is a filter.
 # Sketches are made from the same pieces. Headers in src/filter are private pieces, too.
-FILTER_BASE = {"batch", "block_stripes", "bit_filter", "concepts", "owned", "static_filter", "static_layout"}
+FILTER_BASE = {"batch", "block_stripes", "bit_filter", "concepts", "explanation", "owned", "static_filter",
+               "static_layout"}
 FILTER_FRONT = {"keyed"}
 
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)

@@ -36,8 +36,8 @@ void add_always(any_filter& f, std::span<const std::string_view> items, added& a
 // it.
 bool make_way(const call& c, const value& v) {
   if (v.facts[1] == 0) return v.filter().keys() < v.facts[0];
-  if (v.filter().room() == 0) {
-    const std::uint64_t more = v.filter().growth_bytes();
+  if (v.filter()->room() == 0) {
+    const std::uint64_t more = v.filter()->growth_bytes();
     check_memory(c.ctx, v.bytes() + more, more);
   }
   return true;
@@ -65,7 +65,7 @@ void add_slowly(const call& c, value& v, std::span<const std::string_view> items
 }
 
 std::uint64_t room_of(const value& v) {
-  if (v.facts[1] != 0) return v.filter().room();
+  if (v.facts[1] != 0) return v.filter()->room();
   return v.facts[0] > v.filter().keys() ? v.facts[0] - v.filter().keys() : 0;
 }
 
@@ -171,7 +171,7 @@ family bloom_family = {
     .type_name = "blmrybf01", .load_command = "BF.LOADCHUNK", .kinds = bloom_kinds};
 
 std::uint64_t layers_of(const value& v) {
-  for (const auto& fact : v.filter().facts()) {
+  for (const auto& fact : v.filter()->facts()) {
     if (fact.name == "layers") return static_cast<std::uint64_t>(fact.value);
   }
   return 1;
@@ -180,7 +180,7 @@ std::uint64_t layers_of(const value& v) {
 // The first layer may have room for more items than were asked for. It is reported only once they
 // are there, so that a client reads the capacity that it gave.
 std::uint64_t capacity_of(const value& v) {
-  const std::uint64_t room = v.filter().room();
+  const std::uint64_t room = v.filter()->room();
   const bool first = layers_of(v) == 1 && v.filter().keys() <= v.facts[0];
   return room == UINT64_MAX || first ? v.facts[0] : v.filter().keys() + room;
 }
@@ -191,12 +191,11 @@ const added& add_items(const call& c, value& v, std::span<const std::string_view
   a.done = a.fresh = 0;
   a.refused = nullptr;
   check_own(v, items);
-  const filter_kind kind = v.filter().shape().kind;
-  if (kind == filter_kind::windowed ||
-      (kind == filter_kind::counting && items.size() <= room_of(v))) {
+  const bloomery::abilities can = v.filter().can();
+  if (can.forget || (can.remove && items.size() <= room_of(v))) {
     add_always(v.filter(), items, a);
   } else if (items.size() <= room_of(v)) {
-    a.fresh = v.filter().add_new(hashes_of(v, items), a.is_new);
+    a.fresh = v.filter()->add_new(hashes_of(v, items), a.is_new);
     a.done = items.size();
   } else {
     add_slowly(c, v, items, a);

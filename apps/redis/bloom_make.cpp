@@ -141,7 +141,7 @@ std::unique_ptr<value> make_bloom(const call& c, const bloom_spec& spec) {
   auto v = std::make_unique<value>(bloomery::any_filter(p, default_hash()),
                                    fact_list{spec.capacity, spec.expansion}, bloom_family);
   if (spec.window != 0) {
-    v->filter().set_window(spec.window);
+    v->filter()->set_window(spec.window);
     v->facts[2] = spec.window;
     v->facts[3] = spec.generations;
   }

@@ -34,7 +34,7 @@ constexpr dump_texts say = {.bad_iterator = "Second argument must be numeric",
 // Sets the facts of a filter that the command-line tool made.
 void adopt(value& v) {
   const auto& planned = v.filter().planned();
-  const bool grows = planned.shape.kind == filter_kind::scalable;
+  const bool grows = v.filter().can().grow;
   v.facts[0] = std::max(planned.keys, grows ? 0 : v.filter().keys());
   // The variant holds a growth factor, unless the filter grows by a rule without one
   // (core/shape.hpp); such a filter about doubles.
@@ -49,14 +49,14 @@ struct bit_content {
 };
 bit_content content_of(const value& v) {
   bit_content content{.shape = v.filter().shape(), .words = {}};
-  const auto parts = v.filter().parts();
+  const auto parts = v.filter()->parts();
   const bool of_bits = content.shape.cell_bits == 0;
-  if (content.shape.kind == filter_kind::scalable && of_bits && layers_of(v) == 1) {
+  if (v.filter().can().grow && of_bits && layers_of(v) == 1) {
     content.words = parts.back();
     content.shape.kind = filter_kind::blocked;
     content.shape.variant = 0;
     content.shape.bits = content.words.size() * 64;
-  } else if (content.shape.kind == filter_kind::blocked) {
+  } else if (bloomery::is_of_bits(content.shape.kind)) {
     content.words = parts.front();
   } else {
     throw refusal(
@@ -112,7 +112,7 @@ class comparison final : public job {
 void merge_now(const call& c) {
   opened_key target(c, 1, api::read_write);
   value* v = target.find_or_refuse(bloom_family);
-  const bool in_place = v != nullptr && v->filter().shape().kind != filter_kind::scalable;
+  const bool in_place = v != nullptr && !v->filter().can().grow;
   std::uint64_t bytes = 0;
   for (std::size_t i = 2; i < c.size(); ++i) {
     const opened_key key(c, i, api::read_only);
@@ -147,7 +147,7 @@ void merge_now(const call& c) {
 
 // Removes one item. Returns whether it was there.
 bool remove_one(value& v, std::string_view item) {
-  if (v.filter().shape().kind != filter_kind::counting) {
+  if (!v.filter().can().remove) {
     throw refusal("ERR items can be removed from filters that were reserved with COUNTING only");
   }
   return v.filter().remove({&item, 1}) != 0;
@@ -167,7 +167,7 @@ void keep_time(const call& c, value& v) {
   const auto generation = [&](std::uint64_t time) { return time * v.facts[3] / window; };
   if (generation(now) <= generation(v.facts[4])) return;
   v.own();
-  v.filter().advance(now);
+  v.filter()->advance(now);
   v.facts[4] = now;
   ++v.changes;
   api::Replicate(c.ctx, "BF.ROTATE", "sl", c.args[1], static_cast<long long>(now));
@@ -181,7 +181,7 @@ void bloom::rotate(const call& c) {
   if (v.facts[2] == 0) throw refusal("ERR the filter has no window");
   const auto time = static_cast<std::uint64_t>(*now);
   if (time > v.facts[4]) {
-    v.filter().advance(time);
+    v.filter()->advance(time);
     v.facts[4] = time;
     changed(c, 1, v, "bf.rotate");
     api::ReplicateVerbatim(c.ctx);
@@ -292,7 +292,7 @@ void bloom::stats(const call& c) {
   api::ReplyWithLongLong(c.ctx, static_cast<long long>(f.shape().bits));
   api::ReplyWithSimpleString(c.ctx, "layers");
   api::ReplyWithLongLong(c.ctx, static_cast<long long>(layers_of(v)));
-  reply_number(c, "fill", f.fill());
+  reply_number(c, "fill", f->fill());
   reply_number(c, "fpr", f.fpr());
   reply_number(c, "fpr_target", f.planned().fpr_target);
   reply_number(c, "bits_per_key", f.keys() == 0 ? 0 : bits / static_cast<double>(f.keys()));

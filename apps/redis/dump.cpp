@@ -54,7 +54,7 @@ void append_bytes(std::vector<std::byte>& to, const Range& range) {
 }  // namespace
 
 image_source::image_source(const bloomery::any_filter& filter_to_read, when checksums)
-    : parts_(filter_to_read.parts()), writer_(filter_to_read.header()) {
+    : parts_(filter_to_read->parts()), writer_(filter_to_read.header()) {
   if (checksums == when::now) prepare(SIZE_MAX);
 }
 

@@ -7,8 +7,10 @@
 #include <string>
 
 #include "block_rate.hpp"
+#include "bloomery/core/kinds.hpp"
 #include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/classic.hpp"
+#include "bloomery/filter/explanation.hpp"
 #include "bloomery/filter/partitioned.hpp"
 #include "bloomery/filter/shard.hpp"
 #include "kernel/batch.hpp"
@@ -120,7 +122,7 @@ concept scattered =
 
 template <class Word>
 kernel::scatter_array<Word> scatter_of(Word* words, const shape& s) noexcept {
-  const bool sliced = s.kind == filter_kind::partitioned;
+  const bool sliced = layout_of(s) == position_layout::slices;
   const std::uint64_t range = sliced ? s.bits / s.probes : s.bits;
   return {.words = words, .range = range, .step = sliced ? range : 0, .probes = s.probes};
 }
@@ -136,7 +138,7 @@ void bit_view<Probes>::contains_bits(std::span<const hash_type> hashes,
                                      std::span<std::uint64_t> bitmap) const noexcept {
   if constexpr (sharded<Probes>) {
     contains_own(blocks_of(words_, shape()), probes_, hashes, bitmap);
-  } else if constexpr (Probes::kind == filter_kind::blocked) {
+  } else if constexpr (in_blocks<Probes>) {
     kernel::blocked_kernels_chosen().contains(blocks_of(words_, shape()), kernel::run_of(hashes),
                                               bitmap.data());
   } else if constexpr (scattered<Probes>) {
@@ -151,7 +153,7 @@ void bit_view<Probes>::contains_bits(std::span<const hash_type> hashes,
 template <class Probes>
 void bit_view<Probes>::contains_bits(const mixed_integers& keys,
                                      std::span<std::uint64_t> bitmap) const noexcept
-  requires(Probes::kind == filter_kind::blocked)
+  requires in_blocks<Probes>
 {
   if constexpr (sharded<Probes>) {
     for_each_mixed(keys, [&](std::size_t first, std::span<const std::uint64_t> hashes) {
@@ -165,9 +167,9 @@ void bit_view<Probes>::contains_bits(const mixed_integers& keys,
 
 template <class Probes>
 double bit_view<Probes>::fpr() const noexcept {
-  if constexpr (Probes::kind == filter_kind::blocked) {
+  if constexpr (in_blocks<Probes>) {
     return detail::block_rate(words(), shape().probes);
-  } else if constexpr (Probes::kind == filter_kind::partitioned) {
+  } else if constexpr (std::same_as<Probes, partitioned_probes>) {
     return partitioned_fpr_now(words(), shape());
   } else {
     return std::pow(fill(), shape().probes);
@@ -175,11 +177,39 @@ double bit_view<Probes>::fpr() const noexcept {
 }
 
 template <class Probes>
+explanation bit_view<Probes>::explain(const hash_type& hash) const {
+  explanation e{.unit = "bit"};
+  probes_.all_of(hash, [&](std::uint64_t position) {
+    e.places.push_back({position, detail::test_bit(words_, position) ? 1U : 0U});
+    return true;
+  });
+  if constexpr (sharded<Probes>) {
+    const std::uint64_t owner = shard_of(hash, shape().shard.count);
+    if (!probes_.owns(hash)) {
+      e.why = {.text = "it belongs to shard {shard}", .numbers = {{"shard", owner}}};
+    }
+  }
+  if constexpr (in_blocks<Probes>) {
+    constexpr std::size_t block_words = bits_per_block / 64;
+    if (!e.places.empty()) {
+      const std::size_t block = e.places.front().position / bits_per_block;
+      e.block = words().subspan(block * block_words, block_words);
+    }
+  }
+  return e;
+}
+
+template <class Probes>
+cell_array bit_view<Probes>::cells() const {
+  return {.unit = "bits", .parts = {words()}};
+}
+
+template <class Probes>
 void bit_filter<Probes>::add_batch(std::span<const hash_type> hashes) noexcept {
   if constexpr (sharded<Probes>) {
     this->key_count() +=
         add_own(blocks_of(this->mutable_words().data(), this->shape()), this->probes(), hashes);
-  } else if constexpr (Probes::kind == filter_kind::blocked) {
+  } else if constexpr (in_blocks<Probes>) {
     kernel::blocked_kernels_chosen().add(blocks_of(this->mutable_words().data(), this->shape()),
                                          kernel::run_of(hashes));
     this->key_count() += hashes.size();
@@ -195,7 +225,7 @@ void bit_filter<Probes>::add_batch(std::span<const hash_type> hashes) noexcept {
 
 template <class Probes>
 void bit_filter<Probes>::add_batch(const mixed_integers& keys) noexcept
-  requires(Probes::kind == filter_kind::blocked)
+  requires in_blocks<Probes>
 {
   if constexpr (sharded<Probes>) {
     for_each_mixed(keys, [&](std::size_t, auto hashes) { add_batch(hashes); });
@@ -221,7 +251,7 @@ void bit_filter<Probes>::concurrent_handle::contains_bits(
 
 template <class Probes>
 void bit_filter<Probes>::shared_adder::add_batch(std::span<const hash_type> hashes) noexcept {
-  if constexpr (in_blocks) {
+  if constexpr (striped) {
     const auto blocks = blocks_of(filter_->mutable_words().data(), filter_->shape());
     stripes_.visit(hashes, [&](std::span<const std::uint64_t> some) {
       kernel::blocked_kernels_chosen().add(blocks, {.keys = some.data(), .count = some.size()});

@@ -129,4 +129,28 @@ bool bloomier_filter::update(std::uint64_t hash, std::uint64_t value) {
 bloomier_builder::bloomier_builder(const plan& p)
     : static_builder(std::make_unique<detail::shard_writer<bloomier_solver>>(checked(p))) {}
 
+explanation bloomier_view::explain(std::uint64_t hash) const {
+  const detail::fuse_shard shard(directory().entry_of(hash, sizing::fuse_entry_words));
+  if (shard.size.starts == 0) return detail::no_keys_in_shard();
+  const detail::packed_cells tags{sizing::bloomier_tag_bits(shape())};
+  const std::uint64_t mixed = shard.mixed(hash);
+  explanation e{.unit = "cell"};
+  std::uint64_t number = detail::fuse_print(mixed, tags.width);
+  detail::fuse_cells(mixed, shard.size, shape().probes, [&](std::uint64_t cell) {
+    e.places.push_back({cell, tags.get(directory().words + shard.first_word, cell)});
+    number ^= e.places.back().value;
+  });
+  e.findings.push_back({.text = "the XOR of the tags and the fingerprint is {fingerprint_xor_tags}",
+                        .numbers = {{"fingerprint_xor_tags", number}}});
+  if (const std::optional<std::uint64_t> there = value(hash)) {
+    e.why = {.text = "cell {cell} is its own, with the value {value}",
+             .numbers = {{"cell", e.places[static_cast<std::size_t>(number)].position},
+                         {"value", *there}}};
+  } else {
+    e.why = {.text = "none of its {probes} cells has this number",
+             .numbers = {{"probes", std::uint64_t{shape().probes}}}};
+  }
+  return e;
+}
+
 }  // namespace bloomery

@@ -7,6 +7,7 @@
 
 #include "block_rate.hpp"
 #include "bloomery/detail/filter/batch.hpp"
+#include "bloomery/filter/explanation.hpp"
 #include "kernel/batch.hpp"
 #include "kernel/blocked/blocked.hpp"
 #include "kernel/wide/wide.hpp"
@@ -229,6 +230,27 @@ std::size_t counting_filter::remove_batch(const mixed_integers& keys) noexcept {
       blocks_of(mutable_words().data(), shape()), kernel::run_of(keys));
   key_count() -= std::min<std::uint64_t>(removed, key_count());
   return removed;
+}
+
+// Counters that are not 0 are what set bits are in a filter with as many bits.
+double counting_view::keys_estimated() const {
+  const bloomery::shape bits{
+      .kind = filter_kind::classic, .probes = shape().probes, .bits = counters()};
+  return sizing::estimate_keys(
+      bits, static_cast<std::uint64_t>(std::llround(fill() * static_cast<double>(bits.bits))));
+}
+
+explanation counting_view::explain(std::uint64_t hash) const {
+  explanation e{.unit = "counter"};
+  const std::uint32_t width = probes_.width();
+  probes_.each(hash, [&](std::uint64_t position) {
+    e.places.push_back({position / width, detail::get_counter(words_, position, width)});
+  });
+  return e;
+}
+
+cell_array counting_view::cells() const {
+  return {.unit = "counters", .parts = {words()}, .cell_bits = probes_.width()};
 }
 
 }  // namespace bloomery

@@ -9,6 +9,7 @@
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/core/sizing_removable.hpp"
 #include "bloomery/detail/filter/batch.hpp"
+#include "bloomery/filter/explanation.hpp"
 #include "cuckoo_preamble.hpp"
 #include "kernel/batch.hpp"
 
@@ -376,6 +377,38 @@ void cuckoo_filter::set_expansion(std::uint32_t times) {
                                "a power of two from 1 to 32768");
   }
   arrays_[0].words()[expansion_word] = detail::little_endian(times);
+}
+
+explanation cuckoo_view::explain(std::uint64_t hash) const {
+  explanation e;
+  e.findings.push_back({.text = "fingerprint {fingerprint:x}",
+                        .numbers = {{"fingerprint", layers_.front().place_of(hash).fingerprint}}});
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const cuckoo_table::place p = layers_[i].place_of(hash);
+    for (const std::uint64_t bucket : {p.first, p.second}) {
+      std::vector<std::uint64_t> cells;
+      for (std::uint32_t j = 0; j < bucket_cells(); ++j) {
+        cells.push_back(layers_[i].cell(bucket, j));
+      }
+      e.findings.push_back({.text = "layer {layer}, bucket {bucket}: {cells:x}",
+                            .numbers = {{"layer", std::uint64_t{i}},
+                                        {"bucket", bucket},
+                                        {"cells", std::move(cells)}},
+                            .list = "buckets"});
+      if (p.first == p.second) break;
+    }
+  }
+  const std::uint64_t found = count(hash);
+  e.why = {.text = found == 0   ? "neither of its buckets holds its fingerprint"
+                   : found == 1 ? "its buckets hold its fingerprint once"
+                                : "its buckets hold its fingerprint {count} times",
+           .numbers = {{"count", found}}};
+  return e;
+}
+
+cell_array cuckoo_view::cells() const {
+  const auto all = parts();  // the first is the preamble
+  return {.unit = "cells", .parts = {all.begin() + 1, all.end()}, .cell_bits = shape().cell_bits};
 }
 
 }  // namespace bloomery

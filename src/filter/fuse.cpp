@@ -73,4 +73,19 @@ fuse_builder::fuse_builder(const plan& p)
     : static_builder(std::make_unique<detail::shard_writer<fuse_solver>>(
           detail::checked_static_plan(p, filter_kind::fuse))) {}
 
+explanation fuse_view::explain(std::uint64_t hash) const {
+  const detail::fuse_shard shard(directory().entry_of(hash, sizing::fuse_entry_words));
+  if (shard.size.starts == 0) return detail::no_keys_in_shard();
+  const detail::even_cells cells{shape().cell_bits};
+  const std::uint64_t mixed = shard.mixed(hash);
+  explanation e{.unit = "cell"};
+  std::uint64_t found = 0;
+  detail::fuse_cells(mixed, shard.size, shape().probes, [&](std::uint64_t cell) {
+    e.places.push_back({cell, cells.get(directory().words + shard.first_word, cell)});
+    found ^= e.places.back().value;
+  });
+  detail::compare_prints(e, detail::fuse_print(mixed, shape().cell_bits), found);
+  return e;
+}
+
 }  // namespace bloomery

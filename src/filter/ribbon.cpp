@@ -1,6 +1,7 @@
 #include "bloomery/filter/ribbon.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <memory>
 
@@ -141,5 +142,26 @@ ribbon_filter::ribbon_filter(const plan& p, std::span<const std::uint64_t> hashe
 ribbon_builder::ribbon_builder(const plan& p)
     : static_builder(std::make_unique<detail::shard_writer<ribbon_solver>>(
           detail::checked_static_plan(p, filter_kind::ribbon))) {}
+
+explanation ribbon_view::explain(std::uint64_t hash) const {
+  const detail::ribbon_place place = place_of(hash);
+  if (place.columns == nullptr) return detail::no_keys_in_shard();
+  const std::uint32_t bits = shape().cell_bits;
+  const detail::ribbon_equation equation(place.mixed);
+  const detail::ribbon_cover cover(equation, place.shift);
+  std::uint64_t found = 0;
+  for (std::uint32_t j = 0; j < bits; ++j) {
+    const int chosen = std::popcount(cover.chosen(place.columns, bits, j));
+    found |= static_cast<std::uint64_t>(chosen % 2) << j;
+  }
+  const auto first = static_cast<std::uint64_t>(place.columns - directory().words);
+  const int chosen = std::popcount(equation.low) + std::popcount(equation.high);
+  explanation e;
+  e.findings.push_back({.text = "the XOR of {slots_chosen} of the 128 slots from {slot} on",
+                        .numbers = {{"slot", first / bits * 64 + place.shift},
+                                    {"slots_chosen", static_cast<std::uint64_t>(chosen)}}});
+  detail::compare_prints(e, detail::ribbon_print(place.mixed, bits), found);
+  return e;
+}
 
 }  // namespace bloomery

@@ -8,6 +8,7 @@
 
 #include "block_rate.hpp"
 #include "bloomery/core/error.hpp"
+#include "bloomery/filter/explanation.hpp"
 #include "core/growth.hpp"
 #include "kernel/blocked/blocked.hpp"
 #include "kernel/blocked/layers.hpp"
@@ -479,6 +480,79 @@ plan scalable_view::compact_plan() const {
   const double missed = stored * fpr_now + 4 * std::sqrt(stored * fpr_now) + 1;
   const auto keys = static_cast<std::uint64_t>(std::ceil(stored + missed));
   return sizing::make_plan({.kind = filter_kind::blocked, .keys = keys, .fpr = target});
+}
+
+namespace {
+
+explanation explain_lines(const detail::split_lines& table, std::uint64_t hash) {
+  using detail::split_lines;
+  const std::uint64_t* const line = table.line_of(hash);
+  const auto number = static_cast<std::uint64_t>(line - table.words) / split_lines::words_per_line;
+  const std::uint32_t rest = table.rest_of(hash);
+  std::uint64_t used = 0;
+  std::uint64_t fitting = 0;
+  finding fits{.text = "cell {cell} has the first {bits} bits of {rest:x}"};
+  for (std::size_t i = 0; i < detail::cells_per_line; ++i) {
+    const std::uint32_t cell = split_lines::cell(line, i);
+    if (cell == 0) continue;
+    ++used;
+    const auto length = static_cast<std::uint32_t>(15 - std::countr_zero(cell));
+    if ((cell ^ rest) >> (16 - length) != 0) continue;
+    ++fitting;
+    fits.numbers = {
+        {"cell", std::uint64_t{i}}, {"bits", std::uint64_t{length}}, {"rest", std::uint64_t{rest}}};
+  }
+  const bool stashed = split_lines::is_full(line) && table.stash.contains(hash);
+  explanation e;
+  e.findings.push_back({.text = "line {line} of {lines}: {cells_used} of {cells} cells are in use",
+                        .numbers = {{"line", number},
+                                    {"lines", table.lines},
+                                    {"cells_used", used},
+                                    {"cells", std::uint64_t{detail::cells_per_line}}}});
+  if (fitting != 0) e.findings.push_back(std::move(fits));
+  e.why = {.text = fitting != 0 ? "a fingerprint in its line fits"
+                   : stashed    ? "its line is full, and the stash has its hash"
+                                : "no fingerprint in its line fits",
+           .numbers = {{"cells_fitting", fitting}, {"stashed", stashed}}};
+  return e;
+}
+
+}  // namespace
+
+explanation scalable_view::explain(std::uint64_t hash) const {
+  if (is_split()) return explain_lines(split_, hash);
+  const block_mask mask = probes_.mask_of(hash);
+  explanation e;
+  std::vector<std::uint64_t> saying_yes;
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    const std::uint64_t* const block = layers_[i].block_of(hash);
+    const std::uint64_t set = mask.bits_set(block);
+    const bool all = set == shape().probes;
+    if (all) saying_yes.push_back(i);
+    const auto number =
+        static_cast<std::uint64_t>(block - layers_[i].words) / (bits_per_block / 64);
+    e.findings.push_back(
+        {.text = "layer {layer}, block {block} of {blocks}: {bits_set} of {probes} bits are set",
+         .numbers = {{"layer", std::uint64_t{i}},
+                     {"block", number},
+                     {"blocks", layers_[i].blocks},
+                     {"bits_set", set},
+                     {"probes", std::uint64_t{shape().probes}},
+                     {"contains", all}},
+         .list = "layers"});
+  }
+  e.why.text = "no layer has all of its bits";
+  if (!saying_yes.empty()) {
+    e.why = {.text = "layer {saying_yes} has all of its bits",
+             .numbers = {{"saying_yes", std::move(saying_yes)}}};
+  }
+  return e;
+}
+
+cell_array scalable_view::cells() const {
+  const auto all = parts();  // the first is the directory, behind the lines there may be a stash
+  if (is_split()) return {.unit = "cells", .parts = {all[1]}, .cell_bits = shape().cell_bits};
+  return {.unit = "bits of all layers", .parts = {all.begin() + 1, all.end()}};
 }
 
 }  // namespace bloomery

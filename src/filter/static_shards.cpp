@@ -51,4 +51,13 @@ const plan& checked_static_plan(const plan& p, filter_kind kind) {
   return p;
 }
 
+explanation no_keys_in_shard() { return {.why = {.text = "its shard has no keys"}}; }
+
+void compare_prints(explanation& e, std::uint64_t expected, std::uint64_t found) {
+  e.findings.push_back({.text = "expected {fingerprint:x}, found {found:x}",
+                        .numbers = {{"fingerprint", expected}, {"found", found}}});
+  e.why.text = expected == found ? "what is stored for it is its fingerprint"
+                                 : "what is stored for it is not its fingerprint";
+}
+
 }  // namespace bloomery::detail

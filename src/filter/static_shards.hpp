@@ -29,6 +29,7 @@
 #include "bloomery/core/sizing_static.hpp"
 #include "bloomery/detail/filter/static_filter.hpp"
 #include "bloomery/detail/filter/static_layout.hpp"
+#include "bloomery/filter/explanation.hpp"
 
 namespace bloomery::detail {
 
@@ -54,6 +55,11 @@ void check_shard_keys(std::uint64_t keys);
 // The plan of a finished filter: as asked for, with the bits that it came to.
 [[nodiscard]] plan finished_plan(const plan& p, std::uint64_t words);
 const plan& checked_static_plan(const plan& p, filter_kind kind);
+
+// What a view says of a key whose shard has no keys; and the reason when it found the key's
+// fingerprint, or another.
+[[nodiscard]] explanation no_keys_in_shard();
+void compare_prints(explanation& e, std::uint64_t expected, std::uint64_t found);
 
 // A copy of the items, shard after shard. `item_at(i)` for i below `count`.
 template <class Item>

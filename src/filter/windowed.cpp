@@ -6,6 +6,7 @@
 
 #include "block_rate.hpp"
 #include "bloomery/core/error.hpp"
+#include "bloomery/filter/explanation.hpp"
 #include "kernel/blocked/blocked.hpp"
 #include "kernel/blocked/layers.hpp"
 
@@ -101,7 +102,7 @@ std::uint64_t windowed_view::keys() const noexcept {
 }
 
 double windowed_view::fill() const noexcept {
-  const auto all = lines();
+  const auto all = words().subspan(head_words());
   return static_cast<double>(count_bits(all)) / static_cast<double>(all.size() * 64);
 }
 
@@ -202,6 +203,41 @@ void windowed_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept 
     if (!clock_.by_time) move_clock(clock_.now + count);
     hashes = hashes.subspan(now.size());
   }
+}
+
+explanation windowed_view::explain(std::uint64_t hash) const {
+  const block_mask mask = probes_.mask_of(hash);
+  const std::uint64_t newest = generation_of(now());
+  explanation e{.why = {.text = "no generation that is remembered has all of its bits"}};
+  for (std::uint64_t age = 0; age <= std::min<std::uint64_t>(generations(), newest); ++age) {
+    const std::size_t slot = slot_of(newest - age);
+    if (((alive_ >> slot) & 1U) == 0) continue;
+    const std::uint64_t set = mask.bits_set(words_ + line_of(hash) + slot * line_words);
+    const bool all = set == shape().probes;
+    const bool first = e.why.numbers.empty();
+    if (all && first) {
+      e.why = {.text = age == 0 ? "the current generation has all of its bits"
+                                : "the generation {generation} before has all of its bits",
+               .numbers = {{"generation", age}}};
+    }
+    e.findings.push_back(
+        {.text = age == 0
+                     ? "the current generation, {keys} keys: {bits_set} of {probes} bits are set"
+                     : "the generation {age} before, {keys} keys: {bits_set} of {probes} bits are "
+                       "set",
+         .numbers = {{"age", age},
+                     {"keys", slot_keys(slot)},
+                     {"bits_set", set},
+                     {"probes", std::uint64_t{shape().probes}},
+                     {"contains", all}},
+         .list = "generations"});
+  }
+  return e;
+}
+
+// What follows the clock: the lines of all generations.
+cell_array windowed_view::cells() const {
+  return {.unit = "bits of all generations", .parts = {words().subspan(head_words())}};
 }
 
 }  // namespace bloomery

@@ -7,7 +7,7 @@
 #include "bloomery/hash/probe.hpp"
 #include "bloomery/set/algebra.hpp"
 #include "core/changing_errors.hpp"
-#include "model.hpp"
+#include "filter_table.hpp"
 
 namespace bloomery {
 
@@ -26,7 +26,7 @@ filter_version version_of(const image_view& image) {
   return {.header = image.header(), .words = image.words()};
 }
 
-detail::model_ptr make(const plan& p) {
+detail::face_ptr make(const plan& p) {
   const filter_row& row = row_for(p.shape);
   if (row.make == nullptr) {
     detail::fail(errc::unsupported, "a " + std::string(kind_name(row.kind)) +
@@ -44,7 +44,7 @@ auto naming(const std::filesystem::path& path, Work work) {
 
 // A view of words from a file. What it finds wrong with them is damage there, and not a bad
 // argument.
-detail::model_ptr borrow(const filter_version& v) {
+detail::face_ptr borrow(const filter_version& v) {
   return detail::changing_errors(
       [&] { return row_for(v.header.planned.shape).borrow(v); },
       [](const error& e) {
@@ -91,7 +91,16 @@ std::shared_ptr<const any_hasher> hasher_from_spec(const hash_spec& spec) {
   return nullptr;
 }
 
-any_filter::any_filter(std::unique_ptr<model> inner, const hash_spec& spec,
+void filter_face::refuse(std::string_view what) const {
+  const filter_kind kind = planned().shape.kind;
+  const bool mapped =
+      abilities_of(kind).add && !can().add && what.find("added") != std::string_view::npos;
+  detail::fail(errc::unsupported, mapped ? "a mapped filter cannot be changed; load it instead"
+                                         : "a " + std::string(kind_name(kind)) + " filter cannot " +
+                                               std::string(what));
+}
+
+any_filter::any_filter(std::unique_ptr<filter_face> inner, const hash_spec& spec,
                        std::shared_ptr<const any_hasher> hash)
     : filter_(std::move(inner)), hash_spec_(spec), hash_(std::move(hash)) {}
 
@@ -99,10 +108,6 @@ any_filter::any_filter(const plan& p, std::shared_ptr<const any_hasher> hash)
     : filter_(make(p)), hash_spec_(hash->spec()), hash_(std::move(hash)) {
   detail::check_words(hash_->probes(), p.shape.probes);
 }
-
-any_filter::any_filter(any_filter&&) noexcept = default;
-any_filter& any_filter::operator=(any_filter&&) noexcept = default;
-any_filter::~any_filter() = default;
 
 any_filter any_filter::build(const plan& p, std::shared_ptr<const any_hasher> hash,
                              std::span<const std::uint64_t> hashes,
@@ -169,7 +174,7 @@ void any_filter::save(const std::filesystem::path& path) const {
   file.commit();
 }
 
-void any_filter::save(atomic_file& file) const { write_image(file, header(), parts()); }
+void any_filter::save(atomic_file& file) const { write_image(file, header(), filter_->parts()); }
 
 const any_hasher& any_filter::hash_or_throw() const {
   if (hash_ != nullptr) return *hash_;
@@ -185,54 +190,13 @@ const any_hasher& any_filter::hash_or_throw() const {
                                       std::string(hash_name(hash_spec_.id)));
 }
 
-void any_filter::add(std::span<const std::string_view> keys) {
-  filter_->add(keys, hash_or_throw());
-}
-
-void any_filter::add_concurrent(std::span<const std::string_view> keys) {
-  filter_->add_concurrent(keys, hash_or_throw());
-}
-
-void any_filter::add_hashes(std::span<const std::uint64_t> hashes,
-                            std::span<const std::string_view> keys) {
-  filter_->add_hashes(hashes, keys);
-}
-
-std::size_t any_filter::add_new(std::span<const std::uint64_t> hashes,
-                                std::span<std::uint64_t> is_new) {
-  return filter_->add_new(hashes, is_new);
-}
-
-void any_filter::contains_bits(std::span<const std::string_view> keys,
-                               std::span<std::uint64_t> bitmap) const {
-  filter_->contains_bits(keys, hash_or_throw(), bitmap);
-}
-
-bool any_filter::contains(std::string_view key) const {
-  return filter_->contains(key, hash_or_throw());
-}
-
 image_header any_filter::header() const {
   return {.planned = planned(), .hash = hash_spec_, .keys = keys()};
 }
 filter_version any_filter::version() const { return {.header = header(), .words = words()}; }
-const bloomery::shape& any_filter::shape() const noexcept { return planned().shape; }
-const plan& any_filter::planned() const noexcept { return filter_->planned(); }
-std::uint64_t any_filter::keys() const noexcept { return filter_->keys(); }
-double any_filter::fill() const noexcept { return filter_->fill(); }
-double any_filter::fpr() const noexcept { return filter_->fpr(); }
-abilities any_filter::can() const noexcept { return filter_->can(); }
-std::uint64_t any_filter::room() const noexcept { return filter_->room(); }
-std::uint64_t any_filter::growth_bytes() const noexcept { return filter_->growth_bytes(); }
-std::optional<double> any_filter::keys_estimated() const { return filter_->keys_estimated(); }
-std::vector<fact> any_filter::facts() const { return filter_->facts(); }
-std::vector<std::span<const std::uint64_t>> any_filter::parts() const { return filter_->parts(); }
-
-void* any_filter::owned() noexcept { return filter_->owned(); }
-const void* any_filter::owned() const noexcept { return std::as_const(*filter_).owned(); }
 
 std::span<const std::uint64_t> any_filter::words() const {
-  const auto all = parts();
+  const auto all = filter_->parts();
   // The parts of a mapped filter follow each other: they are one.
   std::span<const std::uint64_t> joined = all.front();
   for (const auto part : std::span(all).subspan(1)) {
@@ -245,21 +209,6 @@ std::span<const std::uint64_t> any_filter::words() const {
   return joined;
 }
 
-std::size_t any_filter::remove(std::span<const std::string_view> keys) {
-  return filter_->remove(keys, hash_or_throw());
-}
-void any_filter::count(std::span<const std::string_view> keys,
-                       std::span<std::uint64_t> counts) const {
-  filter_->count(keys, hash_or_throw(), counts);
-}
-void any_filter::value(std::span<const std::string_view> keys, std::span<std::uint64_t> values,
-                       std::span<std::uint64_t> bitmap) const {
-  filter_->value(keys, hash_or_throw(), values, bitmap);
-}
-std::size_t any_filter::update_values(std::span<const std::uint64_t> hashes,
-                                      std::span<const std::uint64_t> values) {
-  return filter_->update_values(hashes, values);
-}
 void any_filter::merge(const any_filter& other) {
   // Filters that grow differ in size all the time, and look for themselves.
   const bool both_grow = abilities_of(shape().kind).grow && other.shape().kind == shape().kind;
@@ -267,7 +216,5 @@ void any_filter::merge(const any_filter& other) {
   check_combinable(hash_spec_, other.hash_spec_);
   filter_->merge(*other.filter_);
 }
-void any_filter::set_window(std::uint64_t window) { filter_->set_window(window); }
-void any_filter::advance(std::uint64_t now) { filter_->advance(now); }
 
 }  // namespace bloomery

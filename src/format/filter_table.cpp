@@ -1,11 +1,12 @@
 // The table of filter types: how each is made, from a plan, from its keys, from words. Which types
 // there are is in all_filters.hpp, what is known of their kinds in core/kind_table.hpp.
+#include "filter_table.hpp"
+
 #include <array>
 
 #include "bloomery/format/all_filters.hpp"
 #include "core/kind_table.hpp"
-#include "models.hpp"
-#include "top_k_model.hpp"
+#include "erasure.hpp"
 
 namespace bloomery {
 
@@ -24,42 +25,26 @@ constexpr filter_row row_of() {
   row.kind = Filter::kind;
   row.scheme = Filter::scheme;
   row.shard = has_others_keys<Filter>;
-  row.borrow = [](const filter_version& v) -> model_ptr {
-    return std::make_unique<reading_model<typename Filter::view>>(view_of<Filter>(v));
+  row.borrow = [](const filter_version& v) -> face_ptr {
+    return std::make_unique<reading_face<typename Filter::view>>(view_of<Filter>(v));
   };
-  row.copy = [](const filter_version& v) -> model_ptr {
-    return std::make_unique<owning_model<Filter>>(Filter(view_of<Filter>(v)));
+  row.copy = [](const filter_version& v) -> face_ptr {
+    return std::make_unique<owning_face<Filter>>(Filter(view_of<Filter>(v)));
   };
-  if constexpr (updatable<Filter>) {
-    row.make = [](const plan& p) -> model_ptr {
-      return std::make_unique<owning_model<Filter>>(Filter(p));
+  if constexpr (abilities_of_owner<Filter>().add) {
+    row.make = [](const plan& p) -> face_ptr {
+      return std::make_unique<owning_face<Filter>>(Filter(p));
     };
   } else {
     row.build = [](const plan& p, std::span<const std::uint64_t> hashes,
-                   std::span<const std::uint64_t> values, unsigned threads) -> model_ptr {
+                   std::span<const std::uint64_t> values, unsigned threads) -> face_ptr {
       if constexpr (has_values<Filter>) {
-        return std::make_unique<owning_model<Filter>>(Filter(p, hashes, values, threads));
+        return std::make_unique<owning_face<Filter>>(Filter(p, hashes, values, threads));
       } else {
-        return std::make_unique<owning_model<Filter>>(Filter(p, hashes, threads));
+        return std::make_unique<owning_face<Filter>>(Filter(p, hashes, threads));
       }
     };
   }
-  return row;
-}
-
-// The sketch that keeps keys, not only hashes.
-template <>
-constexpr filter_row row_of<top_k>() {
-  filter_row row{};
-  row.kind = top_k::kind;
-  row.scheme = top_k::scheme;
-  row.make = [](const plan& p) -> model_ptr { return std::make_unique<top_k_model>(top_k(p)); };
-  row.borrow = [](const filter_version& v) -> model_ptr {
-    return std::make_unique<reading_model<top_k_view>>(view_of<top_k>(v));
-  };
-  row.copy = [](const filter_version& v) -> model_ptr {
-    return std::make_unique<top_k_model>(top_k(view_of<top_k>(v)));
-  };
   return row;
 }
 

@@ -3,6 +3,7 @@
 #include <string>
 
 #include "bloomery/core/error.hpp"
+#include "bloomery/core/kinds.hpp"
 #include "bloomery/set/algebra.hpp"
 
 namespace bloomery {
@@ -22,7 +23,7 @@ std::string name_of(std::uint32_t index, std::uint32_t count) {
 
 filter_version shard_of(const filter_version& whole, shard_number which) {
   const shape& s = whole.header.planned.shape;
-  if (s.kind != filter_kind::blocked || !s.shard.whole()) {
+  if (!is_of_bits(s.kind) || layout_of(s) != position_layout::blocks || !s.shard.whole()) {
     detail::fail(errc::unsupported, s.shard.whole() ? "only a blocked filter has shards"
                                                     : "the filter is a shard already");
   }

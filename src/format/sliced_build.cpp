@@ -6,8 +6,8 @@
 
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/core/error.hpp"
-#include "bloomery/filter/fuse.hpp"
-#include "bloomery/filter/ribbon.hpp"
+#include "bloomery/core/kinds.hpp"
+#include "bloomery/format/all_filters.hpp"
 #include "bloomery/hash/probe.hpp"
 
 namespace bloomery {
@@ -21,6 +21,12 @@ std::uint64_t slice_words(std::uint64_t slice_bytes) {
          (image_chunk_bytes / sizeof(std::uint64_t));
 }
 
+// What `work` returns for the filter type of a kind.
+template <class... Filters, class Work>
+bool with_type_of(filter_kind kind, filter_list<Filters...>, Work work) {
+  return ((Filters::kind == kind && work.template operator()<Filters>()) || ...);
+}
+
 // The bits [first, last) of the array.
 struct slice {
   std::uint64_t first;
@@ -30,7 +36,7 @@ struct slice {
 // Whether hashes of the partition can have bits in the slice.
 template <class Probes>
 bool touches(const Probes& probes, std::uint32_t partition, std::uint32_t partitions, slice part) {
-  if constexpr (Probes::kind == filter_kind::blocked) {
+  if constexpr (in_blocks<Probes>) {
     // The least hash h with high64(h * partitions) = i is ceil(i 2^64 / partitions).
     const auto least = [&](std::uint32_t i) {
       const auto numerator = (static_cast<detail::uint128>(i) << 64U) + (partitions - 1);
@@ -108,7 +114,7 @@ void hash_spool::spill() {
 }
 
 std::uint32_t spool_partitions(const shape& s, std::uint64_t slice_bytes) {
-  if (s.kind != filter_kind::blocked) return 1;
+  if (!is_of_bits(s.kind) || layout_of(s) != position_layout::blocks) return 1;
   // Every partition is an open file, and 256 of them are enough to make the extra reading small.
   const std::uint64_t slices =
       (bit_array::words_for(s.bits) + slice_words(slice_bytes) - 1) / slice_words(slice_bytes);
@@ -126,19 +132,14 @@ void build_sliced(atomic_file& file, image_header header, const hash_spool& spoo
     detail::fail(errc::unsupported, "a filter of foreign digests is built in memory only");
   }
   image_stream out(file, header);
-  switch (s.kind) {
-    case filter_kind::classic:
-      write_slices<classic_probes>(out, s, spool, slice_bytes);
-      break;
-    case filter_kind::partitioned:
-      write_slices<partitioned_probes>(out, s, spool, slice_bytes);
-      break;
-    case filter_kind::blocked:
-      write_slices<blocked_probes>(out, s, spool, slice_bytes);
-      break;
-    default:
-      detail::fail(errc::unsupported, "filters of this kind are built in memory only");
-  }
+  const bool written = with_type_of(s.kind, all_filters{}, [&]<class Filter>() {
+    if constexpr (requires { typename Filter::probes_type; }) {
+      write_slices<typename Filter::probes_type>(out, s, spool, slice_bytes);
+      return true;
+    }
+    return false;
+  });
+  if (!written) detail::fail(errc::unsupported, "filters of this kind are built in memory only");
   out.finish();
 }
 
@@ -186,14 +187,14 @@ void write_shards(atomic_file& file, image_header header, const hash_spool& spoo
 }  // namespace
 
 void build_sharded(atomic_file& file, image_header header, const hash_spool& spool) {
-  switch (header.planned.shape.kind) {
-    case filter_kind::fuse:
-      return write_shards<fuse_builder>(file, header, spool);
-    case filter_kind::ribbon:
-      return write_shards<ribbon_builder>(file, header, spool);
-    default:
-      detail::fail(errc::unsupported, "filters of this kind are not made of shards");
-  }
+  const bool written = with_type_of(header.planned.shape.kind, all_filters{}, [&]<class Filter>() {
+    if constexpr (requires { typename Filter::builder; }) {
+      write_shards<typename Filter::builder>(file, header, spool);
+      return true;
+    }
+    return false;
+  });
+  if (!written) detail::fail(errc::unsupported, "filters of this kind are not made of shards");
 }
 
 }  // namespace bloomery

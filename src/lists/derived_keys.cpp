@@ -42,7 +42,7 @@ any_filter derived_keys::build(double fpr, std::uint64_t keys) {
   r.keys = std::max({std::uint64_t{1}, spool_.keys(), keys});
   r.fpr = fpr;
   any_filter f(sizing::make_plan(r), make_hasher(rule_, hasher_.spec().seed));
-  spool_.for_each(0, [&](std::span<const std::uint64_t> hashes) { f.add_hashes(hashes); });
+  spool_.for_each(0, [&](std::span<const std::uint64_t> hashes) { f->add_hashes(hashes); });
   return f;
 }
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "bloomery/filter/explanation.hpp"
 #include "bloomery/hash/probe.hpp"
 #include "cells.hpp"
 #include "kernel/batch.hpp"
@@ -318,6 +319,22 @@ std::vector<heavy_hitters::entry> heavy_hitters::list() const {
     return a.count != b.count ? a.count > b.count : a.hash < b.hash;
   });
   return heavy;
+}
+
+// A counter in each row, as a partitioned filter has a bit in each slice.
+explanation count_min_view::explain(std::uint64_t hash) const {
+  const bloomery::shape rows{
+      .kind = filter_kind::partitioned, .probes = depth(), .bits = width() * depth()};
+  return detail::explain_counters(
+      partitioned_probes(rows), hash, count(hash), [&](std::uint64_t counter) {
+        return cell_format(shape().cell_bits).get(cells().parts.front().data(), counter);
+      });
+}
+
+cell_array count_min_view::cells() const {
+  return {.unit = "counters",
+          .parts = {words().subspan(sizing::count_min_preamble_bits / 64)},
+          .cell_bits = shape().cell_bits};
 }
 
 }  // namespace bloomery

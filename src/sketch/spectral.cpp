@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "bloomery/filter/explanation.hpp"
 #include "bloomery/hash/probe.hpp"
 #include "cells.hpp"
 #include "kernel/batch.hpp"
@@ -263,6 +264,18 @@ void spectral_filter::merge(const view& other) {
     cells.set(words, i, cells.sum(cells.get(words, i), cells.get(other.words().data(), i)));
   }
   key_count() = saturating_sum(keys(), other.keys());
+}
+
+explanation spectral_view::explain(std::uint64_t hash) const {
+  const bloomery::shape primary{
+      .kind = filter_kind::classic, .probes = shape().probes, .bits = counters_.primary};
+  return detail::explain_counters(
+      classic_probes(primary), hash, count(hash),
+      [&](std::uint64_t counter) { return cell_format(shape().cell_bits).get(words_, counter); });
+}
+
+cell_array spectral_view::cells() const {
+  return {.unit = "counters", .parts = {words()}, .cell_bits = shape().cell_bits};
 }
 
 }  // namespace bloomery

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <string>
 
+#include "bloomery/filter/explanation.hpp"
 #include "bloomery/sketch/top_k.hpp"
 #include "kernel/batch.hpp"
 #include "top_k_layout.hpp"
@@ -121,5 +122,19 @@ std::span<const std::uint64_t> top_k_view::buckets() const noexcept {
 }
 
 double top_k_view::fpr() const noexcept { return static_cast<double>(entries_.size()) * 0x1p-64; }
+
+explanation top_k_view::explain(std::uint64_t hash) const {
+  explanation e;
+  e.why.numbers = {{"listed", std::uint64_t{entries_.size()}}, {"count", count(hash)}};
+  const top_k_entry* const listed = find(hash);
+  if (listed == nullptr) {
+    e.why.text = "it is not one of the {listed} that are listed; its buckets say {count}";
+  } else {
+    const auto rank = static_cast<std::uint64_t>(listed - entries_.data()) + 1;
+    e.why.text = "it is number {rank} of the {listed} that are listed, with a count of {count}";
+    e.why.numbers.push_back({"rank", rank});
+  }
+  return e;
+}
 
 }  // namespace bloomery

@@ -65,7 +65,7 @@ passed=$(bloomery check -c one.bloom other)
 head -1000 in >few
 expect_error "must have all" bloomery compact -o x.bloom grown.bloom few
 expect_error "does not contain" bloomery compact -o x.bloom grown.bloom other
-expect_error "only scalable" bloomery compact -o x.bloom blocked.bloom in
+expect_error "only filters that grow" bloomery compact -o x.bloom blocked.bloom in
 [ ! -e x.bloom ] || fail "a refused compaction left a file"
 
 # Removal: half of the keys go, the others stay, and the rate falls to theirs.

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <filesystem>
@@ -12,7 +13,9 @@
 #include <string_view>
 #include <vector>
 
+#include "bloomery/bits/counter_array.hpp"
 #include "bloomery/core/sizing_sketch.hpp"
+#include "bloomery/filter/explanation.hpp"
 #include "format/files.hpp"
 
 namespace {
@@ -57,7 +60,7 @@ any_filter build(filter_kind kind, const std::vector<std::string_view>& keys, do
     return any_filter::build(p, hash, hashes, values, threads);
   }
   any_filter f(p, hash);
-  f.add_hashes(hashes, keys);
+  f->add_hashes(hashes, keys);
   return f;
 }
 
@@ -109,7 +112,7 @@ TEST_P(every_kind, answers_alike_wherever_it_is) {
   EXPECT_EQ(mapped.keys(), f.keys());
   EXPECT_EQ(mapped.shape(), f.shape());
   EXPECT_DOUBLE_EQ(mapped.fpr(), f.fpr());
-  EXPECT_DOUBLE_EQ(mapped.fill(), f.fill());
+  EXPECT_DOUBLE_EQ(mapped->fill(), f->fill());
   EXPECT_FALSE(mapped.can().add);
   mapped.verify();
   // Loaded and saved again it is the same file.
@@ -138,7 +141,7 @@ TEST_P(updatable_kind, goes_on_after_it_was_loaded) {
   const auto hash = erase(xxh3_hasher(7));
   std::vector<std::uint64_t> hashes(more.size());
   hash->hash(views(more), hashes);
-  through.add_hashes(hashes, views(more));
+  through->add_hashes(hashes, views(more));
   loaded.add(views(more));
   through.save(folder_ / "through");
   loaded.save(folder_ / "loaded");
@@ -165,7 +168,7 @@ TEST_P(every_kind, does_what_it_says_and_refuses_the_rest) {
   EXPECT_EQ(refused([&] { f.remove(keys); }), !can.remove);
   EXPECT_EQ(refused([&] { f.count(keys, {}); }), !can.count);
   EXPECT_EQ(refused([&] { f.value(keys, {}, {}); }), !can.value);
-  EXPECT_EQ(refused([&] { f.update_values({}, {}); }), !can.value);
+  EXPECT_EQ(refused([&] { f->update_values({}, {}); }), !can.value);
   EXPECT_EQ(refused([&] { f.merge(build(kind(), views(present_))); }), !can.merge);
 }
 
@@ -208,6 +211,47 @@ TEST_P(mergeable_kind, merges_to_the_filter_of_both) {
   EXPECT_TRUE(throws(errc::mismatch, "", [&] { a.merge(other); }));
 }
 
+// What it tells about itself: each sentence has the numbers that it names, and the cells that are
+// shown are those whose fill is reported.
+TEST_P(every_kind, explains_what_it_sees) {
+  build(kind(), views(present_), 0.05).save(folder_ / "f");
+  const any_filter f = any_filter::open(folder_ / "f");
+  const auto is_whole = [](const finding& said) {
+    for (std::size_t at = 0; (at = said.text.find('{', at)) != std::string_view::npos; ++at) {
+      const std::string_view rest = said.text.substr(at + 1);
+      const std::string_view name = rest.substr(0, rest.find_first_of(":}"));
+      EXPECT_TRUE(std::ranges::any_of(said.numbers, [&](const named_number& number) {
+        return number.name == name;
+      })) << said.text;
+    }
+  };
+  for (const std::string_view key : {std::string_view(present_[7]), std::string_view(absent_[7])}) {
+    const explanation e = f->explain(key, *f.hasher());
+    for (const finding& found : e.findings) is_whole(found);
+    is_whole(e.why);
+    EXPECT_TRUE(e.places.empty() || !e.unit.empty());
+    const auto empty = std::ranges::count(e.places, 0U, &key_place::value);
+    // Where the places are the reason, one that is 0 says no.
+    if (!e.places.empty() && e.why.text.empty()) {
+      EXPECT_EQ(empty == 0, f.contains(key)) << key;
+    }
+  }
+  const cell_array cells = f->cells();
+  std::uint64_t all = 0;
+  std::uint64_t used = 0;
+  for (const auto part : cells.parts) {
+    const std::uint64_t here = part.size() * 64 / cells.cell_bits;
+    for (std::uint64_t i = 0; i < here; ++i) {
+      used += detail::get_bits(part.data(), i * cells.cell_bits, cells.cell_bits) != 0 ? 1U : 0U;
+    }
+    all += here;
+  }
+  // An array may end within its last word, and a table may have cells behind the primary ones.
+  if (all != 0) {
+    EXPECT_NEAR(static_cast<double>(used) / static_cast<double>(all), f->fill(), 0.01);
+  }
+}
+
 // A damaged payload either does not open or answers something: no crash, no read outside, no
 // endless loop.
 TEST_P(every_kind, survives_damage) {
@@ -215,7 +259,7 @@ TEST_P(every_kind, survives_damage) {
   const any_filter f = build(kind(), views(some));
   const image_header header = f.header();
   std::vector<std::uint64_t> good;
-  for (const auto part : f.parts()) good.insert(good.end(), part.begin(), part.end());
+  for (const auto part : f->parts()) good.insert(good.end(), part.begin(), part.end());
   const auto keys = views(present_);
   for (std::uint64_t round = 0; round < 600; ++round) {
     std::vector<std::uint64_t> bad = good;
@@ -230,7 +274,8 @@ TEST_P(every_kind, survives_damage) {
       any_filter damaged = any_filter::copy_of({.header = header, .words = bad});
       passed(damaged, keys);
       static_cast<void>(damaged.fpr());
-      static_cast<void>(damaged.fill());
+      static_cast<void>(damaged->fill());
+      static_cast<void>(damaged->explain(keys.front(), *damaged.hasher()));
       if (damaged.can().count) {
         std::vector<std::uint64_t> counts(keys.size());
         damaged.count(keys, counts);

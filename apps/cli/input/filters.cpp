@@ -118,7 +118,7 @@ any_filter change_file(const std::string& path, const std::string& key_file, key
     throw error(errc::unsupported, fmt::format("{}: it is packed; unpack it first", path));
   }
   any_filter f = any_filter::load(std::move(file), maker_of(key_file, form));
-  f.advance(clock_now());
+  f->advance(clock_now());
   bool changed = false;
   try {
     changed = change(f);

@@ -12,7 +12,7 @@ void add_keys(any_filter& f, key_source& source, unsigned threads) {
     return;
   }
   hash_in_order(*f.hasher(), source, threads,
-                [&](const chunk& c, auto hashes) { f.add_hashes(hashes, c.keys); });
+                [&](const chunk& c, auto hashes) { f->add_hashes(hashes, c.keys); });
 }
 
 std::uint64_t clock_now() {

@@ -8,8 +8,7 @@
 
 #include "bloomery/bits/counter_array.hpp"
 #include "bloomery/core/sizing.hpp"
-#include "bloomery/core/sizing_sketch.hpp"
-#include "bloomery/filter/windowed.hpp"
+#include "bloomery/filter/explanation.hpp"
 #include "cli/input/filters.hpp"
 #include "cli/output/text.hpp"
 
@@ -18,44 +17,6 @@ namespace bloomery::cli {
 namespace {
 
 constexpr std::uint64_t most_slices = 100;
-
-// Cells of so many bits, packed without gaps in each part.
-struct cell_array {
-  std::string unit;
-  std::vector<std::span<const std::uint64_t>> parts{};
-  std::uint32_t cell_bits = 1;
-};
-
-cell_array array_of(const any_filter& f, const std::string& path) {
-  const std::uint32_t width = std::max(1U, f.shape().cell_bits);
-  const auto all = f.parts();
-  switch (f.shape().kind) {
-    case filter_kind::classic:
-    case filter_kind::partitioned:
-    case filter_kind::blocked:
-      return {.unit = "bits", .parts = all};
-    case filter_kind::scalable:  // the first part is the directory
-      if (f.shape().cell_bits != 0) {
-        return {.unit = "cells", .parts = {all[1]}, .cell_bits = width};
-      }
-      return {.unit = "bits of all layers", .parts = {all.begin() + 1, all.end()}};
-    case filter_kind::windowed:
-      return {.unit = "bits of all generations",
-              .parts = {windowed_view(f.planned(), f.words(), f.keys()).lines()}};
-    case filter_kind::counting:
-    case filter_kind::spectral:
-      return {.unit = "counters", .parts = all, .cell_bits = width};
-    case filter_kind::count_min:
-      return {.unit = "counters",
-              .parts = {f.words().subspan(sizing::count_min_preamble_bits / 64)},
-              .cell_bits = width};
-    case filter_kind::cuckoo:  // the first part is the preamble
-      return {.unit = "cells", .parts = {all.begin() + 1, all.end()}, .cell_bits = width};
-    default:
-      require(false, f, path, "has no empty places to show; --plot is for the other kinds");
-      return {};
-  }
-}
 
 // A share of the array: cells, and those of them that are not 0.
 struct slice {
@@ -100,9 +61,11 @@ std::vector<slice> slices_of(const cell_array& a) {
 
 figure fill_figure(const any_filter& f, const std::string& path) {
   const shape& s = f.shape();
-  const cell_array array = array_of(f, path);
+  const cell_array array = f->cells();
+  require(!array.parts.empty(), f, path,
+          "has no empty places to show; --plot is for the other kinds");
   panel p{.title = fmt::format("Fill from the beginning to the end of the array: {:.2f} % in all",
-                               f.fill() * 100),
+                               f->fill() * 100),
           .x = share_axis("place in the array"),
           .y = share_axis(fmt::format("share of the {} that are not 0", array.unit))};
   series bars{.colour = hue::blue, .style = series_style::bars};
@@ -113,7 +76,7 @@ figure fill_figure(const any_filter& f, const std::string& path) {
                                std::max(1.0, static_cast<double>(slices[i].cells))});
   }
   p.all.push_back(std::move(bars));
-  if (is_of_bits(s.kind) || s.kind == filter_kind::counting) {
+  if (layout_of(s) != position_layout::none) {
     const double expected = sizing::expected_fill(s, f.keys());
     p.all.push_back({.name = fmt::format("expected {:.2f} %", expected * 100),
                      .colour = hue::orange,

@@ -146,7 +146,7 @@ panel kinds_panel(const sizing::request& asked) {
   panel p{.title = "Size by rate, every kind", .x = rate_axis("fpr", first, last)};
   for (const filter_kind kind : all_kinds()) {
     // The most frequent keys are not all keys.
-    if (kind == filter_kind::top_k) continue;
+    if (abilities_of(kind).lists_top) continue;
     series s = kind_series(asked, kind, first, last);
     s.colour = series_hue(p.all.size());
     // From the seventh kind on the colours repeat, and dashes tell the two apart. The line of

@@ -51,8 +51,8 @@ void print_summary(const std::string& path, const any_filter& f) {
 nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes) {
   const shape& s = f.shape();
   std::uint64_t words = 0;
-  for (const auto part : f.parts()) words += part.size();
-  const std::optional<double> estimated = f.keys_estimated();
+  for (const auto part : f->parts()) words += part.size();
+  const std::optional<double> estimated = f->keys_estimated();
   nlohmann::json object = {
       {"kind", kind_name(s.kind)},
       {"keys", f.keys()},
@@ -63,7 +63,7 @@ nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes) {
       {"probes", s.probes},
       {"fpr_target", nullptr},
       {"fpr_now", f.fpr()},
-      {"fill", f.fill()},
+      {"fill", f->fill()},
       {"hash", hash_name(f.hash().id)},
       {"seed", f.hash().seed},
       {"format_version", format_version},
@@ -72,7 +72,7 @@ nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes) {
   // With every bit set any number of keys is possible: then there is no estimate.
   if (estimated && std::isfinite(*estimated))
     object["keys_estimated"] = static_cast<std::uint64_t>(std::llround(*estimated));
-  for (const fact& told : f.facts()) {
+  for (const fact& told : f->facts()) {
     object[std::string(told.name)] = static_cast<std::uint64_t>(told.value);
   }
   if (!s.shard.whole()) {

@@ -185,7 +185,7 @@ keyed<Filter> make_filter(const workload& w, sample& s) {
   });
   const plan p = plan_of(Filter::kind, w.keys);
   std::unique_ptr<Filter> built;
-  if constexpr (Filter::kind == filter_kind::bloomier) {
+  if constexpr (std::constructible_from<Filter, plan, key_span, key_span>) {
     std::vector<std::uint64_t> values(hashes.size());
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = i % 256;
     s.add_bulk.time(hashes.size(), [&] { built = std::make_unique<Filter>(p, hashes, values); });
@@ -357,14 +357,11 @@ struct kind_row {
 };
 
 template <class... Filters>
-constexpr std::array<kind_row, sizeof...(Filters)> rows_of() {
+constexpr std::array<kind_row, sizeof...(Filters)> rows_of(filter_list<Filters...>) {
   return {{{Filters::kind, measure_kind<Filters>}...}};
 }
 
-constexpr auto kind_rows =
-    rows_of<blocked_filter, classic_filter, partitioned_filter, counting_filter, cuckoo_filter,
-            scalable_filter, windowed_filter, fuse_filter, ribbon_filter, bloomier_filter,
-            count_min, spectral_filter, top_k>();
+constexpr auto kind_rows = rows_of(all_filters{});
 
 void measure_kind(filter_kind kind, const workload& w, kind_samples& all) {
   for (const kind_row& row : kind_rows) {

@@ -243,10 +243,10 @@ std::filesystem::path builder::spool_directory() const {
 
 void builder::build_in_memory() {
   any_filter f(plan_, hasher_);
-  if (!o_.window.empty()) f.set_window(parse_span(o_.window));
-  f.advance(clock_now());
+  if (!o_.window.empty()) f->set_window(parse_span(o_.window));
+  f->advance(clock_now());
   if (spool_) {
-    spool_->for_each(0, [&](std::span<const std::uint64_t> hashes) { f.add_hashes(hashes); });
+    spool_->for_each(0, [&](std::span<const std::uint64_t> hashes) { f->add_hashes(hashes); });
   } else {
     meter_.relabel("building");
     add_keys(f, source_, o_.input.threads);

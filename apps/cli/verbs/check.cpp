@@ -17,7 +17,7 @@ struct check_options {
 
 int run_check(const check_options& o) {
   any_filter f = open_filter(o.path, o.key_file, o.input.records.form());
-  f.advance(clock_now());
+  f->advance(clock_now());
   return select_records(o.input, o.selection, [&](const chunk& c, std::span<std::uint64_t> bitmap) {
     f.contains_bits(c.keys, bitmap);
   });

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include "bloomery/core/error.hpp"
-#include "bloomery/filter/scalable.hpp"
 #include "bloomery/format/file.hpp"
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
@@ -37,13 +36,10 @@ void check_known(const any_filter& old, const chunk& c, const std::string& path)
 
 void run_compact(const compact_options& o) {
   const any_filter old = open_filter(o.path, o.key_file, o.input.records.form());
-  if (old.shape().kind != filter_kind::scalable) {
-    throw error(errc::unsupported,
-                fmt::format("{}: only scalable filters have layers, this one is {}", o.path,
-                            kind_name(old.shape().kind)));
-  }
-  const scalable_view layers(old.planned(), old.words(), old.keys());
-  any_filter one(layers.compact_plan(), old.hasher());
+  const std::optional<plan> right_size = old->compact_plan();
+  require(right_size.has_value(), old, o.path,
+          "has one size; only filters that grow can be compacted");
+  any_filter one(*right_size, old.hasher());
   progress meter("reading", o.input.show());
   key_source source(o.input.paths, o.input.records, meter);
   for_each_chunk(source, o.input.threads, [&](const chunk& c) {
@@ -51,10 +47,11 @@ void run_compact(const compact_options& o) {
     one.add_concurrent(c.keys);
   });
   meter.clear();
-  if (one.keys() < layers.keys_stored()) {
+  const auto held = static_cast<std::uint64_t>(old->keys_estimated().value_or(0));
+  if (one.keys() < held) {
     throw error(errc::mismatch,
                 fmt::format("the input has {} keys, but {} holds {}: it must have all of them",
-                            with_commas(one.keys()), o.path, with_commas(layers.keys_stored())));
+                            with_commas(one.keys()), o.path, with_commas(held)));
   }
   one.save(o.output);
   if (!o.input.quiet) print_summary(o.output, one);

@@ -63,7 +63,7 @@ any_filter make_filter(const dedup_options& o) {
     }
   }
   any_filter f(sizing::make_plan(r), make_hasher("xxh3", 0, "", 1, o.input.records.form()));
-  if (window.by_time) f.set_window(window.length);
+  if (window.by_time) f->set_window(window.length);
   return f;
 }
 
@@ -97,10 +97,10 @@ class dedup {
 
   // In the order of the input.
   void take(const chunk& c, std::span<const std::uint64_t> hashes) {
-    filter_.advance(clock_now());
+    filter_->advance(clock_now());
     new_bits_.assign((hashes.size() + 63) / 64, 0);
     const double rate = rate_now();
-    const std::size_t fresh = filter_.add_new(hashes, new_bits_);
+    const std::size_t fresh = filter_->add_new(hashes, new_bits_);
     lines_ += hashes.size();
     printed_ += fresh;
     // Nearly all lines that are not printed were seen before. The others are a share of `rate` of
@@ -156,7 +156,7 @@ class dedup {
 
   [[nodiscard]] std::uint64_t bytes() const {
     std::uint64_t sum = 0;
-    for (const auto part : filter_.parts()) sum += part.size_bytes();
+    for (const auto part : filter_->parts()) sum += part.size_bytes();
     return sum;
   }
 

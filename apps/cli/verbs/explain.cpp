@@ -1,17 +1,12 @@
 // bloomery explain: what a filter looks at when it is asked for a key, and why it answers as it
 // does.
-#include "cli/verbs/explain.hpp"
-
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
 
-#include "bloomery/bits/counter_array.hpp"
-#include "bloomery/filter/blocked.hpp"
-#include "bloomery/filter/classic.hpp"
-#include "bloomery/filter/counting.hpp"
-#include "bloomery/filter/partitioned.hpp"
-#include "bloomery/filter/shard.hpp"
+#include "bloomery/bits/bit_array.hpp"
+#include "bloomery/detail/core/block_geometry.hpp"
+#include "bloomery/filter/explanation.hpp"
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
 #include "cli/input/keys.hpp"
@@ -32,80 +27,75 @@ struct explain_options {
   bool json = false;
 };
 
-// The 512 bits of a block, a line for each lane of 32. What the key asks for stands out.
-std::string draw_block(std::span<const std::uint64_t> words, std::uint64_t first_bit,
-                       const std::vector<place>& places) {
+// The bits of a block, a line for each lane. What the key asks for stands out.
+std::string draw_block(const explanation& e) {
+  using block_geometry::lane_bits;
   std::string text = "          bit 0                            31\n";
-  for (std::uint64_t lane = 0; lane < 16; ++lane) {
-    text += fmt::format("  lane {:>2}  ", lane);
-    for (std::uint64_t bit = 0; bit < 32; ++bit) {
-      const std::uint64_t at = first_bit + lane * 32 + bit;
-      const bool set = detail::test_bit(words.data(), at);
-      const bool asked = std::any_of(places.begin(), places.end(),
-                                     [&](const place& p) { return p.position == at; });
-      text += asked ? (set ? "█" : "○") : (set ? "▪" : "·");
-    }
-    text += '\n';
+  for (std::uint64_t bit = 0; bit < bits_per_block; ++bit) {
+    if (bit % lane_bits == 0) text += fmt::format("  lane {:>2}  ", bit / lane_bits);
+    const bool set = detail::test_bit(e.block.data(), bit);
+    const bool asked = std::ranges::any_of(
+        e.places, [&](const key_place& p) { return p.position % bits_per_block == bit; });
+    text += asked ? (set ? "█" : "○") : (set ? "▪" : "·");
+    if (bit % lane_bits == lane_bits - 1) text += '\n';
   }
   return text + "          █ set and asked for   ○ asked for, not set   ▪ set   · not set\n";
 }
 
-template <class View>
-explanation explain_bits(const any_filter& f, const typename View::hash_type& hash) {
-  const View view(f.planned(), f.words(), f.keys());
-  explanation e{.unit = "bit"};
-  view.probes().all_of(hash, [&](std::uint64_t position) {
-    const bool set = detail::test_bit(view.words().data(), position);
-    std::string where = fmt::format("bit {}", with_commas(position));
-    if (View::kind == filter_kind::blocked) {
-      where += fmt::format(" (lane {}, bit {} of block {})", position % 512 / 32, position % 32,
-                           with_commas(position / 512));
+std::string place_text(const explanation& e, const key_place& p) {
+  std::string text = fmt::format("{} {}", e.unit, with_commas(p.position));
+  if (!e.block.empty()) {
+    using block_geometry::lane_bits;
+    text += fmt::format(" (lane {}, bit {} of block {})", p.position % bits_per_block / lane_bits,
+                        p.position % lane_bits, with_commas(p.position / bits_per_block));
+  }
+  return text + fmt::format(" is {}", p.value);
+}
+
+std::string number_text(const named_number& n, bool hexadecimal) {
+  const auto one = [&](std::uint64_t value) {
+    return hexadecimal ? fmt::format("{:x}", value) : with_commas(value);
+  };
+  if (const auto* const value = std::get_if<std::uint64_t>(&n.value)) return one(*value);
+  if (const auto* const value = std::get_if<bool>(&n.value)) return *value ? "yes" : "no";
+  std::string all;
+  for (const std::uint64_t value : std::get<std::vector<std::uint64_t>>(n.value)) {
+    if (!all.empty()) all += hexadecimal ? " " : ", ";
+    all += one(value);
+  }
+  return all;
+}
+
+// The sentence with its numbers in it.
+std::string sentence(const finding& f) {
+  std::string text(f.text);
+  for (const named_number& n : f.numbers) {
+    for (const bool hexadecimal : {false, true}) {
+      const std::string mark = fmt::format("{{{}{}}}", n.name, hexadecimal ? ":x" : "");
+      if (const auto at = text.find(mark); at != std::string::npos) {
+        text.replace(at, mark.size(), number_text(n, hexadecimal));
+      }
     }
-    e.places.push_back({std::move(where), position, set ? 1U : 0U});
-    return true;  // all of them, whatever the answer
-  });
-  if constexpr (sharded<typename View::probes_type>) {
-    const std::uint64_t owner = shard_of(hash, f.shape().shard.count);
-    if (!view.probes().owns(hash)) e.why = fmt::format("it belongs to shard {}", owner);
   }
-  if (View::kind == filter_kind::blocked && !e.places.empty()) {
-    e.picture = draw_block(view.words(), e.places.front().position / 512 * 512, e.places);
-  }
-  return e;
+  return text;
 }
 
-explanation explain_counting(const any_filter& f, std::uint64_t hash) {
-  const counting_view view(f.planned(), f.words(), f.keys());
-  explanation e{.unit = "counter"};
-  view.probes().each(hash, [&](std::uint64_t position) {
-    const std::uint32_t width = view.probes().width();
-    e.places.push_back({fmt::format("counter {}", with_commas(position / width)), position / width,
-                        detail::get_counter(view.words().data(), position, width)});
-  });
-  return e;
-}
-
-explanation explain_places(const any_filter& f, std::uint64_t hash) {
-  if (std::optional<explanation> e = explain_mechanism(f, hash)) return *std::move(e);
-  switch (f.shape().kind) {
-    case filter_kind::blocked:
-      return f.shape().shard.whole() ? explain_bits<blocked_view>(f, hash)
-                                     : explain_bits<shard_view>(f, hash);
-    case filter_kind::classic:
-      return explain_bits<classic_view>(f, hash);
-    case filter_kind::partitioned:
-      return explain_bits<partitioned_view>(f, hash);
-    case filter_kind::counting:
-      return explain_counting(f, hash);
-    default:
-      return {};
+void add_numbers(nlohmann::json& object, const finding& f) {
+  nlohmann::json numbers = nlohmann::json::object();
+  for (const named_number& n : f.numbers) {
+    std::visit([&](const auto& value) { numbers[std::string(n.name)] = value; }, n.value);
+  }
+  if (f.list.empty()) {
+    object.update(numbers);
+  } else {
+    object[std::string(f.list)].push_back(std::move(numbers));
   }
 }
 
 std::string verdict(const any_filter& f, const explanation& e, bool contained, double fpr) {
-  if (!contained && !e.why.empty()) return "surely not in the set: " + e.why;
-  const auto zero = static_cast<std::size_t>(
-      std::count_if(e.places.begin(), e.places.end(), [](const place& p) { return p.value == 0; }));
+  const std::string reason = sentence(e.why);
+  if (!contained && !reason.empty()) return "surely not in the set: " + reason;
+  const auto zero = std::ranges::count(e.places, 0U, &key_place::value);
   if (!contained && !e.places.empty()) {
     return fmt::format(
         "surely not in the set: {} of its {} {}s are 0, and a key that was added "
@@ -114,8 +104,8 @@ std::string verdict(const any_filter& f, const explanation& e, bool contained, d
   }
   if (!contained) return "surely not in the set";
   std::string why;
-  if (!e.why.empty()) {
-    why = ": " + e.why;
+  if (!reason.empty()) {
+    why = ": " + reason;
   } else if (!e.places.empty()) {
     why = fmt::format(": all {} {}s are set", e.places.size(), e.unit);
   }
@@ -128,7 +118,9 @@ nlohmann::json explain_json(const explain_options& o, const any_filter& f,
                             std::optional<std::uint64_t> hash, const explanation& e, bool contained,
                             double fpr) {
   nlohmann::json places = nlohmann::json::array();
-  for (const place& p : e.places) places.push_back({{"position", p.position}, {"value", p.value}});
+  for (const key_place& p : e.places) {
+    places.push_back({{"position", p.position}, {"value", p.value}});
+  }
   nlohmann::json object = {
       {"kind", kind_name(f.shape().kind)},
       {"key", o.key},
@@ -138,14 +130,15 @@ nlohmann::json explain_json(const explain_options& o, const any_filter& f,
       {"places", places},
       {"contained", contained},
       {"fpr_now", fpr}};
-  object.update(e.details);
+  for (const finding& found : e.findings) add_numbers(object, found);
+  add_numbers(object, e.why);
   return object;
 }
 
 int run_explain(const explain_options& o) {
   const key_form form = o.integer ? key_form::integers : key_form::bytes;
   any_filter f = open_filter(o.path, o.key_file, form);
-  f.advance(clock_now());
+  f->advance(clock_now());
   std::string key = o.key;
   if (o.integer) key = integer_key(o.key);
   const std::string_view view = key;
@@ -155,8 +148,8 @@ int run_explain(const explain_options& o) {
     f.hasher()->hash({&view, 1}, {&made, 1});
     hash = made;
   }
-  const explanation e = hash ? explain_places(f, *hash) : explanation{};
   const bool contained = f.contains(view);
+  const explanation e = f->explain(view, *f.hasher());
   const double fpr = f.fpr();
   if (o.json) {
     print_json(explain_json(o, f, hash, e, contained, fpr));
@@ -168,9 +161,9 @@ int run_explain(const explain_options& o) {
   text += fmt::format("hash     {}", hash_name(f.hash().id));
   if (f.hash().seed != 0) text += fmt::format(", seed {}", f.hash().seed);
   text += hash ? fmt::format(": {:016x}\n", *hash) : "\n";
-  for (const place& p : e.places) text += fmt::format("         {} is {}\n", p.where, p.value);
-  for (const std::string& note : e.notes) text += fmt::format("         {}\n", note);
-  text += e.picture;
+  for (const key_place& p : e.places) text += fmt::format("         {}\n", place_text(e, p));
+  for (const finding& found : e.findings) text += fmt::format("         {}\n", sentence(found));
+  if (!e.block.empty()) text += draw_block(e);
   text += fmt::format("verdict  {}\n", verdict(f, e, contained, fpr));
   write_output(text);
   return contained ? exit_success : exit_no_match;

@@ -106,7 +106,7 @@ void run_info(const info_options& o) {
   if (is_text_index(o.path)) return run_index_info(o);
   any_filter f = any_filter::open(o.path);
   f.verify(o.threads);
-  f.advance(clock_now());
+  f->advance(clock_now());
   const nlohmann::json info = info_json(f, std::filesystem::file_size(o.path));
   const std::string picture = o.plot.empty() ? "" : plot(fill_figure(f, o.path), o.plot);
   if (o.json) {

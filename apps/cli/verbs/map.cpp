@@ -174,7 +174,7 @@ int run_set(const map_options& o) {
   change_file(o.path, "", key_form::bytes, [&](any_filter& f) {
     const pairs all = read_pairs(*hasher_from_spec(f.hash()), source, o.input.threads);
     asked = all.hashes.size();
-    done = f.update_values(all.hashes, all.values);
+    done = f->update_values(all.hashes, all.values);
     meter.clear();
     return done != 0;
   });

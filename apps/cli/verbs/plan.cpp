@@ -71,7 +71,7 @@ nlohmann::json make_rows(const sizing::request& asked) {
   nlohmann::json rows = nlohmann::json::array();
   std::optional<error> reason;
   for (const filter_kind kind : all_kinds()) {
-    if (kind == filter_kind::top_k) continue;
+    if (abilities_of(kind).lists_top) continue;
     sizing::request r = asked;
     r.kind = kind;
     try {

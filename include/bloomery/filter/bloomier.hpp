@@ -61,6 +61,9 @@ class bloomier_view : public static_view<bloomier_view> {
   // probes/4 * 2^-check_bits, and the chance that an absent key has the hash of one in the map.
   [[nodiscard]] double fpr() const noexcept;
 
+  // What it looks at for a key; filter/explanation.hpp.
+  [[nodiscard]] explanation explain(std::uint64_t hash) const;
+
  protected:
   static constexpr std::uint64_t nowhere = UINT64_MAX;
 

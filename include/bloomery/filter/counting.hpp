@@ -155,6 +155,12 @@ class counting_view : public detail::batch_answers<counting_view>, public detail
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] std::uint64_t saturated() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
+  // Different keys, by the counters that are not 0.
+  [[nodiscard]] double keys_estimated() const;
+
+  // What it looks at for a key, and its cells; filter/explanation.hpp.
+  [[nodiscard]] explanation explain(std::uint64_t hash) const;
+  [[nodiscard]] cell_array cells() const;
 
  private:
   counting_probes probes_;

@@ -95,6 +95,11 @@ class cuckoo_view : public detail::batch_answers<cuckoo_view> {
   // The share of the cells in use, and the rate that follows from the used cells of each layer.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
+  [[nodiscard]] double keys_estimated() const noexcept { return static_cast<double>(keys_); }
+
+  // What it looks at for a key, and its cells; filter/explanation.hpp.
+  [[nodiscard]] explanation explain(std::uint64_t hash) const;
+  [[nodiscard]] cell_array cells() const;
 
  protected:
   cuckoo_view(const plan& p, std::uint64_t keys) : plan_(p), keys_(keys) {}

@@ -52,10 +52,16 @@ class fuse_view : public static_view<fuse_view> {
 
   // 2^-cell_bits, and the chance that an absent key has the hash of one in the set.
   [[nodiscard]] double fpr() const noexcept;
+
+  // What it looks at for a key; filter/explanation.hpp.
+  [[nodiscard]] explanation explain(std::uint64_t hash) const;
 };
+
+class fuse_builder;
 
 class fuse_filter : public detail::owned<fuse_view> {
  public:
+  using builder = fuse_builder;
   using owned::owned;
 
   // The set of these hashes, in any order; repetitions are dropped. Of the plan the probes, the

@@ -41,6 +41,9 @@ class ribbon_view : public static_view<ribbon_view> {
   // 2^-cell_bits, and the chance that an absent key has the hash of one in the set.
   [[nodiscard]] double fpr() const noexcept;
 
+  // What it looks at for a key; filter/explanation.hpp.
+  [[nodiscard]] explanation explain(std::uint64_t hash) const;
+
  private:
   [[nodiscard]] detail::ribbon_place place_of(std::uint64_t hash) const noexcept {
     const std::uint64_t* const entry = directory().entry_of(hash, sizing::ribbon_entry_words);
@@ -66,8 +69,11 @@ class ribbon_view : public static_view<ribbon_view> {
   }
 };
 
+class ribbon_builder;
+
 class ribbon_filter : public detail::owned<ribbon_view> {
  public:
+  using builder = ribbon_builder;
   using owned::owned;
 
   // The set of these hashes, in any order; repetitions are dropped. Of the plan the cell bits and

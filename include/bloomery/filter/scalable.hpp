@@ -91,6 +91,10 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   // The chance that a random hash is in one of the layers as they are now.
   [[nodiscard]] double fpr() const noexcept;
 
+  // What it looks at for a key, and its cells; filter/explanation.hpp.
+  [[nodiscard]] explanation explain(std::uint64_t hash) const;
+  [[nodiscard]] cell_array cells() const;
+
  protected:
   struct layer {
     const std::uint64_t* words = nullptr;

@@ -63,14 +63,14 @@ class windowed_view : public detail::batch_answers<windowed_view>, public detail
   [[nodiscard]] bool by_time() const noexcept { return clock_.by_time; }
   [[nodiscard]] std::uint64_t now() const noexcept { return clock_.now; }
   [[nodiscard]] std::uint32_t generations() const noexcept { return shape().variant; }
-  // What follows the clock: the lines of all generations.
-  [[nodiscard]] std::span<const std::uint64_t> lines() const noexcept {
-    return words().subspan(head_words());
-  }
   // The share of set bits, and the chance that a random hash is in one of the generations of the
   // window.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
+
+  // What it looks at for a key, and its cells; filter/explanation.hpp.
+  [[nodiscard]] explanation explain(std::uint64_t hash) const;
+  [[nodiscard]] cell_array cells() const;
 
  protected:
   struct clock {

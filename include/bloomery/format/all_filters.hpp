@@ -23,9 +23,12 @@ template <class... Filters>
 struct filter_list {};
 
 // One type for each kind. A kind without its type here does not compile (filter_table.cpp).
-using all_filters = filter_list<blocked_filter, classic_filter, partitioned_filter, counting_filter,
-                                cuckoo_filter, scalable_filter, windowed_filter, fuse_filter,
-                                ribbon_filter, bloomier_filter, count_min, spectral_filter, top_k>;
+using all_filters = filter_list<blocked_filter, classic_filter, partitioned_filter,  // bits
+                                counting_filter, cuckoo_filter,               // removable keys
+                                scalable_filter, windowed_filter,             // growth, time
+                                fuse_filter, ribbon_filter, bloomier_filter,  // built at once
+                                count_min, spectral_filter, top_k             // counts
+                                >;
 
 // Other filters of the same kinds: foreign digests instead of hashes, a slice of a larger filter.
 using special_filters = filter_list<digest_filter, shard_filter>;

@@ -8,27 +8,20 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string_view>
-#include <vector>
+#include <utility>
 
-#include "bloomery/core/kinds.hpp"
 #include "bloomery/core/shape.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/detail/core/function_ref.hpp"
 #include "bloomery/format/delta.hpp"
 #include "bloomery/format/file.hpp"
+#include "bloomery/format/filter_face.hpp"
 #include "bloomery/format/image.hpp"
 #include "bloomery/hash/any_hasher.hpp"
 
 namespace bloomery {
-
-// Something to tell about a filter that other kinds do not have, such as its layers.
-struct fact {
-  std::string_view name;
-  double value;
-};
 
 // Makes the hash function for a filter with this header; null when there is none.
 using hasher_maker = detail::function_ref<std::shared_ptr<const any_hasher>(const image_header&)>;
@@ -74,58 +67,46 @@ class any_filter {
   void save(const std::filesystem::path& path) const;
   void save(atomic_file& file) const;
 
-  // Keys as strings. add is for one thread; add_concurrent may run in several at once.
-  void add(std::span<const std::string_view> keys);
-  void add_concurrent(std::span<const std::string_view> keys);
-  void contains_bits(std::span<const std::string_view> keys, std::span<std::uint64_t> bitmap) const;
-  [[nodiscard]] bool contains(std::string_view key) const;
+  // ---- the filter -----------------------------------------------------------------------------
 
-  // Hashes that were made, and perhaps stored, before. The most frequent keys are kept as they are,
-  // so that kind needs the keys too.
-  void add_hashes(std::span<const std::uint64_t> hashes,
-                  std::span<const std::string_view> keys = {});
-
-  // Adds those that the filter does not contain yet, one after the other: a hash that is there
-  // twice is new once. Bit i % 64 of is_new[i / 64] tells about hashes[i]; returns how many were
-  // new.
-  std::size_t add_new(std::span<const std::uint64_t> hashes, std::span<std::uint64_t> is_new);
-
+  // Keys as strings, which the filter's function hashes. add is for one thread; add_concurrent may
+  // run in several at once.
+  using keys_type = filter_face::keys_type;
+  void add(keys_type keys) { filter_->add(keys, hash_or_throw()); }
+  void add_concurrent(keys_type keys) { filter_->add_concurrent(keys, hash_or_throw()); }
+  void contains_bits(keys_type keys, std::span<std::uint64_t> bitmap) const {
+    filter_->contains_bits(keys, hash_or_throw(), bitmap);
+  }
+  [[nodiscard]] bool contains(std::string_view key) const {
+    return filter_->contains(key, hash_or_throw());
+  }
   // How many keys were there and are gone now.
-  std::size_t remove(std::span<const std::string_view> keys);
-  void count(std::span<const std::string_view> keys, std::span<std::uint64_t> counts) const;
+  std::size_t remove(keys_type keys) { return filter_->remove(keys, hash_or_throw()); }
+  void count(keys_type keys, std::span<std::uint64_t> counts) const {
+    filter_->count(keys, hash_or_throw(), counts);
+  }
   // The value of each key; the bitmap says which keys have one.
-  void value(std::span<const std::string_view> keys, std::span<std::uint64_t> values,
-             std::span<std::uint64_t> bitmap) const;
-  // Gives keys of a map, by their hashes, other values; returns how many were in it.
-  std::size_t update_values(std::span<const std::uint64_t> hashes,
-                            std::span<const std::uint64_t> values);
+  void value(keys_type keys, std::span<std::uint64_t> values,
+             std::span<std::uint64_t> bitmap) const {
+    filter_->value(keys, hash_or_throw(), values, bitmap);
+  }
   // Adds what the other has. Throws errc::mismatch, naming the difference, when they are not alike.
   void merge(const any_filter& other);
-  // Makes an unused filter that forgets keep keys for this long, in the unit of its clock.
-  void set_window(std::uint64_t window);
-  // Tells a filter that forgets what time it is, in the unit of its window. Others do not care.
-  void advance(std::uint64_t now);
+
+  // All else that a filter of any kind has: calls by hashes, its clock, its growth, what it tells.
+  [[nodiscard]] filter_face* operator->() noexcept { return filter_.get(); }
+  [[nodiscard]] const filter_face* operator->() const noexcept { return filter_.get(); }
+
+  [[nodiscard]] const plan& planned() const noexcept { return filter_->planned(); }
+  [[nodiscard]] const bloomery::shape& shape() const noexcept { return planned().shape; }
+  [[nodiscard]] std::uint64_t keys() const noexcept { return filter_->keys(); }
+  [[nodiscard]] double fpr() const noexcept { return filter_->fpr(); }
+  [[nodiscard]] abilities can() const noexcept { return filter_->can(); }
 
   [[nodiscard]] image_header header() const;
   [[nodiscard]] filter_version version() const;
-  [[nodiscard]] const bloomery::shape& shape() const noexcept;
-  [[nodiscard]] const plan& planned() const noexcept;
-  [[nodiscard]] std::uint64_t keys() const noexcept;
-  // The words, wherever they are; those of a filter that grows in memory are in several parts.
-  [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const;
-  // All of them, which every mapped filter has. Throws errc::unsupported when they are in parts.
+  // All words, which every mapped filter has. Throws errc::unsupported when they are in parts.
   [[nodiscard]] std::span<const std::uint64_t> words() const;
-  [[nodiscard]] double fill() const noexcept;
-  [[nodiscard]] double fpr() const noexcept;
-  [[nodiscard]] abilities can() const noexcept;
-  // How many keys a filter that grows takes before it does, UINT64_MAX in others; and the bytes
-  // that it grows by then.
-  [[nodiscard]] std::uint64_t room() const noexcept;
-  [[nodiscard]] std::uint64_t growth_bytes() const noexcept;
-  // The number of different keys, by the content, where the kind tells it; infinite when it is
-  // full.
-  [[nodiscard]] std::optional<double> keys_estimated() const;
-  [[nodiscard]] std::vector<fact> facts() const;
   [[nodiscard]] const hash_spec& hash() const noexcept { return hash_spec_; }
   // Null in a filter that was opened without its function.
   [[nodiscard]] const std::shared_ptr<const any_hasher>& hasher() const noexcept { return hash_; }
@@ -133,37 +114,27 @@ class any_filter {
   // The filter itself, for what only its kind can do: null unless it is a Filter, in memory.
   template <class Filter>
   [[nodiscard]] Filter* get_if() noexcept {
-    return is<Filter>() ? static_cast<Filter*>(owned()) : nullptr;
+    return is<Filter>() ? static_cast<Filter*>(filter_->owned()) : nullptr;
   }
   template <class Filter>
   [[nodiscard]] const Filter* get_if() const noexcept {
-    return is<Filter>() ? static_cast<const Filter*>(owned()) : nullptr;
+    return is<Filter>() ? static_cast<const Filter*>(std::as_const(*filter_).owned()) : nullptr;
   }
 
-  // The face of a kind behind the table; see the source.
-  class model;
-
  private:
-  any_filter(std::unique_ptr<model> inner, const hash_spec& spec,
+  any_filter(std::unique_ptr<filter_face> inner, const hash_spec& spec,
              std::shared_ptr<const any_hasher> hash);
   [[nodiscard]] const any_hasher& hash_or_throw() const;
   template <class Filter>
   [[nodiscard]] bool is() const noexcept {
     return shape().kind == Filter::kind && shape().scheme == Filter::scheme;
   }
-  [[nodiscard]] void* owned() noexcept;
-  [[nodiscard]] const void* owned() const noexcept;
 
   std::unique_ptr<image_file> file_;  // what a mapped filter looks at,
   bit_array unpacked_;                // or what one looks at that was packed
-  std::unique_ptr<model> filter_;
+  std::unique_ptr<filter_face> filter_;
   hash_spec hash_spec_;
   std::shared_ptr<const any_hasher> hash_;
-
- public:
-  any_filter(any_filter&&) noexcept;
-  any_filter& operator=(any_filter&&) noexcept;
-  ~any_filter();
 };
 
 // The hash function that a file was made with, where its header tells all about it: the default

@@ -104,6 +104,15 @@ using partitioned_probes = scattered_probes<filter_kind::partitioned>;
 // The bits of a key in its block.
 struct block_mask {
   std::array<std::uint64_t, bits_per_block / 64> words{};  // little-endian, as the block
+
+  // How many of its bits are set in a block.
+  [[nodiscard]] std::uint64_t bits_set(const std::uint64_t* block) const noexcept {
+    std::uint64_t set = 0;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+      set += static_cast<std::uint64_t>(std::popcount(words[i] & block[i]));
+    }
+    return set;
+  }
 };
 
 // Blocked: everything in the 64 bytes of block high64(h * blocks). Inside, x = h mod 2^32 gives the
@@ -174,6 +183,11 @@ class blocked_probes {
 template <class Probes>
 concept sharded =
     requires(const Probes& p, const typename Probes::hash_type& hash) { p.owns(hash); };
+
+// Whether all positions of a key are in one block.
+template <class Probes>
+concept in_blocks =
+    requires(const Probes& p, const typename Probes::hash_type& hash) { p.block_of(hash); };
 
 namespace detail {
 

@@ -73,6 +73,10 @@ class count_min_view : public detail::batch_answers<count_min_view>, public deta
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
 
+  // What it looks at for a key, and its cells; filter/explanation.hpp.
+  [[nodiscard]] explanation explain(std::uint64_t hash) const;
+  [[nodiscard]] cell_array cells() const;
+
  private:
   [[nodiscard]] std::uint64_t used_in_row(std::uint32_t row) const noexcept;
 

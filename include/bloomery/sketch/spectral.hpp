@@ -70,6 +70,10 @@ class spectral_view : public detail::batch_answers<spectral_view>, public detail
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
 
+  // What it looks at for a key, and its cells; filter/explanation.hpp.
+  [[nodiscard]] explanation explain(std::uint64_t hash) const;
+  [[nodiscard]] cell_array cells() const;
+
  private:
   sizing::spectral_counters counters_;
 };

@@ -111,6 +111,9 @@ class top_k_view : public detail::batch_answers<top_k_view>, public detail::word
   [[nodiscard]] double fill() const noexcept { return rows_.fill(buckets().data()); }
   [[nodiscard]] double fpr() const noexcept;
 
+  // What it looks at for a key; filter/explanation.hpp.
+  [[nodiscard]] explanation explain(std::uint64_t hash) const;
+
  private:
   void read_list(std::span<const std::uint64_t> list, std::uint64_t entries,
                  std::uint64_t key_bytes);

@@ -12,6 +12,14 @@
 #include <cstdint>
 #include <span>
 
+namespace bloomery {
+
+// What a view may tell about itself (filter/explanation.hpp).
+struct explanation;
+struct cell_array;
+
+}  // namespace bloomery
+
 namespace bloomery::detail {
 
 // A piece: its hashes and answers fit on the stack and stay in the first-level cache. Each piece

@@ -55,7 +55,7 @@ class bit_view : public detail::batch_answers<bit_view<Probes>, typename Probes:
                      std::span<std::uint64_t> bitmap) const noexcept;
   // The same for integers that are hashed on the way (hash/hash.hpp).
   void contains_bits(const mixed_integers& keys, std::span<std::uint64_t> bitmap) const noexcept
-    requires(Probes::kind == filter_kind::blocked);
+    requires in_blocks<Probes>;
 
   [[nodiscard]] const Probes& probes() const noexcept { return probes_; }
 
@@ -66,6 +66,10 @@ class bit_view : public detail::batch_answers<bit_view<Probes>, typename Probes:
   // The false-positive rate of the bits as they are now: the chance that a random hash finds all of
   // its bits set. Reads the whole array.
   [[nodiscard]] double fpr() const noexcept;
+
+  // What it looks at for a key, and its cells; filter/explanation.hpp.
+  [[nodiscard]] explanation explain(const hash_type& hash) const;
+  [[nodiscard]] cell_array cells() const;
 
  private:
   Probes probes_;
@@ -101,7 +105,7 @@ class bit_filter : public detail::changeable<bit_view<Probes>> {
   }
   void add_batch(std::span<const hash_type> hashes) noexcept;
   void add_batch(const mixed_integers& keys) noexcept
-    requires(Probes::kind == filter_kind::blocked);
+    requires in_blocks<Probes>;
 
   // A handle for one thread among many: adds with atomic ORs, asks with atomic loads, takes no
   // locks. A key is sure to be found by whoever learnt, by any synchronisation, that its add has
@@ -135,7 +139,7 @@ class bit_filter : public detail::changeable<bit_view<Probes>> {
       ++added_;
     }
     [[nodiscard]] bool contains(const hash_type& hash) const noexcept {
-      if constexpr (Probes::kind == filter_kind::blocked) {
+      if constexpr (in_blocks<Probes>) {
         if constexpr (sharded<Probes>) {
           if (!filter_->probes().owns(hash)) return false;
         }
@@ -181,9 +185,9 @@ class bit_filter : public detail::changeable<bit_view<Probes>> {
     struct nothing {
       explicit nothing(std::uint64_t) noexcept {}
     };
-    static constexpr bool in_blocks = Probes::kind == filter_kind::blocked && !sharded<Probes>;
+    static constexpr bool striped = in_blocks<Probes> && !sharded<Probes>;
 
-    [[no_unique_address]] std::conditional_t<in_blocks, detail::block_stripes, nothing> stripes_;
+    [[no_unique_address]] std::conditional_t<striped, detail::block_stripes, nothing> stripes_;
     bit_filter* filter_;
   };
 };

@@ -32,6 +32,7 @@ class static_view : public detail::batch_answers<Kind>, public detail::word_view
   using hash_type = std::uint64_t;
   static constexpr probe_scheme scheme = probe_scheme::multiply;
 
+  [[nodiscard]] double keys_estimated() const noexcept { return static_cast<double>(this->keys()); }
   // The share of the payload that cells of this many bits need at the least; above 0.99 in a large
   // ribbon.
   [[nodiscard]] double fill() const noexcept {

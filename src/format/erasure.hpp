@@ -1,5 +1,5 @@
-// The filters of the library behind the face of model.hpp. What a filter type has decides what it
-// can do; a call that it lacks goes on to the face, which refuses it.
+// Puts any filter type behind filter_face. What the type has decides what it can do; a call that it
+// lacks goes on to the face, which refuses it.
 #pragma once
 
 #include <algorithm>
@@ -20,11 +20,11 @@
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/detail/filter/batch.hpp"
 #include "bloomery/filter/concepts.hpp"
-#include "bloomery/format/any_filter.hpp"
+#include "bloomery/filter/explanation.hpp"
 #include "bloomery/format/file.hpp"
+#include "bloomery/format/filter_face.hpp"
 #include "bloomery/set/algebra.hpp"
 #include "bloomery/set/counting.hpp"
-#include "model.hpp"
 
 namespace bloomery::detail {
 
@@ -58,11 +58,19 @@ concept merges_counters = requires(Filter& f, const typename Filter::view& v) { 
 template <class Filter>
 concept has_merge = merges_bits<Filter> || merges_counters<Filter> ||
                     requires(Filter& f, const typename Filter::view& v) { f.merge(v); };
+// A sketch that needs the keys and not only their hashes, and whose words are made when they are
+// asked for.
+template <class Filter>
+concept keeps_keys = requires(Filter& f, std::span<const std::string_view> keys,
+                              std::span<const std::uint64_t> hashes) {
+  f.add_batch(keys, hashes);
+  f.serialise();
+};
 
 template <class Filter>
 constexpr abilities abilities_of_owner() {
   abilities a;
-  a.add = updatable<Filter>;
+  a.add = updatable<Filter> || keeps_keys<Filter>;
   a.add_concurrently = has_adder<Filter>;
   a.remove = removable<Filter>;
   a.count = countable<Filter>;
@@ -70,22 +78,28 @@ constexpr abilities abilities_of_owner() {
   a.merge = has_merge<Filter>;
   if constexpr (requires { Filter::grows; }) a.grow = Filter::grows;
   a.forget = has_clock<Filter>;
+  a.lists_top = keeps_keys<Filter>;
   return a;
 }
 
 // What owners and views share.
 template <class Filter>
-class reading_model : public any_filter::model {
+class reading_face : public filter_face {
  public:
   using hash_type = typename Filter::hash_type;
 
-  explicit reading_model(Filter filter) : filter_(std::move(filter)) {}
+  explicit reading_face(Filter filter) : filter_(std::move(filter)) {}
 
   [[nodiscard]] const Filter& inner() const noexcept { return filter_; }
   [[nodiscard]] const plan& planned() const noexcept override { return filter_.planned(); }
   [[nodiscard]] std::uint64_t keys() const noexcept override { return filter_.keys(); }
   [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const override {
-    return parts_of(filter_);
+    if constexpr (keeps_keys<Filter>) {
+      if (made_words_.words().empty()) made_words_ = filter_.serialise();
+      return {made_words_.words()};
+    } else {
+      return parts_of(filter_);
+    }
   }
   [[nodiscard]] double fill() const noexcept override { return filter_.fill(); }
   [[nodiscard]] double fpr() const noexcept override { return filter_.fpr(); }
@@ -100,20 +114,17 @@ class reading_model : public any_filter::model {
     if constexpr (requires { filter_.next_layer_bytes(); }) return filter_.next_layer_bytes();
     return 0;
   }
+  [[nodiscard]] std::optional<plan> compact_plan() const override {
+    if constexpr (requires { filter_.compact_plan(); }) return filter_.compact_plan();
+    return std::nullopt;
+  }
   [[nodiscard]] std::optional<double> keys_estimated() const override {
     if constexpr (requires { filter_.bits_set(); }) {
       return sizing::estimate_keys(filter_.shape(), filter_.bits_set());
     } else if constexpr (requires { filter_.keys_stored(); }) {
       return static_cast<double>(filter_.keys_stored());
-    } else if constexpr (Filter::kind == filter_kind::counting) {
-      // Counters that are not 0 are what set bits are in a filter with as many bits.
-      const bloomery::shape& s = filter_.shape();
-      bloomery::shape bits{.kind = filter_kind::classic, .probes = s.probes};
-      bits.bits = s.bits / s.cell_bits;
-      return sizing::estimate_keys(bits, static_cast<std::uint64_t>(std::llround(
-                                             filter_.fill() * static_cast<double>(bits.bits))));
-    } else if constexpr (is_static || Filter::kind == filter_kind::cuckoo) {
-      return static_cast<double>(filter_.keys());  // exact
+    } else if constexpr (requires { filter_.keys_estimated(); }) {
+      return filter_.keys_estimated();
     } else {
       return std::nullopt;
     }
@@ -132,6 +143,10 @@ class reading_model : public any_filter::model {
     if constexpr (requires { filter_.window(); }) tell("window", filter_.window());
     return all;
   }
+  [[nodiscard]] cell_array cells() const override {
+    if constexpr (requires { filter_.cells(); }) return filter_.cells();
+    return {};
+  }
   void advance(std::uint64_t now) override {
     if constexpr (has_clock<Filter>) filter_.advance(now);
   }
@@ -148,6 +163,14 @@ class reading_model : public any_filter::model {
     hash.hash({&key, 1}, std::span<hash_type>(&one, 1));
     return filter_.contains(one);
   }
+  [[nodiscard]] explanation explain(std::string_view key, const any_hasher& hash) const override {
+    if constexpr (requires(const hash_type& one) { filter_.explain(one); }) {
+      hash_type one;
+      hash.hash({&key, 1}, std::span<hash_type>(&one, 1));
+      return filter_.explain(one);
+    }
+    return {};
+  }
   void count(keys_type keys, const any_hasher& hash,
              std::span<std::uint64_t> counts) const override {
     if constexpr (countable<Filter>) {
@@ -156,7 +179,7 @@ class reading_model : public any_filter::model {
             filter_.count_batch(hashes, counts.subspan(first, hashes.size()));
           });
     } else {
-      model::count(keys, hash, counts);
+      filter_face::count(keys, hash, counts);
     }
   }
   void value(keys_type keys, const any_hasher& hash, std::span<std::uint64_t> values,
@@ -168,36 +191,41 @@ class reading_model : public any_filter::model {
                                                        bitmap.subspan(first / 64));
                                  });
     } else {
-      model::value(keys, hash, values, bitmap);
+      filter_face::value(keys, hash, values, bitmap);
     }
   }
 
  protected:
   Filter filter_;
-
- private:
-  static constexpr bool is_static = Filter::kind == filter_kind::fuse ||
-                                    Filter::kind == filter_kind::ribbon ||
-                                    Filter::kind == filter_kind::bloomier;
+  mutable bit_array made_words_;  // of a sketch that keeps keys, until it is changed
 };
 
 template <class Filter>
-class owning_model final : public reading_model<Filter> {
+class owning_face final : public reading_face<Filter> {
  public:
   using hash_type = typename Filter::hash_type;
-  using keys_type = typename any_filter::model::keys_type;
-  using base = reading_model<Filter>;
+  using keys_type = typename filter_face::keys_type;
+  using base = reading_face<Filter>;
   using base::base;
 
   [[nodiscard]] abilities can() const noexcept override { return abilities_of_owner<Filter>(); }
-  [[nodiscard]] std::unique_ptr<any_filter::model> clone() const override {
-    return std::make_unique<owning_model>(Filter(static_cast<const Filter&>(this->filter_)));
+  [[nodiscard]] std::unique_ptr<filter_face> clone() const override {
+    return std::make_unique<owning_face>(Filter(static_cast<const Filter&>(this->filter_)));
   }
-  [[nodiscard]] void* owned() noexcept override { return &this->filter_; }
+  // Whoever may change the filter has no use for words of how it was.
+  [[nodiscard]] void* owned() noexcept override {
+    this->made_words_ = bit_array();
+    return &this->filter_;
+  }
   [[nodiscard]] const void* owned() const noexcept override { return &this->filter_; }
 
   void add(keys_type keys, const any_hasher& hash) override {
-    if constexpr (updatable<Filter>) {
+    if constexpr (keeps_keys<Filter>) {
+      for_each_hashed<hash_type>(keys, hash,
+                                 [&](std::size_t first, std::span<const hash_type> hashes) {
+                                   add_hashes(hashes, keys.subspan(first, hashes.size()));
+                                 });
+    } else if constexpr (updatable<Filter>) {
       for_each_hashed<hash_type>(
           keys, hash, [&](std::size_t, std::span<const hash_type> hashes) { add_all(hashes); });
     } else {
@@ -220,6 +248,13 @@ class owning_model final : public reading_model<Filter> {
   void add_hashes(std::span<const std::uint64_t> hashes, keys_type keys) override {
     if constexpr (!std::is_same_v<hash_type, std::uint64_t>) {
       detail::fail(errc::unsupported, "this filter takes digests, not 64-bit hashes");
+    } else if constexpr (keeps_keys<Filter>) {
+      if (keys.size() != hashes.size()) {
+        detail::fail(errc::bad_argument, "a " + std::string(kind_name(Filter::kind)) +
+                                             " sketch needs the keys, not only their hashes");
+      }
+      this->made_words_ = bit_array();
+      this->filter_.add_batch(keys, hashes);
     } else if constexpr (updatable<Filter>) {
       add_all(hashes);
     } else {
@@ -269,7 +304,7 @@ class owning_model final : public reading_model<Filter> {
     }
     return updated;
   }
-  void merge(const any_filter::model& other) override {
+  void merge(const filter_face& other) override {
     using view = typename Filter::view;
     if constexpr (has_merge<Filter>) {
       const auto merge_with = [&](const view& v) {
@@ -281,9 +316,9 @@ class owning_model final : public reading_model<Filter> {
           this->filter_.merge(v);
         }
       };
-      if (const auto* owner = dynamic_cast<const owning_model*>(&other)) {
+      if (const auto* owner = dynamic_cast<const owning_face*>(&other)) {
         merge_with(owner->inner());
-      } else if (const auto* mapped = dynamic_cast<const reading_model<view>*>(&other)) {
+      } else if (const auto* mapped = dynamic_cast<const reading_face<view>*>(&other)) {
         merge_with(mapped->inner());
       } else {
         check_combinable(this->planned().shape, other.planned().shape);
@@ -350,7 +385,7 @@ class owning_model final : public reading_model<Filter> {
         const auto i = static_cast<std::size_t>(std::countr_zero(left));
         const std::uint64_t& hash = hashes[w * 64 + i];
         if (this->filter_.contains(hash)) continue;
-        if constexpr (Filter::kind == filter_kind::scalable) {
+        if constexpr (abilities_of_owner<Filter>().grow) {
           this->filter_.add(hash);
         } else {
           add_all({&hash, 1});

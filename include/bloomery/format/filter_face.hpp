@@ -1,0 +1,115 @@
+// The face of a filter whose kind is known at run time only: what any_filter asks the filter behind
+// it, once for each batch of keys. A call that a kind lacks is refused here, with the kind in the
+// message.
+//
+// any_filter adds the hash function and the file, and hands out the rest by ->. Where keys are
+// given as strings, call any_filter: it brings the hash that the calls here want.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "bloomery/core/kinds.hpp"
+#include "bloomery/core/shape.hpp"
+#include "bloomery/hash/any_hasher.hpp"
+
+namespace bloomery {
+
+struct explanation;  // filter/explanation.hpp
+struct cell_array;
+
+// Something to tell about a filter that other kinds do not have, such as its layers.
+struct fact {
+  std::string_view name;
+  double value;
+};
+
+class filter_face {
+ public:
+  using keys_type = std::span<const std::string_view>;
+
+  filter_face() = default;
+  filter_face(const filter_face&) = delete;
+  filter_face& operator=(const filter_face&) = delete;
+  virtual ~filter_face() = default;
+
+  // ---- what it is -----------------------------------------------------------------------------
+
+  [[nodiscard]] virtual const plan& planned() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t keys() const noexcept = 0;
+  // The words, wherever they are; those of a filter that grows in memory are in several parts.
+  [[nodiscard]] virtual std::vector<std::span<const std::uint64_t>> parts() const = 0;
+  [[nodiscard]] virtual double fill() const noexcept = 0;
+  [[nodiscard]] virtual double fpr() const noexcept = 0;
+  [[nodiscard]] virtual abilities can() const noexcept = 0;
+  // How many keys a filter that grows takes before it does, UINT64_MAX in others; and the bytes
+  // that it grows by then.
+  [[nodiscard]] virtual std::uint64_t room() const noexcept = 0;
+  [[nodiscard]] virtual std::uint64_t growth_bytes() const noexcept = 0;
+  // For a filter that has grown: one of the right size for the keys that it has.
+  [[nodiscard]] virtual std::optional<plan> compact_plan() const = 0;
+  // The number of different keys, by the content, where the kind tells it; infinite when it is
+  // full.
+  [[nodiscard]] virtual std::optional<double> keys_estimated() const = 0;
+  [[nodiscard]] virtual std::vector<fact> facts() const = 0;
+  // The cells whose fill can be drawn; no parts where the kind has none that can be empty.
+  [[nodiscard]] virtual cell_array cells() const = 0;
+
+  // ---- what it answers ------------------------------------------------------------------------
+
+  virtual void contains_bits(keys_type keys, const any_hasher& hash,
+                             std::span<std::uint64_t> bitmap) const = 0;
+  // One key, without the pipeline of many.
+  [[nodiscard]] virtual bool contains(std::string_view key, const any_hasher& hash) const = 0;
+  [[nodiscard]] virtual explanation explain(std::string_view key, const any_hasher& hash) const = 0;
+  virtual void count(keys_type, const any_hasher&, std::span<std::uint64_t>) const {
+    refuse("count");
+  }
+  virtual void value(keys_type, const any_hasher&, std::span<std::uint64_t>,
+                     std::span<std::uint64_t>) const {
+    refuse("have values");
+  }
+
+  // ---- what changes it ------------------------------------------------------------------------
+
+  virtual void add(keys_type, const any_hasher&) { refuse("be added to"); }
+  virtual void add_concurrent(keys_type, const any_hasher&) {
+    refuse("be added to by several threads");
+  }
+  // Keys that are hashed already, by the filter's own function. A sketch that keeps keys needs them
+  // too.
+  virtual void add_hashes(std::span<const std::uint64_t>, keys_type = {}) { refuse("be added to"); }
+  // Adds those that the filter does not contain yet, one after the other: a hash that is there
+  // twice is new once. Bit i % 64 of is_new[i / 64] tells about hashes[i]; returns how many were
+  // new.
+  virtual std::size_t add_new(std::span<const std::uint64_t>, std::span<std::uint64_t>) {
+    refuse("be added to by hashes");
+  }
+  virtual std::size_t remove(keys_type, const any_hasher&) { refuse("have keys removed"); }
+  // Gives keys of a map, by their hashes, other values; returns how many were in it.
+  virtual std::size_t update_values(std::span<const std::uint64_t>,
+                                    std::span<const std::uint64_t>) {
+    refuse("have values");
+  }
+  virtual void merge(const filter_face&) { refuse("be merged"); }
+  // Makes an unused filter that forgets keep keys for this long, in the unit of its clock.
+  virtual void set_window(std::uint64_t) { refuse("forget"); }
+  // Tells a filter that forgets what time it is, in the unit of its window. Others do not care.
+  virtual void advance(std::uint64_t) {}
+
+  [[nodiscard]] virtual std::unique_ptr<filter_face> clone() const {
+    refuse("be copied while it is mapped");
+  }
+  // The filter itself, of the type that its row in the table says; null when it is only looked at.
+  [[nodiscard]] virtual void* owned() noexcept { return nullptr; }
+  [[nodiscard]] virtual const void* owned() const noexcept { return nullptr; }
+
+ protected:
+  [[noreturn]] void refuse(std::string_view what) const;
+};
+
+}  // namespace bloomery
