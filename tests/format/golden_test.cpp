@@ -4,7 +4,7 @@
 //     {"present": [keys that it contains], "absent": [keys that it does not],
 //      "integers": true,       when the keys are integers
 //      "key_hex": "...",       the secret key, when it needs one
-//      "counts": {key: n},     what a filter that counts says, of keys that were added and of others
+//      "counts": {key: n},     what a filter that counts says, of keys added and of others
 //      "values": {key: n},     what a map says, of the keys that it says it has
 //      "top": [[key, n]]}      the list of the most frequent keys
 //
@@ -298,13 +298,13 @@ bool is_own(const golden& g, std::string_view key) {
 // Repetitions come in rounds: kinds that depend on the order have one worth the name.
 any_filter added(const golden& g) {
   any_filter f(g.shape, g.hash);
-  if (g.window != 0) f->set_window(g.window);
+  if (g.window != 0) f.set_window(g.window);
   for (std::uint64_t round = 0; round <= g.repeats; ++round) {
     for (std::uint64_t i = 0; i < g.keys && round <= g.repeats / (i + 1); ++i) {
       const std::string key = word(i);
       const std::string_view view = key;
       if (!is_own(g, view)) continue;
-      f->advance(i);
+      f.advance(i);
       f.add({&view, 1});
     }
   }
