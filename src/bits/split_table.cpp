@@ -5,6 +5,8 @@
 #include <bit>
 #include <utility>
 
+#include "bloomery/detail/core/scratch.hpp"
+
 namespace bloomery::detail {
 
 namespace {
@@ -162,7 +164,7 @@ split_table split_table::doubled() const {
   std::uint64_t* out = larger.lines_.words().data();
   for (std::uint64_t line = 0; line < now.lines; ++line) {
     const std::uint64_t* const words = now.words + line * split_lines::words_per_line;
-    std::array<new_line, 2> halves;
+    detail::scratch<new_line, 2> halves;
     for (std::size_t i = 0; i < cells_per_line; ++i) {
       const std::uint16_t cell = split_lines::cell(words, i);
       if (cell == 0) continue;

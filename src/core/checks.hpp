@@ -12,8 +12,8 @@
 namespace bloomery::sizing {
 
 // The model gives the mean over all hash functions. The filter that somebody builds is one draw,
-// and his measurement another; both scatter around the mean. Planning for a little less keeps what
-// he sees at or below what he asked for. At 1 % it costs 0.05 bits a key.
+// and a measurement of it another; both scatter around the mean. Planning for a little less keeps
+// the measured rate at or below the one that was asked for. At 1 % it costs 0.05 bits a key.
 inline constexpr double planned_share = 0.98;
 
 inline void check_keys(std::uint64_t keys) {

@@ -67,7 +67,8 @@ std::uint64_t bits_of(const request& r) {
 
 // ---- counting ---------------------------------------------------------------------------------
 
-// What is settled before the size and the probes: width of a counter, and 512 or 0.
+// What is chosen before the size and the probes: the width of a counter, and whether the counters
+// of a key share a block of 512 bits (0 when they are anywhere).
 struct counting_layout {
   std::uint32_t width;
   std::uint32_t block_bits;

@@ -97,13 +97,14 @@ std::uint32_t probes_of(const request& r) {
   return probes;
 }
 
-// 2^-bits, or the share of it that makes no number of a cell.
+// The chance that an absent key matches by its fingerprint, or in a map by the tag of one of its
+// cells.
 double print_fpr(const shape& s) {
   if (s.kind != filter_kind::bloomier) return std::ldexp(1.0, -static_cast<int>(s.cell_bits));
   return std::ldexp(s.probes, -static_cast<int>(bloomier_tag_bits(s)));
 }
 
-// Room for so many bits a key, or in so many bytes.
+// The bits that a request allows, by its bits a key or by its bytes.
 double bits_allowed(const request& r) {
   if (r.bytes) return static_cast<double>(*r.bytes) * 8;
   check_positive("bits per key", *r.bits_per_key);

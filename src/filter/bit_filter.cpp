@@ -8,6 +8,7 @@
 
 #include "block_rate.hpp"
 #include "bloomery/core/kinds.hpp"
+#include "bloomery/detail/core/scratch.hpp"
 #include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/classic.hpp"
 #include "bloomery/filter/explanation.hpp"
@@ -62,8 +63,8 @@ kernel::block_array<Word> blocks_of(Word* words, const shape& s) noexcept {
 template <class Work>
 void for_each_own(const shard_probes& probes, std::span<const std::uint64_t> hashes, Work work) {
   constexpr std::size_t piece = 1024;
-  std::array<std::uint64_t, piece> own;
-  std::array<std::uint16_t, piece> places;
+  detail::scratch<std::uint64_t, piece> own;
+  detail::scratch<std::uint16_t, piece> places;
   for (std::size_t first = 0; first < hashes.size(); first += piece) {
     const std::size_t end = std::min(piece, hashes.size() - first);
     std::size_t count = 0;
@@ -83,7 +84,7 @@ void contains_own(const kernel::const_blocks& blocks, const shard_probes& probes
                   std::span<const std::uint64_t> hashes, std::span<std::uint64_t> bitmap) {
   std::ranges::fill(bitmap.first((hashes.size() + 63) / 64), 0);
   for_each_own(probes, hashes, [&](std::size_t first, auto own, auto places) {
-    std::array<std::uint64_t, 1024 / 64> answers;
+    detail::scratch<std::uint64_t, 1024 / 64> answers;
     kernel::blocked_kernels_chosen().contains(blocks, kernel::run_of(own), answers.data());
     for (std::size_t i = 0; i < places.size(); ++i) {
       const std::uint64_t answer = (answers[i / 64] >> (i % 64)) & 1U;
@@ -106,7 +107,7 @@ std::uint64_t add_own(const kernel::changing_blocks& blocks, const shard_probes&
 // Calls work(first, hashes) for pieces of the integers.
 template <class Work>
 void for_each_mixed(const mixed_integers& keys, Work work) {
-  std::array<std::uint64_t, 1024> hashes;
+  detail::scratch<std::uint64_t, 1024> hashes;
   for (std::size_t first = 0; first < keys.keys.size(); first += hashes.size()) {
     const std::size_t count = std::min(hashes.size(), keys.keys.size() - first);
     kernel::blocked_kernels_chosen().mix(keys.keys.data() + first, count, keys.spread_seed,

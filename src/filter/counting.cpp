@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "block_rate.hpp"
+#include "bloomery/detail/core/scratch.hpp"
 #include "bloomery/detail/filter/batch.hpp"
 #include "bloomery/filter/explanation.hpp"
 #include "kernel/batch.hpp"
@@ -74,7 +75,7 @@ kernel::scatter_array<const std::uint64_t> cells_of(const std::uint64_t* words,
 // For the layout that takes hashes alone: a piece of them at a time.
 template <class Visit>
 void for_each_mixed(const mixed_integers& keys, Visit visit) noexcept {
-  std::array<std::uint64_t, detail::batch_keys> hashes;
+  detail::scratch<std::uint64_t, detail::batch_keys> hashes;
   for (std::size_t first = 0; first < keys.keys.size(); first += hashes.size()) {
     const std::size_t count = std::min(hashes.size(), keys.keys.size() - first);
     mix64_batch({.keys = keys.keys.subspan(first, count), .spread_seed = keys.spread_seed}, hashes);
@@ -151,7 +152,7 @@ double counting_view::fpr() const noexcept {
 bool counting_filter::decrement_scattered(const counting_probes& probes, std::uint64_t* words,
                                           std::uint64_t hash) noexcept {
   const std::uint32_t width = probes.width();
-  std::array<std::uint64_t, max_probes> positions;
+  detail::scratch<std::uint64_t, max_probes> positions;
   std::size_t count = 0;
   bool present = true;
   probes.each(hash, [&](std::uint64_t position) {

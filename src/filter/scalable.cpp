@@ -8,6 +8,7 @@
 
 #include "block_rate.hpp"
 #include "bloomery/core/error.hpp"
+#include "bloomery/detail/core/scratch.hpp"
 #include "bloomery/filter/explanation.hpp"
 #include "core/growth.hpp"
 #include "kernel/blocked/blocked.hpp"
@@ -126,7 +127,7 @@ void scalable_view::ask_layers(const Keys& keys, std::span<std::uint64_t> bitmap
     kernel::scalable_kernels_chosen().contains(split_, kernel::run_of(keys), bitmap.data());
     return;
   }
-  std::array<kernel::const_blocks, growth::most_layers> all;
+  detail::scratch<kernel::const_blocks, growth::most_layers> all;
   std::size_t count = 0;
   for (const layer& l : layers_) {
     all[count++] = {.words = l.words, .blocks = l.blocks, .probes = shape().probes};
@@ -350,10 +351,10 @@ bool scalable_filter::add(std::uint64_t hash) {
 // new unless an earlier one of the piece has set its bits in the last layer, which is to say,
 // unless it changes no bit there.
 std::size_t scalable_filter::add_piece(std::span<const std::uint64_t> hashes) {
-  std::array<std::uint64_t, piece / 64> known;
+  detail::scratch<std::uint64_t, piece / 64> known;
   contains_bits(hashes, known);
-  std::array<std::uint64_t, piece> absent;
-  std::array<std::uint32_t, piece> places;
+  detail::scratch<std::uint64_t, piece> absent;
+  detail::scratch<std::uint32_t, piece> places;
   std::size_t count = 0;
   for (std::size_t i = 0; i < hashes.size(); ++i) {
     absent[count] = hashes[i];

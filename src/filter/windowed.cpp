@@ -6,6 +6,7 @@
 
 #include "block_rate.hpp"
 #include "bloomery/core/error.hpp"
+#include "bloomery/detail/core/scratch.hpp"
 #include "bloomery/filter/explanation.hpp"
 #include "kernel/blocked/blocked.hpp"
 #include "kernel/blocked/layers.hpp"
@@ -81,7 +82,7 @@ void windowed_view::advance(std::uint64_t now) noexcept {
 
 void windowed_view::contains_bits(std::span<const std::uint64_t> hashes,
                                   std::span<std::uint64_t> bitmap) const noexcept {
-  std::array<kernel::const_blocks, 64> all;  // as many as `alive_` has bits
+  detail::scratch<kernel::const_blocks, 64> all;  // as many as `alive_` has bits
   std::size_t count = 0;
   for (std::uint64_t rest = alive_; rest != 0; rest &= rest - 1) {
     const auto slot = static_cast<std::size_t>(std::countr_zero(rest));

@@ -107,7 +107,7 @@ class bit_reader {
  public:
   explicit bit_reader(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-  // At most 56 bits. Behind the end there are zeros; the caller knows how many bits there must be.
+  // Reads at most 56 bits. Past the end it reads zeros; the caller knows how many bits there are.
   std::uint64_t get(std::uint32_t bits) {
     while (count_ < bits) {
       const std::uint64_t next =

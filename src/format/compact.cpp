@@ -235,7 +235,7 @@ std::uint32_t compact_builder::cell_bits(std::uint64_t keys) const {
                  double{most_cell_bits}));
 }
 
-// Empty when no seed will do, which random hashes do not do to us.
+// Empty when no seed gives a solution, which does not happen with random hashes.
 std::optional<std::string> compact_builder::build_ribbon(
     std::span<const std::uint64_t> hashes) const {
   const std::uint64_t keys = hashes.size();

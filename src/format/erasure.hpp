@@ -18,6 +18,7 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
+#include "bloomery/detail/core/scratch.hpp"
 #include "bloomery/detail/filter/batch.hpp"
 #include "bloomery/filter/concepts.hpp"
 #include "bloomery/filter/explanation.hpp"
@@ -31,7 +32,7 @@ namespace bloomery::detail {
 // Calls work(first, hashes) for the keys, a piece at a time.
 template <class Hash, std::size_t Piece = batch_keys, class Work>
 void for_each_hashed(std::span<const std::string_view> keys, const any_hasher& hash, Work work) {
-  std::array<Hash, Piece> buffer;
+  detail::scratch<Hash, Piece> buffer;
   for (std::size_t first = 0; first < keys.size(); first += buffer.size()) {
     const auto piece = keys.subspan(first, std::min(buffer.size(), keys.size() - first));
     const std::span<Hash> hashes(buffer.data(), piece.size());
@@ -370,7 +371,7 @@ class owning_face final : public reading_face<Filter> {
   std::size_t add_new_piece(std::span<const std::uint64_t> hashes,
                             std::span<std::uint64_t> is_new) {
     constexpr std::size_t few = 4;
-    std::array<std::uint64_t, batch_keys / 64> there;
+    detail::scratch<std::uint64_t, batch_keys / 64> there;
     if (hashes.size() < few) {
       there[0] = 0;
     } else {

@@ -4,8 +4,8 @@
 // wrong and the limit that it broke, so that a program can show it to a person as it is. Hot paths
 // (add, contains) are noexcept and never get here.
 //
-// The library may also be built with -fno-exceptions. An error then ends the program: it goes to the
-// handler that the program has set, which may report it, and then std::terminate is called.
+// The library may also be built with -fno-exceptions. An error then ends the program: the handler
+// that the program has set may report it, and then std::terminate is called.
 #pragma once
 
 #include <cstdint>

@@ -41,6 +41,7 @@
 
 #include "bloomery/bits/counter_array.hpp"
 #include "bloomery/core/shape.hpp"
+#include "bloomery/detail/core/scratch.hpp"
 #include "bloomery/detail/filter/batch.hpp"
 #include "bloomery/detail/filter/block_stripes.hpp"
 #include "bloomery/detail/filter/owned.hpp"
@@ -76,7 +77,7 @@ class counting_probes {
   // Calls visit(position) once for each different counter.
   template <class Visit>
   void each(std::uint64_t hash, Visit visit) const noexcept {
-    std::array<std::uint64_t, max_probes> seen;
+    detail::scratch<std::uint64_t, max_probes> seen;
     std::size_t count = 0;
     std::uint64_t marks = 0;  // bit i % 64 for each counter i that was seen: few need a search
     scattered_.all_of(hash, [&](std::uint64_t i) {

@@ -26,6 +26,7 @@
 
 #include "bloomery/core/parallel.hpp"
 #include "bloomery/core/sizing.hpp"
+#include "bloomery/detail/core/scratch.hpp"
 #include "bloomery/detail/filter/batch.hpp"
 #include "bloomery/detail/filter/bit_filter.hpp"
 #include "bloomery/filter/blocked.hpp"
@@ -127,7 +128,7 @@ class keyed {
       return;
     }
     auto next = std::ranges::begin(keys);
-    std::array<hash_type, detail::batch_keys> hashed;
+    detail::scratch<hash_type, detail::batch_keys> hashed;
     for (std::size_t left = size_of(keys); left > 0;) {
       const std::size_t count = std::min(left, detail::batch_keys);
       filter_.add_batch(hash_piece(next, count, hashed));
@@ -168,7 +169,7 @@ class keyed {
   void add_batch(const Keys& keys, parallel p) {
     typename Filter::shared_adder adder(filter_);
     in_parts(keys, p, [&](auto part, std::size_t) {
-      std::array<hash_type, shared_piece> hashed;
+      detail::scratch<hash_type, shared_piece> hashed;
       auto next = std::ranges::begin(part);
       for (std::size_t left = size_of(part); left > 0;) {
         const std::size_t count = std::min(left, shared_piece);
@@ -329,7 +330,7 @@ class keyed {
         filter_.contains_bits(hasher_.integers(integers_at(next, count)), bitmap);
         next += static_cast<std::ptrdiff_t>(count);
       } else {
-        std::array<hash_type, detail::batch_keys> hashed;
+        detail::scratch<hash_type, detail::batch_keys> hashed;
         filter_.contains_bits(hash_piece(next, count, hashed), bitmap);
       }
     };

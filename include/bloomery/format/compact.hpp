@@ -2,8 +2,8 @@
 // and hand it over wherever it lies: no header of 256 bytes, no alignment, any number of bytes.
 // docs/format.md has the layout.
 //
-//     blocked    | blocks of equal length, at most 128 bytes each |                      tag | check |
-//     ribbon     | slots, column after column, bit after bit      | seed (1 byte)        tag | check |
+//     blocked   | blocks of equal length, at most 128 bytes each |               tag | check |
+//     ribbon    | slots, column after column, bit after bit      | seed (1 byte) tag | check |
 //
 // Either says what it is, so that filters of both kinds may stand in one store. At 35 keys and 1 %
 // blocked takes 10.5 bits a key and ribbon 8.2. In a block the bits of a key lie anywhere, since a

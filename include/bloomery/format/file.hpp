@@ -1,8 +1,8 @@
 // Filters in files.
 //
-//     bloomery::save(f, "words.bloom");                            // atomic: the old file or the new one
-//     auto f = bloomery::load<bloomery::filter>("words.bloom");    // a copy in memory, to add to
-//     auto m = bloomery::map<bloomery::filter>("words.bloom");     // mapped: opens at once, any size
+//     bloomery::save(f, "words.bloom");                           // the old file or the new one
+//     auto f = bloomery::load<bloomery::filter>("words.bloom");   // a copy in memory, to add to
+//     auto m = bloomery::map<bloomery::filter>("words.bloom");    // mapped: opens at once
 //     m->contains("apples");
 //
 // Saving writes beside the target, syncs and renames, so a crash at any moment leaves the old file

@@ -4,9 +4,9 @@
 // first, 8 bytes a key, and the array is then made slice by slice, each in memory and written once,
 // in order:
 //
-//     keys -> hashes -> | partition 0 | partition 1 | ... |     on disk, by the upper bits of the hash
+//     keys -> hashes -> | partition 0 | partition 1 | ... |   on disk, by the hash's upper bits
 //                             |             |
-//                       | slice 0    | slice 1     | ... |     of the array, one at a time in memory
+//                       | slice 0     | slice 1     | ... |   of the array, one in memory at a time
 //
 // In a blocked filter the block grows with the hash, so a slice needs its own partition only. In
 // the other kinds a key has bits all over the array, and every slice reads all hashes again.

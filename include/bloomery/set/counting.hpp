@@ -4,10 +4,11 @@
 // has the positions of the counting one, so it answers every question as that does, false positives
 // included.
 //
-//   unblocked  a classic filter with one bit for each counter: to the bit the one that the keys themselves
-//              would have built. A w-th of the size.
-//   in lines   a blocked filter of the same blocks, in which each counter above 0 is a group of w set bits.
-//              It has the size of the counters, but only 1/w of the information: bits of a group are equal.
+//   unblocked  A classic filter with one bit for each counter: to the bit the one that the keys
+//              themselves would have built. It has 1/w of the size.
+//   in lines   A blocked filter of the same blocks, in which each counter above 0 is a group of w
+//              set bits. It has the size of the counters, but only 1/w of the information, because
+//              the bits of a group are equal.
 //
 // Merging adds counters, up to their maximum: the filter of both multisets, to the bit, while
 // nothing sticks. Filters of different shapes are refused with the difference named.

@@ -12,6 +12,7 @@
 #include <span>
 
 #include "blocked.hpp"
+#include "bloomery/detail/core/scratch.hpp"
 
 namespace bloomery::kernel {
 
@@ -30,7 +31,7 @@ inline void contains_any(std::span<const const_blocks> filters, const key_run& r
   for (std::size_t first = 0; first < run.count; first += piece) {
     const std::size_t last = std::min(first + piece, run.count);
     for (const const_blocks& blocks : filters) {
-      std::array<std::uint64_t, answers / 64> some;
+      detail::scratch<std::uint64_t, answers / 64> some;
       for (std::size_t at = first; at < last; at += answers) {
         key_run now = run;
         now.keys += at;

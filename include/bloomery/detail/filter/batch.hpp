@@ -12,6 +12,8 @@
 #include <cstdint>
 #include <span>
 
+#include "bloomery/detail/core/scratch.hpp"
+
 namespace bloomery {
 
 // What a view may tell about itself (filter/explanation.hpp).
@@ -35,7 +37,7 @@ inline constexpr std::size_t batch_hashes = 65536;
 // each.
 template <std::size_t Piece = batch_keys, class Bits, class Take>
 void for_each_piece(std::size_t keys, Bits bits, Take take) {
-  std::array<std::uint64_t, Piece / 64> bitmap;
+  detail::scratch<std::uint64_t, Piece / 64> bitmap;
   for (std::size_t first = 0; first < keys; first += Piece) {
     const std::size_t count = std::min(Piece, keys - first);
     const std::span<std::uint64_t> answers(bitmap.data(), (count + 63) / 64);

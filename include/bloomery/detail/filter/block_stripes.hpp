@@ -19,6 +19,7 @@
 #include <span>
 
 #include "bloomery/detail/core/arithmetic.hpp"
+#include "bloomery/detail/core/scratch.hpp"
 #include "bloomery/detail/filter/batch.hpp"
 
 namespace bloomery::detail {
@@ -54,8 +55,8 @@ class block_stripes {
 
   template <class Add>
   void visit_piece(std::span<const std::uint64_t> hashes, Add add) noexcept {
-    std::array<std::uint64_t, piece> sorted;
-    std::array<std::uint8_t, piece> stripe;
+    detail::scratch<std::uint64_t, piece> sorted;
+    detail::scratch<std::uint8_t, piece> stripe;
     std::array<std::size_t, stripes> ends{};
     for (std::size_t i = 0; i < hashes.size(); ++i) {
       stripe[i] = static_cast<std::uint8_t>(stripe_of(hashes[i]));

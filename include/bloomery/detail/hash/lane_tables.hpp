@@ -27,51 +27,9 @@ struct lane_step {
 };
 using lane_steps = std::array<lane_step, block_geometry::lanes>;
 
-template <class Entry>
-using table_of_lanes = std::array<std::array<Entry, rotations>, block_geometry::lanes + 1>;
-
-constexpr table_of_lanes<lane_numbers> make_lane_numbers(std::uint32_t number) noexcept {
-  table_of_lanes<lane_numbers> table{};
-  for (std::size_t k = 1; k <= block_geometry::lanes; ++k) {
-    for (std::size_t r = 0; r < rotations; ++r) {
-      for (std::size_t l = 0; l < block_geometry::lanes; ++l) {
-        const std::size_t place = (l + r) % rotations;
-        const bool used = ((std::uint32_t{block_geometry::lane_pattern[k]} >> place) & 1U) != 0;
-        table[k][r].lanes[l] = used ? number : 0;
-      }
-    }
-  }
-  return table;
-}
-
-constexpr table_of_lanes<lane_steps> make_lane_steps() noexcept {
-  table_of_lanes<lane_steps> table{};
-  for (std::size_t k = 1; k <= block_geometry::lanes; ++k) {
-    for (std::size_t r = 0; r < rotations; ++r) {
-      for (std::size_t j = 0; j < k; ++j) {
-        const std::size_t lane = (block_geometry::pattern_lanes[k][j] + rotations - r) % rotations;
-        table[k][r][j] = {.multiplier = block_geometry::lane_multiplier[lane],
-                          .lane = static_cast<std::uint32_t>(lane)};
-      }
-    }
-  }
-  return table;
-}
-
-// A one in each used lane, which becomes the key's mask when it is shifted by the number of the
-// bit. For machines that cannot shift each lane by its own number there is the float -1 as well:
-// with n added to its exponent it is -2^n.
-inline constexpr table_of_lanes<lane_numbers> ones_of_lanes = make_lane_numbers(1);
-inline constexpr table_of_lanes<lane_numbers> floats_of_lanes = make_lane_numbers(0xbf800000U);
-inline constexpr table_of_lanes<lane_steps> steps_of_lanes = make_lane_steps();
-
 // The tables of one number of probes.
 struct lane_tables {
-  explicit lane_tables(std::uint32_t k) noexcept
-      : ones(ones_of_lanes[k].data()),
-        floats(floats_of_lanes[k].data()),
-        steps(steps_of_lanes[k].data()),
-        probes(k) {}
+  explicit lane_tables(std::uint32_t k) noexcept;
 
   const lane_numbers* ones;
   const lane_numbers* floats;
