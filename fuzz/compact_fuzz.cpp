@@ -1,7 +1,8 @@
 // Compact filters (format/compact.hpp): arbitrary bytes as one, and one built from arbitrary
 // hashes.
 //
-//     byte 0       bit 0: the kind; bit 1: the rest is a filter whose check is put behind it, so that mutations get past it
+//     byte 0       bit 0: the kind; bit 1: the rest is a filter whose check is put behind it, so
+//                  that mutations get past it
 //     the rest     a filter; and hashes, 8 bytes each
 #include <cstddef>
 #include <cstdint>

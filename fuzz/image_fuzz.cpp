@@ -5,8 +5,9 @@
 // right again.
 //
 //     byte 0       which valid file (mod 4)
-//     byte 1       flags: 1 the checksums of the payload stay wrong, 2 that of the header stays wrong,
-//                  4 the lengths follow from the patched number of bits, and the payload from what is left
+//     byte 1       flags: 1 the checksums of the payload stay wrong, 2 that of the header does,
+//                  4 the lengths follow from the patched number of bits, and the payload from
+//                  what is left
 //     byte 2       patches
 //     then each    2 bytes offset, 1 byte size (mod 9), 8 bytes value
 

@@ -6,7 +6,8 @@
 //     byte 1         width of a counter
 //     bytes 2, 3     blocks
 //     byte 4         how far apart the blocks of bits are
-//     then calls     1 byte which, then a batch: its length, its kind and one key from which the others follow
+//     then calls     1 byte which, then a batch: its length, its kind and one key from which the
+//                    others follow
 
 #include <cstddef>
 #include <cstdint>

@@ -4,8 +4,8 @@
 //     byte 0       which kind
 //     byte 1       keys of the valid filter that is patched
 //     byte 2       patches
-//     then each    2 bytes word (from the front when even, from the back when odd), 1 byte what: 0 and 1 another value
-//                  from 8 bytes, 2 a small one, 3 one bit flipped
+//     then each    2 bytes word (from the front when even, from the back when odd), 1 byte what:
+//                  0 and 1 another value from 8 bytes, 2 a small one, 3 one bit flipped
 //     then 2 bytes the length in words is cut by so much, or not when 0
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // Arbitrary bytes as a packed filter and as a delta: refused with an error of ours, or decoded and
 // then sound.
 //
-//     byte 0       0 the rest is a file; 1 a packed filter, 2 a delta, without start and checksum, which
-//                  are put around it so that mutations get past them
+//     byte 0       0 the rest is a file; 1 a packed filter, 2 a delta, without start and checksum,
+//                  which are put around it so that mutations get past them
 #include <xxhash.h>
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // The protocol of exchange/reconcile.hpp against a hostile peer.
 //
-//     byte 0       bits 0 and 1: the method that we ask for; bit 2: a limit of 3,000 bytes for what the peer makes us hold
-//     the rest     what the peer says: type (1 byte), length (2), payload, as often as it goes. Frames and checksums are made here, so
-//                  that mutations get past them.
+//     byte 0       bits 0 and 1: the method that we ask for; bit 2: a limit of 3,000 bytes for
+//                  what the peer makes us hold
+//     the rest     what the peer says: type (1 byte), length (2), payload, as often as it goes.
+//                  Frames and checksums are made here, so that mutations get past them.
 //
 // The peer never listens, and has gone when we begin. Whatever it says, we find an error, or a
 // difference that makes sense.

@@ -5,9 +5,10 @@
 // into pieces.
 //
 //     byte 0       which valid value (mod 4)
-//     byte 1       flags: 1 the checksums of the words stay wrong, 2 that of the header, 4 that of the module's bytes
+//     byte 1       flags: 1 the checksums of the words stay wrong, 2 that of the header, 4 that of
+//                  the module's bytes
 //     byte 2       length of the pieces, less 1, in units of 16 bytes
-//     byte 3       how many pieces are said to be there, in halves of those that are; 2 is the truth
+//     byte 3       how many pieces are said to be there, in halves of those that are: 2 is true
 //     byte 4       patches
 //     then each    2 bytes offset, 1 byte size (mod 9), 8 bytes value
 #include <xxhash.h>

@@ -4,7 +4,8 @@
 //
 //     byte 0         bits, plain counters or conservative ones (mod 3)
 //     byte 1         probes
-//     byte 2         bits in a counter (mod 4: 8 to 64); 128 and more: rows of their own, as partitioned and count-min
+//     byte 2         bits in a counter (mod 4: 8 to 64); 128 and more: rows of their own, as
+//                    partitioned and count-min
 //     bytes 3, 4     size; 65535 is an array that no cache holds
 //     then calls     1 byte which, then what it needs
 

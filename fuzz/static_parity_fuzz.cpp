@@ -6,7 +6,8 @@
 //     byte 2       probes from the lowest bit; value bits of a map
 //     bytes 3, 4   how many hashes are asked
 //     bytes 5-12   what the words and the hashes come from
-//     then each shard: a map or fuse filter has 1 byte of segments and 2 of cells, a ribbon 4 of slots in units of 64
+//     then each shard: a map or fuse filter has 1 byte of segments and 2 of cells, a ribbon 4 of
+//                  slots in units of 64
 
 #include <array>
 #include <cstddef>

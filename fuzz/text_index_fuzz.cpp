@@ -1,7 +1,8 @@
 // Arbitrary bytes as a text index: refused with an error of ours, or asked and added to without
 // leaving the bytes.
 //
-//     byte 0       0 the rest is a file; 1 a file whose checksums are made right, so that mutations get past them
+//     byte 0       0 the rest is a file; 1 a file whose checksums are made right, so that mutations
+//                  get past them
 #include <xxhash.h>
 
 #include <cstddef>

@@ -4,7 +4,7 @@
 //     {"present": [keys that it contains], "absent": [keys that it does not],
 //      "integers": true,       when the keys are integers
 //      "key_hex": "...",       the secret key, when it needs one
-//      "counts": {key: n},     what a filter that counts says, of keys that were added and of others
+//      "counts": {key: n},     what a filter that counts says, of keys added and of others
 //      "values": {key: n},     what a map says, of the keys that it says it has
 //      "top": [[key, n]]}      the list of the most frequent keys
 //

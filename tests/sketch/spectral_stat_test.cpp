@@ -57,8 +57,8 @@ errors measure(spectral_filter& s, double exponent) {
 // minimum gets its second filter on top. Measured: see docs/math.md. The bounds leave a third for
 // another seed:
 //   - minimal increase has less than a quarter of the error of minimum selection;
-//   - recurring minimum less than two thirds, and is too low for at most 0.05 % of the keys (the published
-//     rule: 0.4 to 1.6 %).
+//   - recurring minimum less than two thirds, and is too low for at most 0.05 % of the keys (the
+//     published rule: 0.4 to 1.6 %).
 TEST(spectral_stat, rules_differ_as_the_paper_says) {
   for (const double exponent : {0.0, 0.5, 1.0}) {
     std::array<errors, 3> e;
