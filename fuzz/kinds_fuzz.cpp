@@ -54,13 +54,13 @@ any_filter valid_filter(filter_kind kind, std::size_t keys) {
     return any_filter::build(p, hash, hashes, values);
   }
   any_filter f(p, hash);
-  f.add_hashes(hashes, views);
+  f->add_hashes(hashes, views);
   return f;
 }
 
 std::vector<std::uint64_t> joined(const any_filter& f) {
   std::vector<std::uint64_t> all;
-  for (const auto part : f.parts()) all.insert(all.end(), part.begin(), part.end());
+  for (const auto part : f->parts()) all.insert(all.end(), part.begin(), part.end());
   return all;
 }
 
@@ -90,11 +90,11 @@ void use(const image_header& header, const std::vector<std::uint64_t>& payload) 
     require(f.contains(keys[i]) == (((bitmap[i / 64] >> (i % 64)) & 1U) != 0));
   }
   require(f.fpr() >= 0 && f.fpr() <= 1.0000001);
-  require(f.fill() >= 0);
+  require(f->fill() >= 0);
   std::vector<std::uint64_t> numbers(keys.size());
   if (f.can().count) f.count(keys, numbers);
   if (f.can().value) f.value(keys, numbers, bitmap);
-  f.advance(1'000'000);
+  f->advance(1'000'000);
   if (f.can().add) f.add(keys);
   if (f.can().remove) f.remove(keys);
   static_cast<void>(joined(f));

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""Checks what the documents point at: relative links lead to a file, and to a heading of it; sources
-and headers that are named are there, by the end of their path.
+"""Checks what the documents point at: relative links lead to a file, and to a heading of it. Sources and
+headers that documents, and comments of C++, name are there, by the end of their path.
 
 Usage: check_links.py [ROOT]. Links to other hosts are not followed: a test needs no network.
 """
@@ -16,6 +16,8 @@ LINK = re.compile(r"\]\(([^)\s]+)\)|<(?:a href|img src)=\"([^\"]+)\"")
 HEADING = re.compile(r"^#+ (.*)$", re.MULTILINE)
 # Capitals stand for any name: tests/FOLDER/NAME_test.cpp.
 SOURCE = re.compile(r"`([a-z0-9_./]*\w\.(?:hpp|cpp|py|mjs))`")
+COMMENT = re.compile(r"//[^\n]*")
+IN_COMMENT = re.compile(r"(?<![\w./<])(?:bloomery/)?([a-z0-9_/]*\w\.(?:hpp|cpp))\b")
 
 
 def blank(pattern, text):
@@ -47,6 +49,11 @@ def check(root):
         files += [Path(folder, name) for name in names]
     paths = "".join(f"/{file.relative_to(root).as_posix()}\n" for file in files)
     errors = []
+    for file in sorted(file for file in files if file.suffix in (".hpp", ".cpp")):
+        text = file.read_text()
+        errors += [f"{file.relative_to(root)}:{text.count(chr(10), 0, comment.start()) + 1}: {name}: no such file"
+                   for comment in COMMENT.finditer(text) for name in IN_COMMENT.findall(comment[0])
+                   if f"/{name}\n" not in paths]
     for page in sorted(file for file in files if file.suffix == ".md"):
         text = blank(FENCED, page.read_text())
         found = [(match.start(), match[1], "no source or header has this name")

@@ -126,3 +126,17 @@ for kind in scalable cuckoo windowed fuse ribbon; do
   head -c 1000 $kind.bloom >cut
   expect_error "damaged" bloomery check cut in
 done
+
+# ---- the table of kinds in README.md has the planner's sizes -------------------------------------------
+
+for fpr in 1 0.1 0.01; do bloomery plan --keys 1G --fpr $fpr% --json >plan.$fpr; done
+/usr/bin/python3 - "$project/README.md" <<'END' || fail "README.md: the table of kinds is old"
+import json, re, sys
+plans = [{row["kind"]: row["bits_per_key"] for row in json.load(open("plan." + fpr))["rows"]} for fpr in ("1", "0.1", "0.01")]
+table = re.findall(r"^\| `([\w-]+)`[^|]*\| ([\d.]+) / ([\d.]+) / ([\d.]+) \|", open(sys.argv[1]).read(), re.MULTILINE)
+assert len(table) >= 9, table
+for kind, *numbers in table:
+    for number, plan in zip(numbers, plans):
+        last_digit = 10.0 ** -len(number.partition(".")[2])
+        assert abs(float(number) - plan[kind]) <= last_digit, (kind, number, plan[kind])
+END

@@ -298,13 +298,13 @@ bool is_own(const golden& g, std::string_view key) {
 // Repetitions come in rounds: kinds that depend on the order have one worth the name.
 any_filter added(const golden& g) {
   any_filter f(g.shape, g.hash);
-  if (g.window != 0) f.set_window(g.window);
+  if (g.window != 0) f->set_window(g.window);
   for (std::uint64_t round = 0; round <= g.repeats; ++round) {
     for (std::uint64_t i = 0; i < g.keys && round <= g.repeats / (i + 1); ++i) {
       const std::string key = word(i);
       const std::string_view view = key;
       if (!is_own(g, view)) continue;
-      f.advance(i);
+      f->advance(i);
       f.add({&view, 1});
     }
   }
