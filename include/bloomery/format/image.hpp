@@ -77,7 +77,7 @@ class image_writer {
   image_header header_;
   std::vector<std::uint64_t> checksums_;  // the last one is that of the open chunk so far
   std::size_t open_bytes_ = 0;            // of a chunk that is not full yet
-  XXH3_state_t open_;
+  XXH3_state_t open_ = {};
 };
 
 }  // namespace bloomery

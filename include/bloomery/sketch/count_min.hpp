@@ -93,6 +93,9 @@ class count_min : public detail::changeable<count_min_view> {
   // With options: sized for membership, o.keys different keys, of which absent ones have a count
   // with probability fpr.
   using changeable::changeable;
+  // The inherited one, which the next one hides in clang 14.
+  template <std::same_as<plan> Plan>
+  explicit count_min(const Plan& p) : changeable(p) {}
   // Sized for counts. A template, so that count_min({.keys = ...}) can only mean options.
   template <std::same_as<count_min_guarantee> Guarantee>
   explicit count_min(const Guarantee& g) : changeable(plan{.shape = sizing::count_min_shape(g)}) {}

@@ -214,9 +214,9 @@ class top_k : public detail::batch_answers<top_k> {
 
   plan plan_;
   detail::bucket_rows rows_;
-  std::uint32_t decay_ratio_;
+  std::uint32_t decay_ratio_ = 0;
   std::vector<std::uint64_t> thresholds_;  // a counter c falls when a draw is below [c]
-  std::uint64_t random_state_;
+  std::uint64_t random_state_ = 0;
   std::uint64_t total_ = 0;
   std::uint64_t keys_ = 0;
   bit_array buckets_;
