@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 
+#include "bloomery/detail/core/scratch.hpp"
 #include "bloomery/filter/explanation.hpp"
 #include "bloomery/hash/probe.hpp"
 #include "cells.hpp"
@@ -99,8 +100,8 @@ class key_counters {
   cell_format cells_;
   std::uint32_t probes_;
   std::uint64_t least_ = ~std::uint64_t{0};
-  std::array<std::uint64_t, max_probes> at_;
-  std::array<std::uint64_t, max_probes> value_;
+  detail::scratch<std::uint64_t, max_probes> at_;
+  detail::scratch<std::uint64_t, max_probes> value_;
 };
 
 key_counters in_primary(const spectral_view& v, std::uint64_t hash) noexcept {
