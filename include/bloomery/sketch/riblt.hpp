@@ -103,7 +103,7 @@ class riblt_decoder {
  private:
   struct found_item {
     detail::riblt_walk walk;
-    std::int64_t sign;
+    std::int64_t sign = 0;
   };
 
   void take_out(found_item& found);
