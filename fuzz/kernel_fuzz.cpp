@@ -85,6 +85,8 @@ void require_bitmap(std::span<const std::uint64_t> bitmap, const std::vector<boo
   }
 }
 
+constexpr std::uint32_t cell_widths[] = {16, 12, 21, 32};
+
 // One call by the kernels on `mine`, and by the model.
 void play(unsigned call, const batch& b, kernel::level level, model& mine, model& expected) {
   const kernel::blocked_kernels& kernels = kernel::blocked_kernels_of(level);
@@ -138,6 +140,7 @@ void play(unsigned call, const batch& b, kernel::level level, model& mine, model
       // Any words are fingerprints. The first few are the stash, which may be without a free slot.
       const detail::split_lines lines{.words = mine.counters.data(),
                                       .lines = l.blocks,
+                                      .cells = detail::word_cells(cell_widths[b.keys.size() % 4]),
                                       .stash = {.slots = mine.counters.data(), .count = 8}};
       kernel::scalable_kernels_of(level).contains(lines, b.run(), bitmap.data());
       for (const std::uint64_t h : b.hashes) answers.push_back(lines.contains(h));

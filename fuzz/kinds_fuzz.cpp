@@ -28,7 +28,7 @@ using bloomery_fuzz::require;
 constexpr std::array kinds = {filter_kind::counting, filter_kind::scalable,  filter_kind::windowed,
                               filter_kind::cuckoo,   filter_kind::fuse,      filter_kind::ribbon,
                               filter_kind::bloomier, filter_kind::count_min, filter_kind::spectral,
-                              filter_kind::top_k};
+                              filter_kind::top_k,    filter_kind::layered};
 
 std::vector<std::string> words(std::size_t count) {
   std::vector<std::string> all;
@@ -45,8 +45,9 @@ any_filter valid_filter(filter_kind kind, std::size_t keys) {
   hash->hash(views, hashes);
   // A few layers and generations: planned for less than it gets.
   const std::uint64_t planned = std::max<std::uint64_t>(1, keys / 4);
-  // A scalable filter has layers at the one rate, and splits its lines at the other.
-  const double fpr = keys % 2 == 0 ? 0.1 : 0.01;
+  // A scalable filter has cells of another width at each rate.
+  constexpr std::array rates = {0.1, 0.01, 0.001, 0.0001};
+  const double fpr = rates[keys % rates.size()];
   const plan p = sizing::make_plan({.kind = kind, .keys = planned, .fpr = fpr});
   if (!abilities_of(kind).add) {
     std::vector<std::uint64_t> values;

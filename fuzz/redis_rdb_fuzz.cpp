@@ -42,7 +42,7 @@ byte_vector all_of(const bloomery_redis::image_source& source) {
 }
 
 byte_vector valid_value(std::uint64_t which) {
-  constexpr filter_kind kinds[] = {filter_kind::scalable, filter_kind::blocked,
+  constexpr filter_kind kinds[] = {filter_kind::layered, filter_kind::blocked,
                                    filter_kind::counting, filter_kind::windowed};
   any_filter f(sizing::make_plan({.kind = kinds[which % 4], .keys = 30, .fpr = 0.1}),
                erase(xxh3_hasher()));

@@ -11,7 +11,7 @@ import statistics
 import subprocess
 import sys
 
-KINDS = ["blocked", "classic", "partitioned", "counting", "cuckoo", "scalable", "windowed", "fuse", "ribbon",
+KINDS = ["blocked", "classic", "partitioned", "counting", "cuckoo", "scalable", "layered", "windowed", "fuse", "ribbon",
          "bloomier", "count-min", "spectral", "top-k"]
 PEERS = {"unordered_set": "`std::unordered_set<uint64_t>`",
          "sorted_hashes": "sorted list of 64-bit hashes, binary search",

@@ -14,8 +14,9 @@ namespace {
 using bloomery::any_filter;
 using bloomery::filter_kind;
 
-constexpr std::array bloom_kinds = {filter_kind::scalable, filter_kind::blocked,
-                                    filter_kind::counting, filter_kind::windowed};
+constexpr std::array bloom_kinds = {filter_kind::layered, filter_kind::scalable,
+                                    filter_kind::blocked, filter_kind::counting,
+                                    filter_kind::windowed};
 
 bool bit_of(std::span<const std::uint64_t> bitmap, std::size_t i) {
   return ((bitmap[i / 64] >> (i % 64)) & 1U) != 0;

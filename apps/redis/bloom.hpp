@@ -1,10 +1,11 @@
 // What the commands of the family BF (Bloom filters) share.
 //
-// A filter either grows (scalable) or has a fixed size: blocked, counting if keys can be removed,
-// windowed if keys are forgotten. facts[0] is the capacity that was asked for, facts[1] the
-// expansion, which is 0 for a fixed size. In a windowed filter facts[2] is the window in
-// milliseconds, facts[3] the number of generations, and facts[4] the time at which its clock was
-// last advanced.
+// A filter that grows is layered: no command may stop to double a large table, and EXPANSION is the
+// factor of a layer. The others have a fixed size: blocked, counting if keys can be removed, windowed
+// if keys are forgotten. Scalable filters come from files only. facts[0] is the capacity that was
+// asked for, facts[1] the expansion, which is 0 for a fixed size. In a windowed filter facts[2] is
+// the window in milliseconds, facts[3] the number of generations, and facts[4] the time at which its
+// clock was last advanced.
 #pragma once
 
 #include <cstdint>
@@ -28,25 +29,24 @@ struct bloom_spec {
   std::uint32_t generations = 4;
   bloomery::shard_number shard = {};
 };
-// The filter that BF.ADD and BF.MADD create when the key does not exist.
+// What a filter is made like that nobody described.
 [[nodiscard]] bloom_spec default_spec();
 
-// Throws bloomery::error when no such filter is possible or there is not enough memory.
+// Throws bloomery::error when there can be no such filter, or not enough memory.
 [[nodiscard]] std::unique_ptr<value> make_bloom(const call& c, const bloom_spec& spec);
-// Tells replicas to create the same filter, with every parameter, because their defaults may
-// differ.
+// Tells replicas to make it, in all details: their own defaults may be others.
 void replicate_reserve(const call& c, const bloom_spec& spec);
 
-// Reads the arguments i and i + 1: the index of the shard and the number of shards.
+// The two arguments from number i on.
 [[nodiscard]] bloomery::shard_number read_shard(const call& c, std::size_t i);
-// Refuses items that belong to another shard.
+// Refuses items of other shards.
 void check_own(const value& v, std::span<const std::string_view> items);
 
-// A filter's capacity and number of layers, as BF.INFO reports them.
+// A filter's capacity, expansion and number of layers, as INFO tells them.
 [[nodiscard]] std::uint64_t capacity_of(const value& v);
 [[nodiscard]] std::uint64_t layers_of(const value& v);
 
-// Advances the clock of a windowed filter if this server is a master, and tells the replicas.
+// Moves the clock of a filter that forgets, on a master, and tells the replicas.
 void keep_time(const call& c, value& v);
 
 struct added {
@@ -55,13 +55,13 @@ struct added {
   std::size_t fresh = 0;              // of these, how many changed the filter
   const char* refused = nullptr;      // why the others were not
 };
-// The result is valid until the next call.
+// Valid until the next call.
 [[nodiscard]] const added& add_items(const call& c, value& v,
                                      std::span<const std::string_view> items);
 
 [[nodiscard]] bool create_bloom_commands(api::ctx* c);
 
-// The commands.
+// The commands, by file.
 namespace bloom {
 void reserve(const call& c);
 void insert(const call& c);

@@ -40,7 +40,7 @@ sizing::request request_for(const bloom_spec& spec) {
   } else if (spec.expansion != 0) {
     // A client that asks for few keys, or does not say how many, does not know how many will come.
     const bool unknown = spec.capacity <= few_keys;
-    r.kind = filter_kind::scalable;
+    r.kind = filter_kind::layered;
     r.growth = unknown ? bloomery::growth_rule::steep : bloomery::growth_rule::reserved;
     r.keys = std::max(spec.capacity, least_keys);
     r.variant = std::clamp(static_cast<std::uint32_t>(spec.expansion), least_growth, most_growth);

@@ -36,10 +36,9 @@ void adopt(value& v) {
   const auto& planned = v.filter().planned();
   const bool grows = v.filter().can().grow;
   v.facts[0] = std::max(planned.keys, grows ? 0 : v.filter().keys());
-  // The variant holds a growth factor, unless the filter grows by a rule without one
-  // (core/shape.hpp); such a filter about doubles.
-  const std::uint32_t variant = planned.shape.variant;
-  v.facts[1] = grows ? (variant >> 17U == 0 ? variant & 0xffU : 2) : 0;
+  // The variant of a layered filter holds its factor (core/shape.hpp); a scalable one doubles.
+  const bool layered = planned.shape.kind == filter_kind::layered;
+  v.facts[1] = grows ? (layered ? planned.shape.variant & 0xffU : 2) : 0;
 }
 
 // The array of bits of a filter that has only one.
@@ -51,7 +50,7 @@ bit_content content_of(const value& v) {
   bit_content content{.shape = v.filter().shape(), .words = {}};
   const auto parts = v.filter()->parts();
   const bool of_bits = content.shape.cell_bits == 0;
-  if (v.filter().can().grow && of_bits && layers_of(v) == 1) {
+  if (content.shape.kind == filter_kind::layered && layers_of(v) == 1) {
     content.words = parts.back();
     content.shape.kind = filter_kind::blocked;
     content.shape.variant = 0;

@@ -190,7 +190,7 @@ class adder {
 
  private:
   fate grow_for(std::uint64_t hash) {
-    const std::uint64_t more = filter_.next_layer_bytes();
+    const std::uint64_t more = filter_.growth_bytes();
     if (more == 0 || no_memory_) return fate::refused;
     try {
       check_memory(call_.ctx, value_.bytes() + more, more);

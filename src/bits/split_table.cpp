@@ -11,55 +11,61 @@ namespace bloomery::detail {
 
 namespace {
 
-constexpr std::uint16_t no_bits = 0x8000;  // a fingerprint of length 0: every key of the line fits
 constexpr std::uint64_t least_slots = 16;
+
+// The 1 after the fingerprint of a cell; 0 for an empty one.
+constexpr std::uint32_t mark_of(std::uint32_t cell) noexcept { return cell & (0U - cell); }
 
 // Whether every key that fits this cell fits one of the line: a fingerprint there is how that of
 // the cell begins.
-bool has_all_of(const std::uint64_t* line, std::uint32_t cell) noexcept {
-  for (std::size_t i = 0; i < cells_per_line; ++i) {
-    const std::uint32_t there = split_lines::cell(line, i);
-    const std::uint32_t end = there & (0U - there);
-    const std::uint32_t above = ~(2 * end - 1);
-    if (end >= (cell & (0U - cell)) && ((there ^ cell) & above) == 0) return true;
-  }
-  return false;
+bool has_all_of(const word_cells& cells, const std::uint64_t* line, std::uint32_t cell) noexcept {
+  bool has = false;
+  cells.each(line, [&](std::uint32_t there) {
+    const std::uint32_t above = ~(2 * mark_of(there) - 1);
+    has |= mark_of(there) >= mark_of(cell) && ((there ^ cell) & above) == 0;
+  });
+  return has;
 }
 
 // The bits that two fingerprints begin with, as a cell.
 std::uint32_t common(std::uint32_t a, std::uint32_t b) noexcept {
-  const std::uint32_t end = std::max(a & (0U - a), b & (0U - b));
-  const std::uint32_t differ = std::bit_floor((a ^ b) & 0xffffU);
-  const std::uint32_t mark = std::max(end, differ);
+  const std::uint32_t mark = std::max({mark_of(a), mark_of(b), std::bit_floor(a ^ b)});
   return (a & ~(2 * mark - 1)) | mark;
 }
 
 // Makes a cell of the line that is in use fit all keys of this one too, with as many of its bits as
 // possible.
-void join_closest(std::uint64_t* line, std::uint32_t cell) noexcept {
-  std::size_t closest = 0;
-  std::uint32_t least = UINT32_MAX;  // the mark behind the common bits: the lower, the more of them
-  for (std::size_t i = 0; i < cells_per_line; ++i) {
-    const std::uint32_t there = split_lines::cell(line, i);
-    if (there == 0) continue;
+void join_closest(const word_cells& cells, std::uint64_t* line, std::uint32_t cell) noexcept {
+  std::uint32_t closest = 0;
+  std::uint32_t least = UINT32_MAX;  // the mark after the common bits: the lower, the more of them
+  std::uint32_t at = 0;
+  std::uint32_t change = 0;
+  cells.each(line, [&](std::uint32_t there) {
     const std::uint32_t joined = common(there, cell);
-    if ((joined & (0U - joined)) >= least) continue;
-    least = joined & (0U - joined);
-    closest = i;
-  }
-  const std::uint32_t joined = common(split_lines::cell(line, closest), cell);
-  const std::size_t shift = closest % 4 * 16;
-  const std::uint64_t others = little_endian(line[closest / 4]) & ~(std::uint64_t{0xffff} << shift);
-  line[closest / 4] = little_endian(others | std::uint64_t{joined} << shift);
+    if (there != 0 && mark_of(joined) < least) {
+      least = mark_of(joined);
+      closest = at;
+      change = there ^ joined;
+    }
+    ++at;
+  });
+  line[closest / cells.count] ^=
+      little_endian(std::uint64_t{change} << (closest % cells.count * cells.width));
 }
 
-// A line in the making.
+// A line in the making: where its next cell goes is known.
 struct new_line {
   std::array<std::uint64_t, split_lines::words_per_line> words{};
-  std::size_t used = 0;
+  std::uint64_t used = 0;
+  std::uint32_t word = 0;
+  std::uint32_t shift = 0;
 
-  void append(std::uint64_t cell) noexcept {
-    words[used / 4] |= cell << (used % 4 * 16);
+  void append(const word_cells& cells, std::uint64_t cell) noexcept {
+    words[word] |= cell << shift;
+    shift += cells.width;
+    const bool is_last = shift + cells.width > 64;
+    word += is_last ? 1 : 0;
+    shift = is_last ? 0 : shift;
     ++used;
   }
 };
@@ -83,10 +89,11 @@ bit_array copy_of(const std::uint64_t* words, std::uint64_t count) {
 
 }  // namespace
 
-split_table::split_table(std::uint64_t lines) : lines_(lines * bits_per_block) {}
+split_table::split_table(std::uint64_t lines, std::uint32_t cell_bits)
+    : cells_(cell_bits), lines_(lines * bits_per_block) {}
 
 split_table::split_table(const split_lines& other)
-    : lines_(copy_of(other.words, other.lines * split_lines::words_per_line)) {
+    : cells_(other.cells), lines_(copy_of(other.words, other.lines * split_lines::words_per_line)) {
   if (other.stash.count != 0) slots_ = copy_of(other.stash.slots, other.stash.count);
   used_ = cells_used(other);
   stashed_ = stored_in(slots_.words());
@@ -97,14 +104,14 @@ split_lines split_table::view() const noexcept {
   const auto slots = slots_.words();
   return {.words = words.data(),
           .lines = words.size() / split_lines::words_per_line,
+          .cells = cells_,
           .stash = {.slots = slots.data(), .count = slots.size()}};
 }
 
-bool split_table::append(std::uint64_t line, std::uint16_t cell) noexcept {
+bool split_table::append(std::uint64_t line, std::uint32_t cell) noexcept {
   std::uint64_t* const words = lines_.words().data() + line * split_lines::words_per_line;
-  if (split_lines::is_full(words)) return false;
-  const std::size_t free = split_lines::first_free(words);
-  words[free / 4] |= little_endian(std::uint64_t{cell} << (free % 4 * 16));
+  if (cells_.is_full(words)) return false;
+  cells_.append(words, cell);
   ++used_;
   return true;
 }
@@ -128,8 +135,7 @@ void split_table::stash(std::uint64_t hash) {
 
 bool split_table::put_in_line(std::uint64_t hash) noexcept {
   const split_lines now = view();
-  // The last of the 16 bits makes room for the 1.
-  return append(multiply_high(hash, now.lines), static_cast<std::uint16_t>(now.rest_of(hash) | 1U));
+  return append(multiply_high(hash, now.lines), now.cell_of(hash));
 }
 
 void split_table::put(std::uint64_t hash) {
@@ -160,20 +166,18 @@ split_table::added split_table::add(std::span<const std::uint64_t> hashes, std::
 
 split_table split_table::doubled() const {
   const split_lines now = view();
-  split_table larger(now.lines * 2);
+  split_table larger(now.lines * 2, cells_.width);
   std::uint64_t* out = larger.lines_.words().data();
+  const std::uint32_t first_bit = cells_.no_bits();
   for (std::uint64_t line = 0; line < now.lines; ++line) {
-    const std::uint64_t* const words = now.words + line * split_lines::words_per_line;
     detail::scratch<new_line, 2> halves;
-    for (std::size_t i = 0; i < cells_per_line; ++i) {
-      const std::uint16_t cell = split_lines::cell(words, i);
-      if (cell == 0) continue;
-      if (cell == no_bits) {
-        for (new_line& half : halves) half.append(cell);
-      } else {
-        halves[cell >> 15U].append((std::uint64_t{cell} << 1U) & 0xffffU);
+    cells_.each(now.words + line * split_lines::words_per_line, [&](std::uint32_t cell) {
+      if (cell == first_bit) {
+        for (new_line& half : halves) half.append(cells_, cell);
+      } else if (cell != 0) {
+        halves[cell >> (cells_.width - 1)].append(cells_, (cell & (first_bit - 1)) << 1U);
       }
-    }
+    });
     for (const new_line& half : halves) {
       out = std::ranges::transform(half.words, out, little_endian).out;
       larger.used_ += half.used;
@@ -189,11 +193,10 @@ void split_table::put_all(const split_lines& other) {
   for (std::uint64_t line = 0; line < other.lines; ++line) {
     std::uint64_t* const own = lines_.words().data() + line * split_lines::words_per_line;
     const std::uint64_t* const words = other.words + line * split_lines::words_per_line;
-    for (std::size_t i = 0; i < cells_per_line; ++i) {
-      const std::uint16_t cell = split_lines::cell(words, i);
-      if (cell == 0 || has_all_of(own, cell)) continue;
-      if (!append(line, cell)) join_closest(own, cell);
-    }
+    cells_.each(words, [&](std::uint32_t cell) {
+      if (cell == 0 || has_all_of(cells_, own, cell)) return;
+      if (!append(line, cell)) join_closest(cells_, own, cell);
+    });
   }
   for (std::uint64_t i = 0; i < other.stash.count; ++i) {
     const std::uint64_t hash = little_endian(other.stash.slots[i]);
@@ -202,25 +205,25 @@ void split_table::put_all(const split_lines& other) {
 }
 
 double split_rate(const split_lines& table) noexcept {
-  // The fingerprints of one length are as good as independent of each other.
+  // A key that fits a fingerprint is not stored again, so no key fits two of them: their chances
+  // add up. The fingerprints of a union may overlap a little; then this is an upper bound.
   double sum = 0;
   for (std::uint64_t line = 0; line < table.lines; ++line) {
-    double none = 1;
-    for (std::size_t i = 0; i < cells_per_line; ++i) {
-      const std::uint32_t cell =
-          split_lines::cell(table.words + line * split_lines::words_per_line, i);
-      // 2^-length: the lowest bit of the cell is 2^(15 - length).
-      none *= 1 - static_cast<double>(cell & (0U - cell)) / 32768;
-    }
-    sum += 1 - none;
+    double chance = 0;
+    table.cells.each(table.words + line * split_lines::words_per_line, [&](std::uint32_t cell) {
+      // 2^-length of the fingerprint.
+      chance += static_cast<double>(mark_of(cell)) / static_cast<double>(table.cells.no_bits());
+    });
+    sum += std::min(1.0, chance);
   }
   return sum / static_cast<double>(table.lines);
 }
 
 std::uint64_t cells_used(const split_lines& table) noexcept {
   std::uint64_t used = 0;
-  for (std::uint64_t i = 0; i < table.lines * cells_per_line; ++i) {
-    used += split_lines::cell(table.words, i) != 0 ? 1U : 0U;
+  for (std::uint64_t line = 0; line < table.lines; ++line) {
+    table.cells.each(table.words + line * split_lines::words_per_line,
+                     [&](std::uint32_t cell) { used += cell != 0 ? 1U : 0U; });
   }
   return used;
 }

@@ -9,6 +9,7 @@
 #include "bloomery/core/kinds.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/core/sizing_static.hpp"
+#include "doubling.hpp"
 #include "growth.hpp"
 
 namespace bloomery {
@@ -32,6 +33,10 @@ namespace sizing {
 
 [[nodiscard]] shape shape_for_scalable(const request& r);
 [[nodiscard]] double fpr_of_scalable(const shape& s, std::uint64_t keys);
+void check_scalable(const shape& s);  // the width of its cells
+[[nodiscard]] shape shape_for_layered(const request& r);
+[[nodiscard]] double fpr_of_layered(const shape& s, std::uint64_t keys);
+void check_layered(const shape& s);  // the rule by which it grows
 [[nodiscard]] shape shape_for_windowed(const request& r);
 [[nodiscard]] double fpr_of_windowed(const shape& s, std::uint64_t keys);
 
@@ -46,9 +51,6 @@ namespace sizing {
 [[nodiscard]] double fpr_of_spectral(const shape& s, std::uint64_t keys);
 [[nodiscard]] shape shape_for_top_k(const request& r);
 [[nodiscard]] double fpr_of_top_k(const shape& s, std::uint64_t keys);
-
-// The rule by which a scalable filter grows, and the cells that belong to it.
-void check_growth(const shape& s);
 
 }  // namespace sizing
 
@@ -135,11 +137,21 @@ inline constexpr std::array kind_table = {
              .can = {.add = true, .merge = true, .grow = true},
              .blocks = block_use::lines,
              .unit_bits = bits_per_block,
-             .cell_bits = {0, growth::split_cell_bits},
-             .variant = {0, (1U << 19U) - 1},
-             .check = sizing::check_growth,
+             .probes = {1, 1},
+             .cell_bits = {12, 32},
+             .variant = {0, doubling::most_doublings},
+             .check = sizing::check_scalable,
              .plan = sizing::shape_for_scalable,
              .fpr = sizing::fpr_of_scalable},
+    kind_row{.kind = filter_kind::layered,
+             .name = "layered",
+             .can = {.add = true, .merge = true, .grow = true},
+             .blocks = block_use::lines,
+             .unit_bits = bits_per_block,
+             .variant = {growth::least_factor, (1U << 17U) - 1},
+             .check = sizing::check_layered,
+             .plan = sizing::shape_for_layered,
+             .fpr = sizing::fpr_of_layered},
     kind_row{.kind = filter_kind::windowed,
              .name = "windowed",
              .can = {.add = true, .forget = true},

@@ -1,5 +1,6 @@
 #include "bloomery/core/shape.hpp"
 
+#include <algorithm>
 #include <string>
 
 #include "bloomery/core/error.hpp"
@@ -71,7 +72,8 @@ void check_shape(const shape& s) {
   if (s.bits == 0 || s.bits > max_bits) {
     detail::throw_bad_argument("the number of bits", s.bits, "from 1 to 2^48");
   }
-  const std::uint32_t most = in_lines(s, row.blocks) ? max_blocked_probes : row.probes.most;
+  const std::uint32_t most =
+      std::min(row.probes.most, in_lines(s, row.blocks) ? max_blocked_probes : max_probes);
   check_range("the number of probes", s.probes, row.probes.least, most, row.name);
   check_range("the number of bits in a cell", s.cell_bits, row.cell_bits.least, row.cell_bits.most,
               row.name);

@@ -142,7 +142,7 @@ std::optional<std::uint32_t> cuckoo_view::next_scale() const noexcept {
   return scale;
 }
 
-std::uint64_t cuckoo_view::next_layer_bytes() const noexcept {
+std::uint64_t cuckoo_view::growth_bytes() const noexcept {
   const std::optional<std::uint32_t> scale = next_scale();
   if (!scale) return 0;
   return layer_words(layers_.front().buckets() << *scale, shape().block_bits) * 8;

@@ -112,7 +112,7 @@ class reading_face : public filter_face {
     return UINT64_MAX;
   }
   [[nodiscard]] std::uint64_t growth_bytes() const noexcept override {
-    if constexpr (requires { filter_.next_layer_bytes(); }) return filter_.next_layer_bytes();
+    if constexpr (requires { filter_.growth_bytes(); }) return filter_.growth_bytes();
     return 0;
   }
   [[nodiscard]] std::optional<plan> compact_plan() const override {
@@ -136,9 +136,7 @@ class reading_face : public filter_face {
       all.push_back({name, static_cast<double>(value)});
     };
     if constexpr (requires { filter_.layers(); }) tell("layers", filter_.layers());
-    if constexpr (requires { filter_.is_split(); }) {
-      if (filter_.is_split()) tell("doublings", filter_.doublings());
-    }
+    if constexpr (requires { filter_.doublings(); }) tell("doublings", filter_.doublings());
     if constexpr (requires { filter_.saturated(); }) tell("saturated", filter_.saturated());
     if constexpr (requires { filter_.total(); }) tell("total", filter_.total());
     if constexpr (requires { filter_.window(); }) tell("window", filter_.window());

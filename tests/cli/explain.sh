@@ -1,7 +1,7 @@
 # explain shows a key's hash, positions and bits, and gives the answer of check.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
-for kind in blocked classic partitioned counting fuse ribbon cuckoo scalable windowed count-min; do
+for kind in blocked classic partitioned counting fuse ribbon cuckoo scalable layered windowed count-min; do
   bloomery build -q --kind $kind --keys 200k -o f.bloom $words 2>/dev/null || bloomery build -q --kind $kind -o f.bloom $words
   expect_status 0 bloomery explain f.bloom mango
   grep -q "verdict  probably in the set" out || fail "$kind: $(cat out)"
@@ -41,7 +41,7 @@ while read -r key; do
   bloomery build -q --kind scalable --keys 500 -o f.bloom some
   explain_json
   expect_equal "$(json out '(d["cells_fitting"] > 0 or d["stashed"]) == d["contained"]')" True
-  bloomery build -q --kind scalable --growth 2 --keys 500 -o f.bloom some
+  bloomery build -q --kind layered --keys 500 -o f.bloom some
   explain_json
   expect_equal "$(json out 'any(l["contains"] for l in d["layers"]) == d["contained"]')" True
   expect_equal "$(json out 'len(d["layers"])')" "$(bloomery info --json f.bloom | json /dev/stdin 'd["layers"]')"

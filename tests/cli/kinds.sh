@@ -3,7 +3,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 seq -f 'present %.0f' 30000 >in
 seq -f 'absent %.0f' 100000 >other
-for kind in blocked classic partitioned counting cuckoo scalable windowed fuse ribbon count-min spectral; do
+for kind in blocked classic partitioned counting cuckoo scalable layered windowed fuse ribbon count-min spectral; do
   bloomery build -q --kind $kind --threads 1 -o $kind.bloom in
   bloomery build -q --kind $kind --threads 4 -o again.bloom in
   cmp -s $kind.bloom again.bloom || fail "$kind depends on the number of threads"
@@ -25,8 +25,10 @@ for kind in counting cuckoo windowed fuse ribbon count-min spectral; do
   bloomery build -q --kind $kind -o piped.bloom <in
   cmp -s $kind.bloom piped.bloom || fail "$kind from a pipe differs"
 done
-bloomery build -q --kind scalable -o piped.bloom <in
-expect_equal "$(bloomery check -c piped.bloom in)" 30000
+for kind in scalable layered; do
+  bloomery build -q --kind $kind -o piped.bloom <in
+  expect_equal "$(bloomery check -c piped.bloom in)" 30000
+done
 
 # Static filters larger than the memory that they may take are built shard by shard, to the same bytes.
 for kind in fuse ribbon; do
@@ -35,13 +37,13 @@ for kind in fuse ribbon; do
   expect_error "cannot be added to" bloomery add $kind.bloom other
 done
 
-# Growth: from 100 keys to 30,000 at the same rate, without layers and in few; compacted to the size that was right.
+# Growth: from 100 keys to 30,000 at the same rate, in lines that double and in few layers; compacted to the size that was right.
 bloomery build -q --kind scalable --keys 100 -o grown.bloom in
 expect_equal "$(bloomery check -c grown.bloom in)" 30000
 passed=$(bloomery check -c grown.bloom other)
 ((passed <= 1126)) || fail "$passed of 100,000 others passed the filter that doubled"
 bloomery info --json grown.bloom >info
-expect_equal "$(json info 'd["layers"], d["doublings"]')" "(1, 7)"
+expect_equal "$(json info 'd["doublings"]')" 7
 # 2 to 4 times the 10 bits of the filter that knew its keys
 expect_equal "$(json info '19 * 30000 < d["bits"] < 40 * 30000')" True
 # Two that were planned alike and have grown apart become one.
@@ -51,12 +53,23 @@ expect_equal "$(bloomery check -c both.bloom in other)" 130000
 bloomery build -q --kind scalable --keys 5000 -o unlike.bloom in
 expect_error "grown.bloom and unlike.bloom: the filters were not planned alike" bloomery merge -q -o x.bloom grown.bloom unlike.bloom
 [ ! -e x.bloom ] || fail "a refused union left a file"
-bloomery build -q --kind scalable --growth 2 --keys 100 -o grown.bloom in
+# Every rate from 10 % on has its cells; others are refused.
+for fpr in 10% 5% 0.1% 0.01% 0.001%; do
+  bloomery build -q --kind scalable --fpr $fpr --keys 100 -o rate.bloom in
+  expect_equal "$(bloomery check -c rate.bloom in)" 30000
+  expect_equal "$(bloomery info --json rate.bloom | json /dev/stdin 'd["fpr_now"] <= d["fpr_target"]')" True
+done
+expect_error "from 1e-07 to 0.1, not 0.2; a layered filter" bloomery build -q --kind scalable --fpr 20% -o x.bloom in
+expect_error "an fpr alone" bloomery build -q --kind scalable --bytes 1M -o x.bloom in
+expect_error "--growth is for filters of kind layered" bloomery build -q --kind scalable --growth 2 -o x.bloom in
+bloomery compact -q -o one.bloom grown.bloom in
+expect_equal "$(bloomery check -c one.bloom in)" 30000
+bloomery build -q --kind layered --growth 2 --keys 1000 -o grown.bloom in
 expect_equal "$(bloomery check -c grown.bloom in)" 30000
 passed=$(bloomery check -c grown.bloom other)
 ((passed <= 1126)) || fail "$passed of 100,000 others passed the grown filter"
 bloomery info --json grown.bloom >info
-expect_equal "$(json info '5 < d["layers"] < 12')" True
+expect_equal "$(json info '4 < d["layers"] < 8')" True
 bloomery compact -q -o one.bloom grown.bloom in
 expect_equal "$(bloomery check -c one.bloom in)" 30000
 passed=$(bloomery check -c one.bloom other)
@@ -122,7 +135,7 @@ bloomery build -q --kind spectral --update recurring -o c.bloom in
 expect_equal "$(bloomery check -c c.bloom in)" 30000
 
 # A file that says another kind than it holds, or is cut, is refused.
-for kind in scalable cuckoo windowed fuse ribbon; do
+for kind in scalable layered cuckoo windowed fuse ribbon; do
   head -c 1000 $kind.bloom >cut
   expect_error "damaged" bloomery check cut in
 done

@@ -65,7 +65,7 @@ grep -qx 'expected 4[0-9]\.[0-9][0-9] %' texts || fail "no expected fill in: $(c
 bloomery info --json w.bloom --plot w.png >info
 expect_equal "$(json info 'd["kind"]')" blocked
 png w.png >/dev/null
-for kind in classic partitioned counting scalable windowed cuckoo count-min spectral; do
+for kind in classic partitioned counting scalable layered windowed cuckoo count-min spectral; do
   bloomery build -q --kind $kind --keys 200k -o k.bloom $words
   bloomery info k.bloom --plot k.svg >/dev/null
   # The drawn mean is the fill.

@@ -34,7 +34,7 @@ expect_status 1 bloomery top /dev/null
 expect_status 0 bloomery dedup -q /dev/null
 expect_status 0 bloomery add -q w.bloom /dev/null
 expect_status 0 bloomery build -q -o none.bloom /dev/null
-for kind in classic counting scalable windowed cuckoo fuse ribbon count-min spectral; do
+for kind in classic counting scalable layered windowed cuckoo fuse ribbon count-min spectral; do
   expect_status 0 bloomery build -q --kind $kind -o none.bloom /dev/null
   expect_status 0 bloomery info none.bloom
   expect_status 1 bloomery check none.bloom $words

@@ -75,13 +75,18 @@ def blocked_positions(h, k, m):
             yield 512 * block + 32 * lane + ((x * multiplier & MASK32) >> 27)
 
 
-def split_place(h, lines):
+# Scalable: cells in a line of each width, and the keys of a line at which the lines double.
+LINE_CELLS = {12: 40, 16: 32, 21: 24, 32: 16}
+LINE_KEYS = {12: 32, 16: 26, 21: 19, 32: 12}
+
+
+def line_place(h, lines, width):
     """The line of a key in a filter of so many, and the bits that its fingerprint is taken from."""
-    return high64(h, lines), low64(h, lines) >> 48
+    return high64(h, lines), low64(h, lines) >> 64 - width
 
 
 def fits(cell, q):
-    return cell != 0 and (cell ^ q) & ~(cell ^ cell - 1) & 0xFFFF == 0
+    return cell != 0 and (cell ^ q) & ~(cell ^ cell - 1) == 0
 
 
 def stash_slots(x, slots):
@@ -154,7 +159,7 @@ class Counting(Payload):
         return self.count(h) > 0
 
 
-class Scalable(Payload):
+class Layered(Payload):
     def check(self):
         layers = self.word(0)
         require(1 <= layers <= 32, "layers", f"{layers} is not in 1 to 32")
@@ -177,36 +182,34 @@ class Scalable(Payload):
                    for start, blocks in self.layers)
 
 
-class Split(Payload):
-    """The other layout of a scalable filter."""
-
+class Scalable(Payload):
     def check(self):
-        require(self.words >= 16, "layers", "the directory is cut off")
-        layers, self.doublings = self.word(0), self.word(1)
-        self.lines, capacity, _, self.slots = (self.word(8 + i) for i in range(4))
-        require(layers == 1, "layers", f"{layers} is not 1")
+        require(self.words > 8, "lines", "the payload has none")
+        self.lines, _, self.doublings, self.slots = (self.word(i) for i in range(4))
         require(self.doublings <= 63, "doublings", f"{self.doublings} is not in 0 to 63")
-        self.require_zeros("directory", 2, 8)
-        self.stash = 16 + 8 * self.lines
+        self.require_zeros("head", 4, 8)
+        self.stash = 8 + 8 * self.lines
         require(self.lines >= 1 and self.stash <= self.words, "lines", f"{self.lines} do not fit into the payload")
-        require(capacity == 26 * self.lines, "capacity", f"is {capacity}, must be {26 * self.lines}")
         require(self.slots == 0 or self.slots >= 16 and self.slots.bit_count() == 1, "stash",
                 f"{self.slots} slots are not 0 or a power of two from 16 on")
-        self.require_zeros("directory", 12, 16)
         require(self.stash + self.slots == self.words, "stash", "lines and stash do not fill the payload")
 
+    def cells_of(self, line):
+        """Those of each word stand at its low end; what is left over is not used."""
+        in_word = 64 // self.cell_bits
+        for word in range(8 + 8 * line, 16 + 8 * line):
+            for i in range(in_word):
+                yield self.cell(64 * word, i, self.cell_bits)
+
     def contains(self, h):
-        line, q = split_place(h, self.lines)
-        cells = [self.cell(64 * 16, 32 * line + i, 16) for i in range(32)]
-        return any(fits(cell, q) for cell in cells) or cells[31] != 0 and self.in_stash(h or 1)
+        line, q = line_place(h, self.lines, self.cell_bits)
+        cells = list(self.cells_of(line))
+        return any(fits(cell, q) for cell in cells) or cells[-1] != 0 and self.in_stash(h or 1)
 
     def in_stash(self, x):
         found = (self.word(self.stash + slot) for slot in stash_slots(x, self.slots))
         return next((word for word in found if word in (0, x)), 0) == x
 
-
-def scalable(fields, read):
-    return (Split if fields["variant"] >> 18 else Scalable)(fields, read)
 
 
 class Windowed(Payload):
@@ -517,6 +520,6 @@ class TopK(Payload):
 
 
 PAYLOADS = {
-    "classic": Bits, "partitioned": Bits, "blocked": Bits, "counting": Counting, "scalable": scalable,
+    "classic": Bits, "partitioned": Bits, "blocked": Bits, "counting": Counting, "scalable": Scalable, "layered": Layered,
     "windowed": Windowed, "cuckoo": Cuckoo, "fuse": Fuse, "ribbon": Ribbon, "bloomier": Bloomier,
     "count-min": CountMin, "spectral": Spectral, "top-k": TopK}

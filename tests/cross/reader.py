@@ -45,15 +45,15 @@ HEADER_FIELDS = (
 # depends on other fields is in check_shape.
 NONE = (0,)
 COUNTERS = (8, 16, 32, 64)
-TAPERED = 1 << 17
-SPLIT = 1 << 18
+# Bits 0 to 7 the factor, 8 to 15 the spread, 16 whether it is steep.
+LAYERED = frozenset(steep << 16 | spread << 8 | factor
+                    for steep in (0, 1) for spread in range(1, 256) for factor in range(2, 17))
 KINDS = {
     1: ("classic", 1, range(1, 65), NONE, NONE),
     2: ("partitioned", 1, range(1, 65), NONE, NONE),
     3: ("blocked", 512, range(1, 17), NONE, NONE),
     4: ("counting", 64, range(1, 65), (2, 4, 8, 16), NONE),
-    5: ("scalable", 512, range(1, 17), (0, 16),
-        (*range(2, 17), *range(TAPERED + 72, TAPERED + 129), *range(SPLIT, SPLIT + 64))),
+    5: ("scalable", 512, (1,), (12, 16, 21, 32), range(64)),
     6: ("windowed", 512, range(1, 17), NONE, range(1, 64)),
     7: ("cuckoo", 64, (2,), range(4, 33), NONE),
     8: ("fuse", 64, (3, 4), (8, 16, 32), NONE),
@@ -61,7 +61,8 @@ KINDS = {
     10: ("bloomier", 64, (3, 4), range(1, 97), range(1, 65)),
     11: ("count-min", 64, range(1, 65), COUNTERS, (0, 1)),
     12: ("spectral", 64, range(1, 65), COUNTERS, (0, 1, 2)),
-    13: ("top-k", 64, range(1, 65), (32,), range(1, 2**20 + 1))}
+    13: ("top-k", 64, range(1, 65), (32,), range(1, 2**20 + 1)),
+    14: ("layered", 512, range(1, 17), NONE, LAYERED)}
 
 
 # Hashes
@@ -128,13 +129,10 @@ def check_shape(f, limits):
     kind, unit, probes, cell_bits, variants = limits
     require(f["variant"] in variants, "variant", f"{f['variant']} does not go with kind {kind}")
     require(f["cell bits"] in cell_bits, "cell bits", f"{f['cell bits']} does not go with kind {kind}")
-    split = kind == "scalable" and f["variant"] >= SPLIT
-    if kind == "scalable":
-        require((f["cell bits"] == 16) == split, "cell bits", f"{f['cell bits']} does not go with the layout")
     if kind == "bloomier":
         require(0 <= f["cell bits"] - f["variant"] <= 32, "cell bits", f"{f['cell bits']} does not go with the values")
 
-    in_lines = kind in ("blocked", "scalable", "windowed") or kind == "counting" and f["block bits"] != 0
+    in_lines = kind in ("blocked", "scalable", "layered", "windowed") or kind == "counting" and f["block bits"] != 0
     if kind == "cuckoo":
         lawful = (f["cell bits"] * cells for cells in range(1, 256))
     else:
@@ -142,7 +140,7 @@ def check_shape(f, limits):
     require(f["block bits"] in lawful, "block bits", f"{f['block bits']} does not go with kind {kind}")
 
     if in_lines:
-        unit, probes = 512, (1,) if split else range(1, 17)
+        unit, probes = 512, (1,) if kind == "scalable" else range(1, 17)
     require(f["probes"] in probes, "probes", f"{f['probes']} does not go with kind {kind}")
     require(1 <= f["bits"] <= 2**48, "bits", f"{f['bits']} is not in 1 to 2^48")
     divisor = f["probes"] if kind == "partitioned" else unit

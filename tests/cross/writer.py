@@ -59,42 +59,22 @@ def counting(bloom, hashes, removed=()):
     return words
 
 
-def even_layer(first, number, factor):
-    """Blocks and capacity of layer `number` after the first, which is (blocks, capacity), when each makes it `factor` times larger."""
-    early = next(a for a in range(17) if factor**a >= 65536)
-    times = (factor - 1) * factor**(number - 1)
-    blocks, capacity = first[0] * times, first[1] * times
-    assert number < 2 * early and blocks <= 2**48 and capacity <= 2**60
-    return blocks + (blocks // 8 + 1 if number >= early else 0), capacity
-
-
-def tapered_layer(first, number, factor):
-    def bits(layer):
-        return 32 if layer < 7 else 42 if layer < 13 else 51
-
-    whole = first[1]
-    for layer in range(1, number + 1):
-        capacity = max(1, whole * factor // bits(layer) - whole)
-        whole += capacity
-    assert number < 32
-    return first[0] * bits(number) * capacity // (first[1] * 32) + 1, capacity
-
-
-class SplitLines:
+class Lines:
     """Cells in lines that double. A line has those that are not 0: the others follow them."""
 
-    def __init__(self, lines, most_doublings):
+    def __init__(self, lines, width, most_doublings):
         self.lines = [[] for _ in range(lines)]
+        self.width, self.cells = width, kinds.LINE_CELLS[width]
         self.most_doublings, self.doublings, self.stored = most_doublings, 0, 0
         self.stash = []
 
     def capacity(self):
-        return 26 * len(self.lines)
+        return kinds.LINE_KEYS[self.width] * len(self.lines)
 
     def contains(self, h):
-        line, q = kinds.split_place(h, len(self.lines))
+        line, q = kinds.line_place(h, len(self.lines), self.width)
         return (any(kinds.fits(cell, q) for cell in self.lines[line])
-                or len(self.lines[line]) == 32 and self.in_stash(h or 1))
+                or len(self.lines[line]) == self.cells and self.in_stash(h or 1))
 
     def in_stash(self, x):
         for slot in kinds.stash_slots(x, len(self.stash)):
@@ -105,15 +85,15 @@ class SplitLines:
     def add(self, h):
         if self.contains(h):
             return
-        room = 1024 + 1024 * len(self.lines) < 2**48
+        room = 512 + 1024 * len(self.lines) < 2**48
         if self.stored >= self.capacity() and self.doublings < self.most_doublings and room:
             self.double()
         self.put(h)
         self.stored += 1
 
     def put(self, h):
-        line, q = kinds.split_place(h, len(self.lines))
-        if len(self.lines[line]) == 32:
+        line, q = kinds.line_place(h, len(self.lines), self.width)
+        if len(self.lines[line]) == self.cells:
             self.to_stash(h or 1)
         else:
             self.lines[line].append(q | 1)
@@ -130,57 +110,68 @@ class SplitLines:
         self.stash[next(slot for slot in kinds.stash_slots(x, len(self.stash)) if self.stash[slot] == 0)] = x
 
     def double(self):
+        top = 1 << self.width - 1  # a fingerprint of no bits
         old, self.lines = self.lines, [[] for _ in range(2 * len(self.lines))]
         for i, cells in enumerate(old):
             for cell in cells:
-                if cell == 0x8000:
+                if cell == top:
                     self.lines[2 * i].append(cell)
                     self.lines[2 * i + 1].append(cell)
                 else:
-                    self.lines[2 * i + (cell >> 15)].append(cell << 1 & 0xFFFF)
+                    self.lines[2 * i + cell // top].append(cell % top * 2)
         self.doublings += 1
         held, self.stash = [x for x in self.stash if x], []
         for x in held:
             self.put(x)
 
     def words(self):
-        words = Words(16 + 8 * len(self.lines))
-        for index, value in ((0, 1), (1, self.doublings), (8, len(self.lines)), (9, self.capacity()),
-                             (10, self.stored), (11, len(self.stash))):
+        words = Words(8 + 8 * len(self.lines))
+        for index, value in enumerate((len(self.lines), self.stored, self.doublings, len(self.stash))):
             words.set_word(index, value)
+        in_word = 64 // self.width
         for line, cells in enumerate(self.lines):
             for i, cell in enumerate(cells):
-                words.set_cell(64 * 16, 32 * line + i, 16, cell)
+                words.set_cell(64 * (8 + 8 * line + i // in_word), i % in_word, self.width, cell)
         for x in self.stash:
             words.data += x.to_bytes(8, "little")
         return words
 
 
-def split(bloom, hashes):
-    filled = SplitLines(bloom.payload.lines >> bloom.payload.doublings, bloom.fields["variant"] & 255)
+def scalable(bloom, hashes):
+    filled = Lines(bloom.payload.lines >> bloom.payload.doublings, bloom.fields["cell bits"], bloom.fields["variant"])
     for h in hashes:
         filled.add(h)
     return filled.words()
 
 
-def scalable(bloom, hashes):
-    variant = bloom.fields["variant"]
-    if variant >> 18:
-        return split(bloom, hashes)
-    next_layer = tapered_layer if variant >> 17 else even_layer
+def next_layer(first, number, variant):
+    """Blocks and capacity of layer `number` after the first, which is (blocks, capacity)."""
+    factor, spread, steep = variant & 255, variant >> 8 & 255, variant >> 16
+    early = 14 if steep else 8
+    whole = first[1]
+    for _ in range(number):
+        times = factor
+        if steep and whole < 2**24:
+            times = max(factor, min(32, max(4, 2**20 // whole)))
+        capacity, whole = whole * (times - 1), whole * times
+    assert number <= 2 * early and whole <= 2**60
+    blocks = first[0] * (16 + spread) * capacity // (first[1] * 16) + 1
+    return blocks + (blocks // 8 + 1 if number > early else 0), capacity
+
+
+def layered(bloom, hashes):
     layers = []  # blocks, capacity, stored keys, the bits that are set
-    bits = 512 * (2 + bloom.payload.layers[0][1])
 
     def append(blocks, capacity):
         layers.append([blocks, capacity, 0, set()])
 
-    append(bits // 512 - 2, max(1, bloom.fields["planned keys"]))
+    append(bloom.payload.layers[0][1], max(1, bloom.fields["planned keys"]))
     for h in hashes:
         positions = [set(kinds.blocked_positions(h, bloom.fields["probes"], 512 * layer[0])) for layer in layers]
         if any(p <= layer[3] for p, layer in zip(positions, layers)):
             continue
         if layers[-1][2] >= layers[-1][1]:
-            append(*next_layer(layers[0][:2], len(layers), variant & 255))
+            append(*next_layer(layers[0][:2], len(layers), bloom.fields["variant"]))
         last = layers[-1]
         last[3] |= set(kinds.blocked_positions(h, bloom.fields["probes"], 512 * last[0]))
         last[2] += 1
@@ -626,7 +617,7 @@ def top_k(bloom, hashes, keys):
 
 
 WRITERS = {
-    "counting": counting, "scalable": scalable, "windowed": windowed, "cuckoo": cuckoo, "fuse": fuse, "ribbon": ribbon,
+    "counting": counting, "scalable": scalable, "layered": layered, "windowed": windowed, "cuckoo": cuckoo, "fuse": fuse, "ribbon": ribbon,
     "bloomier": bloomier, "count-min": count_min, "spectral": spectral, "top-k": top_k}
 
 

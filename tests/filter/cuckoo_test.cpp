@@ -192,11 +192,11 @@ TEST(cuckoo_filter, may_be_asked_not_to_grow) {
   EXPECT_EQ(f.layers(), 1U);
   EXPECT_EQ(f.keys(), taken);
   const std::uint64_t before = f.shape().bits;
-  const std::uint64_t more = f.next_layer_bytes();
+  const std::uint64_t more = f.growth_bytes();
   EXPECT_TRUE(f.add(hashes[taken]));
   EXPECT_EQ(f.shape().bits - before, more * 8);  // the preamble has entries for four layers
   f.set_max_layers(2);
-  EXPECT_EQ(f.next_layer_bytes(), 0U);
+  EXPECT_EQ(f.growth_bytes(), 0U);
   expect_consistent(f);
 }
 

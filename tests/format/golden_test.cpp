@@ -191,29 +191,32 @@ std::vector<golden> counting_goldens() {
   };
 }
 
-// Several layers; rings that turned and a young one; buckets of one word, of more, and that
-// straddle.
-std::vector<golden> layered_goldens() {
+// Lines that have doubled; several layers; rings that turned and a young one; buckets of one word,
+// of more, and that straddle.
+std::vector<golden> growing_goldens() {
   using enum filter_kind;
   const auto plain = plain_hash();
   const auto seeded = seeded_hash();
-  const auto scalable_for = [](std::uint64_t keys, std::uint64_t lines, std::uint32_t probes,
-                               std::uint32_t growth) {
-    return planned_for(keys, celled(scalable, lines * line, probes, 0, growth, 512));
+  const auto layered_for = [](std::uint64_t keys, std::uint64_t lines, std::uint32_t probes,
+                              std::uint32_t variant) {
+    return planned_for(keys, celled(layered, lines * line, probes, 0, variant, 512));
+  };
+  // Full lines, some of whose keys are in the stash, that have doubled four times and may not do so
+  // again.
+  const auto scalable_of = [](std::uint32_t cell_bits) {
+    return planned_for(20, celled(scalable, (1 + 2) * line, 1, cell_bits, 4, 512));
   };
   const auto windowed_for = [](std::uint64_t keys, std::uint64_t lines, std::uint32_t probes,
                                std::uint32_t generations) {
     return planned_for(keys, celled(windowed, lines * line, probes, 0, generations, 512));
   };
   std::vector<golden> all = {
-      changing("scalable-layers", scalable_for(50, 4, 9, 2), 500, plain, 3),
-      changing("scalable-by-4", scalable_for(10, 3, 16, 4), 170, seeded),
-      changing("scalable-tapered", scalable_for(30, 3, 9, (1U << 17U) | 83U), 700, seeded),
-      // Full lines, some of whose keys are in the stash, that have doubled four times and may not
-      // do so again.
-      changing("scalable-split",
-               planned_for(20, celled(scalable, (2 + 2) * line, 1, 16, (1U << 18U) | 4U, 512)), 900,
-               seeded),
+      changing("scalable-12", scalable_of(12), 1200, seeded),
+      changing("scalable-16", scalable_of(16), 900, seeded),
+      changing("scalable-21", scalable_of(21), 700, plain),
+      changing("scalable-32", scalable_of(32), 450, seeded),
+      changing("layered-reserved", layered_for(50, 4, 9, 0x1402), 500, plain, 3),
+      changing("layered-steep", layered_for(20, 3, 16, 0x10804), 150, seeded),
       changing("windowed-count", windowed_for(200, 2 + 5 * 3, 6, 4), 500, plain),
       changing("windowed-young", windowed_for(200, 2 + 5 * 1, 8, 4), 120, seeded),
       changing("cuckoo-layers", celled(cuckoo, 48 * 64, 2, 12, 0, 4 * 12), 400, plain, 9, 50),
@@ -270,7 +273,7 @@ std::vector<golden> sketch_goldens() {
 std::vector<golden> goldens() {
   std::vector<golden> all = goldens_of_bits();
   for (std::vector<golden> more :
-       {counting_goldens(), layered_goldens(), static_goldens(), sketch_goldens()}) {
+       {counting_goldens(), growing_goldens(), static_goldens(), sketch_goldens()}) {
     std::move(more.begin(), more.end(), std::back_inserter(all));
   }
   for (golden& g : all) {

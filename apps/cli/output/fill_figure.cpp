@@ -24,6 +24,13 @@ struct slice {
   std::uint64_t used = 0;
 };
 
+slice count_word(std::uint64_t word, std::uint32_t width) {
+  slice s{.cells = 64 / width};
+  for (std::uint64_t i = 0; i < s.cells; ++i)
+    s.used += detail::get_bits(&word, i * width, width) != 0 ? 1U : 0U;
+  return s;
+}
+
 // 64 cells are as many words as a cell has bits, so they begin and end with a word.
 slice count_group(const std::uint64_t* words, std::uint64_t bits, std::uint32_t width) {
   slice s{.cells = std::min<std::uint64_t>(64, bits / width)};
@@ -42,13 +49,15 @@ slice count_group(const std::uint64_t* words, std::uint64_t bits, std::uint32_t 
 
 std::vector<slice> slices_of(const cell_array& a) {
   const std::uint32_t width = a.cell_bits;
+  const std::size_t step = a.in_words ? 1 : width;  // words of a group
   std::uint64_t groups = 0;
-  for (const auto part : a.parts) groups += (part.size() + width - 1) / width;
+  for (const auto part : a.parts) groups += (part.size() + step - 1) / step;
   std::vector<slice> slices(static_cast<std::size_t>(std::min(groups, most_slices)));
   std::uint64_t group = 0;
   for (const auto part : a.parts) {
-    for (std::size_t at = 0; at < part.size(); at += width, ++group) {
-      const slice s = count_group(part.data() + at, (part.size() - at) * 64, width);
+    for (std::size_t at = 0; at < part.size(); at += step, ++group) {
+      const slice s = a.in_words ? count_word(part[at], width)
+                                 : count_group(part.data() + at, (part.size() - at) * 64, width);
       slice& into = slices[static_cast<std::size_t>(group * slices.size() / groups)];
       into.cells += s.cells;
       into.used += s.used;

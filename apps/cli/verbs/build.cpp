@@ -84,7 +84,7 @@ void check_options(const build_options& o) {
   only(o.bucket.has_value(), "--bucket", {"cuckoo"});
   only(o.generations.has_value(), "--generations", {"windowed"});
   only(!o.window.empty(), "--window", {"windowed"});
-  only(o.growth.has_value(), "--growth", {"scalable"});
+  only(o.growth.has_value(), "--growth", {"layered"});
   only(!o.layout.empty(), "--layout", {"counting"});
   only(!o.update.empty(), "--update", {"count-min", "spectral"});
   only(o.shards.has_value(), "--shards", {"blocked"});
@@ -320,10 +320,8 @@ void add_kind_options(command& verb, build_options& o) {
           "Counters of a key: in one line (default down to 0.1%), or anywhere as classic has it")
       ->one_of({"line", "classic"})
       ->type_name("L");
-  verb.add_option(
-          "--growth", o.growth,
-          "A scalable filter becomes so many times larger with a layer (default: no layers at "
-          "about 1%, otherwise 2.3 to 4 by the rate, and less after the seventh)")
+  verb.add_option("--growth", o.growth,
+                  "A layered filter becomes so many times larger with a layer (default 2)")
       ->type_name("X");
   verb.add_option(
           "--window", o.window,

@@ -1,4 +1,4 @@
-// bloomery compact: a scalable filter that has grown becomes one blocked filter of the right size.
+// bloomery compact: a filter that has grown becomes one blocked filter of the right size.
 #include <fmt/format.h>
 
 #include "bloomery/core/error.hpp"
@@ -63,11 +63,11 @@ void run_compact(const compact_options& o) {
 void add_compact(command& app, int& /*status*/) {
   auto o = std::make_shared<compact_options>();
   command* verb =
-      app.add_subcommand("compact", "Make one filter of a scalable filter's layers, from its keys");
+      app.add_subcommand("compact", "Make one filter of one that has grown, from its keys");
   verb->add_option("-o,--output", o->output, "The blocked filter to write")
       ->required()
       ->type_name("F");
-  verb->add_option("A", o->path, "The scalable filter")->required()->type_name("");
+  verb->add_option("A", o->path, "The scalable or layered filter")->required()->type_name("");
   add_key_file(*verb, o->key_file);
   verb->add_flag("--json", o->json, "Print what was made as JSON");
   add_input_options(*verb, o->input);

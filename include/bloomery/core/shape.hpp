@@ -13,7 +13,7 @@ enum class filter_kind : std::uint16_t {
   partitioned = 2,  // one slice of the array for each probe
   blocked = 3,      // all probes of a key in one 64-byte block
   counting = 4,     // counters instead of bits: keys can be removed
-  scalable = 5,     // blocked layers that grow with the keys
+  scalable = 5,     // fingerprints in lines that double: grows with the keys
   windowed = 6,     // a ring of blocked generations: forgets with time
   cuckoo = 7,       // fingerprints in buckets: removal in little space
   fuse = 8,         // static: three or four cells that XOR to a fingerprint
@@ -22,6 +22,7 @@ enum class filter_kind : std::uint16_t {
   count_min = 11,   // sketch: counts that are never too low
   spectral = 12,    // a counting filter that answers with counts
   top_k = 13,       // sketch: the most frequent keys
+  layered = 14,     // blocked filters one after the other: grows without a pause
 };
 
 [[nodiscard]] std::string_view kind_name(filter_kind kind) noexcept;
@@ -60,7 +61,9 @@ struct shape {
 };
 
 // What `variant` means:
-//   scalable   how many times larger the whole becomes with a new layer; in bits 8 to 18 the rule, see growth_rule
+//   scalable   how many times its lines may double
+//   layered    how many times larger the whole becomes with a new layer; in bits 8 to 16 the rule,
+//              see growth_rule
 //   windowed   generations g of a window; the ring has one more
 //   bloomier   bits of a value; the rest of a cell are check bits
 //   count_min  0, or 1 for conservative update
@@ -68,11 +71,8 @@ struct shape {
 //   top_k      k
 // 0 for all others.
 
-// How a scalable filter deals out its rate (docs/math.md).
+// How a layered filter deals out its rate (docs/math.md).
 enum class growth_rule : std::uint8_t {
-  split,     // no layers: fingerprints in lines that double; where that would be too large, tapered
-  tapered,   // most of it to the first seven layers: nobody knows how many keys will come
-  even,      // to all layers alike: growth by a factor that was asked for
   reserved,  // most of it to the first layer: the keys are known, and more may come all the same
   steep,     // alike, to few layers that start small and grow fast
 };

@@ -160,14 +160,17 @@ struct request {
   std::optional<std::uint32_t> block_bits = std::nullopt;    // counting: 0 or 512
   std::optional<std::uint32_t> bucket_cells = std::nullopt;  // cuckoo: fingerprints in a bucket
   std::optional<std::uint32_t> variant = std::nullopt;       // core/shape.hpp says what it means
-  // Scalable. A variant, which is a factor, makes split and tapered even; reserved and steep need
-  // an fpr.
-  growth_rule growth = growth_rule::split;
+  growth_rule growth = growth_rule::reserved;                // layered
 };
 
 // The smallest shape that meets the target, or the best one within the size. Sizes are rounded so
 // that the filter can be folded in halves: up for a target (by at most 0.1 %, or one unit for small
 // filters), down for a number of bytes, which is never exceeded.
 [[nodiscard]] plan make_plan(const request& r);
+
+// The blocked filter of the right size for a filter that has grown: planned as p, with so many keys
+// stored and this rate now. Keys cannot be read out of a filter; whoever can replay them makes one
+// of this plan, about half as large and one line a key.
+[[nodiscard]] plan compact_plan(const plan& p, std::uint64_t stored, double fpr_now);
 
 }  // namespace bloomery::sizing

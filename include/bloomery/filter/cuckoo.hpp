@@ -89,7 +89,7 @@ class cuckoo_view : public detail::batch_answers<cuckoo_view> {
   [[nodiscard]] std::uint32_t bucket_cells() const noexcept { return layers_.front().cells(); }
   [[nodiscard]] std::uint64_t slots() const noexcept;
   // The bytes of the layer that is added when the others take no more; 0 when none may be added.
-  [[nodiscard]] std::uint64_t next_layer_bytes() const noexcept;
+  [[nodiscard]] std::uint64_t growth_bytes() const noexcept;
   [[nodiscard]] std::uint32_t max_layers() const noexcept;
   [[nodiscard]] std::uint32_t expansion() const noexcept;
   // The share of the cells in use, and the rate that follows from the used cells of each layer.

@@ -42,11 +42,13 @@ struct explanation {
   finding why{};                           // the answer's reason; the places where it is empty
 };
 
-// Cells of so many bits, packed without gaps in each part. An empty cell is 0.
+// Cells of so many bits, packed without gaps in each part, or as many in each word as fit. An empty
+// cell is 0.
 struct cell_array {
   std::string_view unit{};  // what they are, in the plural
   std::vector<std::span<const std::uint64_t>> parts{};
   std::uint32_t cell_bits = 1;
+  bool in_words = false;
 };
 
 namespace detail {

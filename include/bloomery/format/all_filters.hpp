@@ -8,6 +8,7 @@
 #include "bloomery/filter/counting.hpp"
 #include "bloomery/filter/cuckoo.hpp"
 #include "bloomery/filter/fuse.hpp"
+#include "bloomery/filter/layered.hpp"
 #include "bloomery/filter/partitioned.hpp"
 #include "bloomery/filter/ribbon.hpp"
 #include "bloomery/filter/scalable.hpp"
@@ -24,10 +25,10 @@ struct filter_list {};
 
 // One type for each kind. A kind without its type here does not compile (filter_table.cpp).
 using all_filters = filter_list<blocked_filter, classic_filter, partitioned_filter,  // bits
-                                counting_filter, cuckoo_filter,               // removable keys
-                                scalable_filter, windowed_filter,             // growth, time
-                                fuse_filter, ribbon_filter, bloomier_filter,  // built at once
-                                count_min, spectral_filter, top_k             // counts
+                                counting_filter, cuckoo_filter,                    // removable keys
+                                scalable_filter, layered_filter, windowed_filter,  // growth, time
+                                fuse_filter, ribbon_filter, bloomier_filter,       // built at once
+                                count_min, spectral_filter, top_k                  // counts
                                 >;
 
 // Other filters of the same kinds: foreign digests instead of hashes, a slice of a larger filter.

@@ -20,6 +20,7 @@ namespace {
   return _mm256_loadu_si256(static_cast<const __m256i*>(from) + half);
 }
 
+template <bool Sixteen>
 class avx2_lines : public scalar_stage {
  public:
   static constexpr std::uint64_t cached_bytes = std::uint64_t{2} << 20U;
@@ -29,18 +30,30 @@ class avx2_lines : public scalar_stage {
 
   [[gnu::always_inline]] [[nodiscard]] bool fits(const key_ring& ring, std::size_t at,
                                                  const std::uint64_t* line) const noexcept {
-    const __m256i rest = _mm256_set1_epi16(static_cast<short>(table_.rest_of(ring.hash[at]) | 1U));
+    const std::uint32_t cell = table_.cell_of(ring.hash[at]);
+    const __m256i wanted =
+        Sixteen ? _mm256_set1_epi16(static_cast<short>(cell)) : all(table_.cells.ones * cell);
     const __m256i found =
-        _mm256_or_si256(fitting(load_half(line, 0), rest), fitting(load_half(line, 1), rest));
-    return _mm256_testz_si256(found, found) == 0;
+        _mm256_or_si256(fitting(load_half(line, 0), wanted), fitting(load_half(line, 1), wanted));
+    if constexpr (Sixteen) return _mm256_testz_si256(found, found) == 0;
+    return _mm256_testz_si256(found, all(table_.cells.tops)) == 0;
   }
 
  private:
+  [[gnu::always_inline]] static __m256i all(std::uint64_t value) noexcept {
+    return _mm256_set1_epi64x(static_cast<long long>(value));
+  }
   // What split_lines::fits does, for half a line.
-  [[gnu::always_inline]] static __m256i fitting(__m256i cells, __m256i rest) noexcept {
-    const __m256i below = _mm256_xor_si256(cells, _mm256_subs_epu16(cells, _mm256_set1_epi16(1)));
-    const __m256i differing = _mm256_andnot_si256(below, _mm256_xor_si256(cells, rest));
-    return _mm256_cmpeq_epi16(differing, _mm256_setzero_si256());
+  [[gnu::always_inline]] [[nodiscard]] __m256i fitting(__m256i cells,
+                                                       __m256i wanted) const noexcept {
+    const __m256i ones = all(table_.cells.ones);
+    const __m256i less =
+        Sixteen ? _mm256_subs_epu16(cells, _mm256_set1_epi16(1)) : _mm256_sub_epi64(cells, ones);
+    const __m256i left =
+        _mm256_andnot_si256(_mm256_xor_si256(cells, less), _mm256_xor_si256(cells, wanted));
+    if constexpr (Sixteen) return _mm256_cmpeq_epi16(left, _mm256_setzero_si256());
+    const __m256i borrows = _mm256_andnot_si256(left, _mm256_sub_epi64(left, ones));
+    return _mm256_andnot_si256(_mm256_andnot_si256(cells, less), borrows);
   }
 
   detail::split_lines table_;
@@ -48,7 +61,7 @@ class avx2_lines : public scalar_stage {
 
 }  // namespace
 
-const scalable_kernels scalable_avx2 = {contains_lines_run<avx2_lines>};
+const scalable_kernels scalable_avx2 = {contains_cells_run<avx2_lines>};
 
 }  // namespace bloomery::kernel
 

@@ -16,40 +16,58 @@ namespace bloomery::kernel {
 
 namespace {
 
-class avx512_lines : public avx512_hashes<avx512_lines> {
+template <bool Sixteen>
+class avx512_lines : public avx512_hashes<avx512_lines<Sixteen>> {
  public:
   static constexpr std::uint64_t cached_bytes = std::uint64_t{5} << 19U;
 
   avx512_lines(const detail::split_lines& table, std::uint64_t spread_seed) noexcept
-      : avx512_hashes(spread_seed), table_(table) {}
+      : avx512_hashes<avx512_lines>(spread_seed), table_(table) {}
 
-  // The place of the lanes in the ring has what stands behind the point, and its last bit is set,
-  // see fits.
+  // The ring has, instead of the hash, the cell that the key would have, as often as it fits into a
+  // word: to bring that into a vector takes a load and nothing else.
   [[gnu::always_inline]] void place(eight hash, key_ring& ring, std::size_t slot) const noexcept {
-    hash.store(&ring.hash[slot * group]);
+    const detail::word_cells& cells = table_.cells;
     if (table_.lines >> 32U != 0) [[unlikely]] {  // 256 GiB and more
+      hash.store(&ring.hash[slot * group]);
       for (std::size_t i = slot * group; i < (slot + 1) * group; ++i) {
         ring.word[i] = detail::multiply_high(ring.hash[i], table_.lines) * words_per_line;
-        ring.lanes[i] = static_cast<std::uint16_t>(table_.rest_of(ring.hash[i]) | 1U);
+        ring.hash[i] = table_.cell_of(ring.hash[i]) * cells.ones;
       }
       return;
     }
-    eight behind{};
-    const eight line = multiply_short(hash, eight::all(table_.lines), behind);
+    eight fraction{};
+    const eight line = multiply_short(hash, eight::all(table_.lines), fraction);
     (line << 3U).store(&ring.word[slot * group]);
-    _mm_store_si128(reinterpret_cast<__m128i*>(&ring.lanes[slot * group]),
-                    _mm512_cvtepi64_epi16(((behind >> 48U) | eight::all(1)).v));
+    if constexpr (Sixteen) {
+      // The two highest bytes of each fraction, four times.
+      const __m512i high = _mm512_set4_epi32(0x0f0e0f0e, 0x0f0e0f0e, 0x07060706, 0x07060706);
+      const eight four{_mm512_shuffle_epi8(fraction.v, high)};
+      (four | eight::all(cells.ones)).store(&ring.hash[slot * group]);
+    } else {
+      const eight cell = (fraction >> eight::all(64 - cells.width)) | eight::all(1);
+      (cell * eight::all(cells.ones)).store(&ring.hash[slot * group]);
+    }
   }
 
+  // What split_lines::fits does. A ternary operation is given as its result for the words 0xf0,
+  // 0xcc and 0xaa.
   [[gnu::always_inline]] [[nodiscard]] bool fits(const key_ring& ring, std::size_t at,
                                                  const std::uint64_t* line) const noexcept {
     const __m512i cells = _mm512_loadu_si512(line);
-    const __m512i rest = _mm512_set1_epi16(static_cast<short>(ring.lanes[at]));
-    const __m512i less = _mm512_subs_epu16(cells, _mm512_set1_epi16(1));
-    // What split_lines::fits does: (cells ^ rest) & ~(cells ^ less).
+    const __m512i wanted = eight::all(ring.hash[at]).v;
+    const __m512i ones = eight::all(table_.cells.ones).v;
+    const __m512i less =
+        Sixteen ? _mm512_subs_epu16(cells, _mm512_set1_epi16(1)) : _mm512_sub_epi64(cells, ones);
     constexpr int differ = (0xf0 ^ 0xcc) & ~(0xf0 ^ 0xaa);
-    const __m512i differing = _mm512_ternarylogic_epi64(cells, rest, less, differ);
-    return _mm512_testn_epi16_mask(differing, differing) != 0;
+    const __m512i left = _mm512_ternarylogic_epi64(cells, wanted, less, differ);
+    if constexpr (Sixteen) return _mm512_testn_epi16_mask(left, left) != 0;
+    constexpr int in_use = 0xf0 | (~0xcc & 0xff);
+    const __m512i used = _mm512_ternarylogic_epi64(cells, less, less, in_use);
+    constexpr int borrow = 0xf0 & ~0xcc & 0xaa;
+    const __m512i found =
+        _mm512_ternarylogic_epi64(_mm512_sub_epi64(left, ones), left, used, borrow);
+    return _mm512_test_epi64_mask(found, eight::all(table_.cells.tops).v) != 0;
   }
 
  private:
@@ -60,7 +78,7 @@ class avx512_lines : public avx512_hashes<avx512_lines> {
 
 }  // namespace
 
-const scalable_kernels scalable_avx512 = {contains_lines_run<avx512_lines>};
+const scalable_kernels scalable_avx512 = {contains_cells_run<avx512_lines>};
 
 }  // namespace bloomery::kernel
 

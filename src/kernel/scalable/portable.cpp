@@ -9,6 +9,7 @@ namespace bloomery::kernel {
 
 namespace {
 
+template <bool Sixteen>
 class lines : public scalar_stage {
  public:
   static constexpr std::uint64_t cached_bytes = std::uint64_t{256} << 10U;
@@ -18,7 +19,7 @@ class lines : public scalar_stage {
 
   [[gnu::always_inline]] [[nodiscard]] bool fits(const key_ring& ring, std::size_t at,
                                                  const std::uint64_t* line) const noexcept {
-    return detail::split_lines::fits(line, table_.rest_of(ring.hash[at]));
+    return table_.fits(line, table_.cell_of(ring.hash[at]));
   }
 
  private:
@@ -27,6 +28,6 @@ class lines : public scalar_stage {
 
 }  // namespace
 
-const scalable_kernels scalable_portable = {contains_lines_run<lines>};
+const scalable_kernels scalable_portable = {contains_cells_run<lines>};
 
 }  // namespace bloomery::kernel

@@ -1,15 +1,15 @@
-// Lines of short fingerprints that can double without their keys: what a scalable filter of the
-// split rule is made of.
+// Lines of short fingerprints that can double without their keys: what a scalable filter is made
+// of.
 //
-//     line    [ 1011001 1 0000000 | 011000101100011 1 | ... ]   32 cells of 16 bits; 0 is an empty one
-//               fingerprint, a 1, zeros
+//     line    [ 1011001 1 0000000 | 011000101100011 1 | ... ]   cells of 12, 16, 21 or 32 bits
+//               fingerprint, a 1, zeros                         0 is an empty one
 //
-// The product of a hash and the number of lines has the line of the key in its upper half, and what
-// stands behind the point, in the lower one, is what is left to tell keys of one line apart. A cell
-// has the first 15 bits of it. Twice as many lines take the first bit of them: the cells of line i
-// go to lines 2i and 2i + 1 by it and are one bit shorter. So a lookup reads one line, however
-// often the lines have doubled (after Dayan, Bercea, Reviriego and Pagh 2023, who have fingerprints
-// of several lengths in a quotient filter).
+// The product of a hash and the number of lines has the line of the key in its upper half, and in
+// the lower one the fraction, which is what is left to tell keys of one line apart. A cell of w
+// bits has the first w - 1 bits of it. Twice as many lines take the first bit of them: the cells of
+// line i go to lines 2i and 2i + 1 by it and are one bit shorter. So a lookup reads one line,
+// however often the lines have doubled (after Dayan, Bercea, Reviriego and Pagh 2023, who have
+// fingerprints of several lengths in a quotient filter).
 //
 // The cells of a line are filled from the front. A key whose line has no room goes into the stash,
 // a table of whole hashes with linear probing, which is asked for the keys of full lines only.
@@ -25,7 +25,61 @@
 
 namespace bloomery::detail {
 
-inline constexpr std::size_t cells_per_line = bits_per_block / 16;
+// How a word is cut into cells, from its low end. Bits that are left over at the top are 0. A word
+// of a file may break every promise made here; then the answers are wrong, and nothing else.
+struct word_cells {
+  std::uint32_t width;
+  std::uint32_t count;
+  std::uint64_t ones = 0;  // the lowest bit of every cell
+  std::uint64_t tops = 0;  // and the highest
+  std::uint64_t last = 0;  // all bits of the last cell
+
+  [[gnu::always_inline]] explicit constexpr word_cells(std::uint32_t cell_bits) noexcept
+      : width(cell_bits), count(64 / cell_bits) {
+    for (std::uint32_t i = 0; i < count; ++i) ones |= std::uint64_t{1} << (i * width);
+    tops = ones << (width - 1);
+    last = ~std::uint64_t{0} >> (64 - width) << ((count - 1) * width);
+  }
+
+  [[gnu::always_inline]] [[nodiscard]] constexpr std::uint32_t in_line() const noexcept {
+    return count * (bits_per_block / 64);
+  }
+  // A fingerprint of length 0: every key of the line fits.
+  [[gnu::always_inline]] [[nodiscard]] constexpr std::uint32_t no_bits() const noexcept {
+    return std::uint32_t{1} << (width - 1);
+  }
+  // A key may be in the stash when its line is full.
+  [[gnu::always_inline]] [[nodiscard]] bool is_full(const std::uint64_t* line) const noexcept {
+    return (little_endian(line[bits_per_block / 64 - 1]) & last) != 0;
+  }
+  // Calls visit(cell) for all cells of a line, in use or not.
+  template <class Visit>
+  void each(const std::uint64_t* line, Visit visit) const {
+    for (std::size_t w = 0; w < bits_per_block / 64; ++w) {
+      std::uint64_t word = little_endian(line[w]);
+      for (std::uint32_t i = 0; i < count; ++i, word >>= width) {
+        visit(static_cast<std::uint32_t>(word & (~std::uint64_t{0} >> (64 - width))));
+      }
+    }
+  }
+
+  // The highest bits of empty cells of a word: all of them where the cells in use come first, and
+  // the lowest in any case, since an empty cell borrows from those above it.
+  [[gnu::always_inline]] [[nodiscard]] std::uint64_t empty_of(std::uint64_t word) const noexcept {
+    return (word - ones) & ~word & tops;
+  }
+  // Puts a cell into the first empty one of a line that is not full. The search begins after as
+  // many words as are full, which takes no branch, and ends there unless a file has holes.
+  [[gnu::always_inline]] void append(std::uint64_t* line, std::uint64_t cell) const noexcept {
+    std::size_t i = 0;
+    for (std::size_t w = 0; w < bits_per_block / 64; ++w) {
+      i += std::size_t{(little_endian(line[w]) & last) != 0};
+    }
+    while (empty_of(little_endian(line[i])) == 0) ++i;
+    const int top = std::countr_zero(empty_of(little_endian(line[i])));
+    line[i] |= little_endian(cell << (static_cast<std::uint32_t>(top) + 1 - width));
+  }
+};
 
 // Whole hashes in a table of a power of two slots, or of none; a slot that is 0 is free.
 struct hash_stash {
@@ -65,6 +119,7 @@ struct hash_stash {
 struct split_lines {
   const std::uint64_t* words = nullptr;
   std::uint64_t lines = 0;
+  word_cells cells{16};
   hash_stash stash{};
 
   static constexpr std::size_t words_per_line = bits_per_block / 64;
@@ -73,82 +128,67 @@ struct split_lines {
       std::uint64_t hash) const noexcept {
     return words + multiply_high(hash, lines) * words_per_line;
   }
-  // The first 16 bits behind the point.
-  [[gnu::always_inline]] [[nodiscard]] std::uint16_t rest_of(std::uint64_t hash) const noexcept {
-    return static_cast<std::uint16_t>((hash * lines) >> 48U);
+  // The cell of a key that was just added: the first bits of the fraction, the last of them set.
+  [[gnu::always_inline]] [[nodiscard]] std::uint32_t cell_of(std::uint64_t hash) const noexcept {
+    return static_cast<std::uint32_t>((hash * lines) >> (64 - cells.width)) | 1U;
   }
 
-  [[gnu::always_inline]] static std::uint16_t cell(const std::uint64_t* line,
-                                                   std::size_t i) noexcept {
-    return static_cast<std::uint16_t>(little_endian(line[i / 4]) >> (i % 4 * 16));
-  }
-  // A key may be in the stash when its line is.
-  [[gnu::always_inline]] static bool is_full(const std::uint64_t* line) noexcept {
-    return cell(line, cells_per_line - 1) != 0;
-  }
-
-  // The first empty cell of a line that is not full.
-  [[gnu::always_inline]] static std::size_t first_free(const std::uint64_t* line) noexcept {
-#if defined(__SSE2__)
-    using pairs [[gnu::vector_size(16)]] = short;
-    using bytes [[gnu::vector_size(16)]] = char;
-    const auto free_of = [&](std::size_t word) __attribute__((always_inline)) {
-      const auto a = reinterpret_cast<pairs>(load(line + word) == 0);
-      const auto b = reinterpret_cast<pairs>(load(line + word + 2) == 0);
-      return static_cast<unsigned>(
-          __builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(__builtin_ia32_packsswb128(a, b))));
-    };
-    return static_cast<std::size_t>(std::countr_zero(free_of(0) | free_of(4) << 16U));
-#else
-    // The highest bits of the cells that are 0; exact for the lowest such cell of a word, and that
-    // is the one.
-    const auto free_in = [](std::uint64_t word) {
-      return (word - 0x0001000100010001U) & ~word & 0x8000800080008000U;
-    };
-    std::size_t i = 0;
-    while (free_in(little_endian(line[i])) == 0) ++i;
-    return i * 4 + static_cast<std::size_t>(std::countr_zero(free_in(little_endian(line[i])))) / 16;
-#endif
-  }
-
-  // Whether a fingerprint in the line is how `rest` begins.
-  [[gnu::always_inline]] static bool fits(const std::uint64_t* line, std::uint16_t rest) noexcept {
-    const auto marked = static_cast<std::uint16_t>(rest | 1U);
+  // Whether a fingerprint in the line is how that of a new cell begins.
+  //
+  // word ^ (word - ones) has the bits of a cell from the 1 after its fingerprint on; above them it
+  // must be the same as the new one. The last bit is never part of a fingerprint. What is left is 0
+  // in a cell that fits, and such a cell is the one that borrows in the second subtraction. Empty
+  // cells seem to fit; they are above all others, so that nothing is hidden by what they borrow.
+  [[gnu::always_inline]] [[nodiscard]] bool fits(const std::uint64_t* line,
+                                                 std::uint32_t cell) const noexcept {
+    if (cells.width == 16) return fits_16(line, static_cast<std::uint16_t>(cell));
+    using part [[gnu::vector_size(16)]] = std::uint64_t;
+    const std::uint64_t wanted = cells.ones * cell;
     part found{};
-    for (std::size_t i = 0; i < words_per_line; i += sizeof(part) / 8) {
-      const part cells = load(line + i);
-      // The bits of a cell from the 1 behind its fingerprint on, none of an empty one; above them
-      // it must be the same. The last bit is never part of a fingerprint, and being set it keeps
-      // empty cells from fitting.
-      const part below = cells ^ one_less(cells);
-      found |= ((cells ^ marked) & ~below) == 0 ? ~part{} : part{};
+    for (std::size_t i = 0; i < words_per_line; i += 2) {
+      const part word = {little_endian(line[i]), little_endian(line[i + 1])};
+      const part less = word - cells.ones;
+      const part left = (word ^ wanted) & ~(word ^ less);
+      found |= (left - cells.ones) & ~left & (word | ~less);
     }
-    return is_any(found);
+    return ((found[0] | found[1]) & cells.tops) != 0;
   }
 
   // No branch on the outcome where a line is not full: it would be mispredicted.
   [[gnu::always_inline]] [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
     const std::uint64_t* const line = line_of(hash);
-    const bool found = fits(line, rest_of(hash));
-    if (is_full(line)) [[unlikely]]
+    const bool found = fits(line, cell_of(hash));
+    if (cells.is_full(line)) [[unlikely]]
       return found || stash.contains(hash);
     return found;
   }
 
  private:
-  using part [[gnu::vector_size(16)]] = std::uint16_t;
+  using part_16 [[gnu::vector_size(16)]] = std::uint16_t;
 
+  // Cells of 16 bits, which machines have instructions for, each on its own. Being set, the last
+  // bit of the new one keeps empty cells from fitting.
+  [[gnu::always_inline]] static bool fits_16(const std::uint64_t* line,
+                                             std::uint16_t cell) noexcept {
+    part_16 found{};
+    for (std::size_t i = 0; i < words_per_line; i += sizeof(part_16) / 8) {
+      const part_16 there = load_16(line + i);
+      const part_16 below = there ^ one_less(there);
+      found |= ((there ^ cell) & ~below) == 0 ? ~part_16{} : part_16{};
+    }
+    return is_any(found);
+  }
   // 0 stays 0.
-  [[gnu::always_inline]] static part one_less(part cells) noexcept {
+  [[gnu::always_inline]] static part_16 one_less(part_16 cells) noexcept {
 #if defined(__SSE2__)
     using signed_part [[gnu::vector_size(16)]] = short;
-    return reinterpret_cast<part>(
+    return reinterpret_cast<part_16>(
         __builtin_ia32_psubusw128(reinterpret_cast<signed_part>(cells), signed_part{} + 1));
 #else
-    return cells - (cells != 0 ? part{} + 1 : part{});
+    return cells - (cells != 0 ? part_16{} + 1 : part_16{});
 #endif
   }
-  [[gnu::always_inline]] static bool is_any(part found) noexcept {
+  [[gnu::always_inline]] static bool is_any(part_16 found) noexcept {
 #if defined(__SSE2__)
     using bytes [[gnu::vector_size(16)]] = char;
     return __builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(found)) != 0;
@@ -159,9 +199,9 @@ struct split_lines {
 #endif
   }
 
-  [[gnu::always_inline]] static part load(const std::uint64_t* from) noexcept {
-    part cells;
-    std::memcpy(&cells, from, sizeof(part));
+  [[gnu::always_inline]] static part_16 load_16(const std::uint64_t* from) noexcept {
+    part_16 cells;
+    std::memcpy(&cells, from, sizeof(part_16));
     if constexpr (std::endian::native == std::endian::big) cells = (cells << 8U) | (cells >> 8U);
     return cells;
   }

@@ -1,4 +1,4 @@
-// The lines and the stash of a split filter (detail/bits/split_lines.hpp), owned.
+// The lines and the stash of a scalable filter (detail/bits/split_lines.hpp), owned.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ class split_table {
  public:
   split_table() = default;
   // All calls that need memory throw errc::no_memory, with nothing changed, when there is none.
-  explicit split_table(std::uint64_t lines);
+  split_table(std::uint64_t lines, std::uint32_t cell_bits);
   explicit split_table(const split_lines& other);
 
   [[nodiscard]] split_lines view() const noexcept;
@@ -41,10 +41,11 @@ class split_table {
 
  private:
   // Puts a cell at the end of a line; false when it is full.
-  bool append(std::uint64_t line, std::uint16_t cell) noexcept;
+  bool append(std::uint64_t line, std::uint32_t cell) noexcept;
   [[nodiscard]] bool stash_is_full() const noexcept;  // as full as it may be
   void stash(std::uint64_t hash);
 
+  word_cells cells_{16};
   bit_array lines_;
   bit_array slots_;
   std::uint64_t used_ = 0;
