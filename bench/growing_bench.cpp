@@ -83,8 +83,8 @@ int main() {
       "times blocked | rate measured, full | times blocked's ns |\n"
       "|---|---|---|---|---|---|---|---|---|---|");
   for (const double fpr : {0.1, 0.05, 0.02, 0.01, 1e-3, 1e-4, 1e-5}) scalable_at(fpr);
-  // Lines for 34,300 keys double at 34,320 and after every doubling of that: 1,098,000 and 8,785,000
-  // fill them.
+  // Lines for 34,300 keys double at 34,320 and after every doubling of that: 1,098,000 and
+  // 8,785,000 fill them.
   for (const std::size_t keys :
        {200'000U, 1'000'000U, 1'098'000U, 3'000'000U, 8'785'000U, 10'000'000U, 50'000'000U}) {
     const auto n = static_cast<double>(keys);

@@ -1,11 +1,11 @@
 // What the commands of the family BF (Bloom filters) share.
 //
 // A filter that grows is layered: no command may stop to double a large table, and EXPANSION is the
-// factor of a layer. The others have a fixed size: blocked, counting if keys can be removed, windowed
-// if keys are forgotten. Scalable filters come from files only. facts[0] is the capacity that was
-// asked for, facts[1] the expansion, which is 0 for a fixed size. In a windowed filter facts[2] is
-// the window in milliseconds, facts[3] the number of generations, and facts[4] the time at which its
-// clock was last advanced.
+// factor of a layer. The others have a fixed size: blocked, counting if keys can be removed,
+// windowed if keys are forgotten. Scalable filters come from files only. facts[0] is the capacity
+// that was asked for, facts[1] the expansion, which is 0 for a fixed size. In a windowed filter
+// facts[2] is the window in milliseconds, facts[3] the number of generations, and facts[4] the time
+// at which its clock was last advanced.
 #pragma once
 
 #include <cstdint>

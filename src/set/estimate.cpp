@@ -5,7 +5,8 @@
 // that one draw sets both. Keys in A only spare bit i of A, keys in both A and B must spare i and
 // j, so
 //
-//     Cov(zeros of X, zeros of Y) = E(X) E(Y) / m^2 * sum over pairs (i, j) of ((1-2p+r)/(1-p)^2)^(draws * common) - 1
+//     Cov(zeros of X, zeros of Y) =
+//         E(X) E(Y) / m^2 * sum over pairs (i, j) of ((1-2p+r)/(1-p)^2)^(draws * common) - 1
 //
 // where `common` counts the keys that belong to both X and Y. The ratio is 1 + (r - p^2)/(1-p)^2,
 // and pairs fall into a few classes with the same r: the bit itself, and by layout other bits of

@@ -1,7 +1,7 @@
 // One key and its block: the lanes one by one, the vectors of the machine that the tests are built
-// for, and the form that the filters call, against the positions of docs/format.md, for every number
-// of probes and every width of a counter. tests/kernel/one_key_test.cpp does so for the functions of
-// every instruction set.
+// for, and the form that the filters call, against the positions of docs/format.md, for every
+// number of probes and every width of a counter. tests/kernel/one_key_test.cpp does so for the
+// functions of every instruction set.
 
 #include "bloomery/detail/hash/block_lanes.hpp"
 

@@ -2,9 +2,9 @@
 // cells whose fill can be drawn.
 //
 // A view that has something to tell has `explanation explain(hash) const` and `cell_array cells()
-// const`. Sentences name their numbers in braces, "block {block} of {blocks}", and the numbers stand
-// beside them: who prints puts them in as he likes ({name:x} asks for hexadecimal), and a program
-// takes them by name. So a filter needs no formatting, and a front end knows no filter.
+// const`. Sentences name their numbers in braces, "block {block} of {blocks}", and the numbers
+// stand beside them: who prints puts them in as he likes ({name:x} asks for hexadecimal), and a
+// program takes them by name. So a filter needs no formatting, and a front end knows no filter.
 #pragma once
 
 #include <cstdint>

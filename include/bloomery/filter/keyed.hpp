@@ -4,7 +4,7 @@
 //     f.add("apples");
 //     f.contains("mango");    // false, or with probability 1 % true
 //
-//     bloomery::filter fruit{"apples", "pears"};    // or all keys of a range: filter f(keys, 0.001);
+//     bloomery::filter fruit{"apples", "pears"};   // or all keys of a range: filter f(keys, .001)
 //
 // Takes strings, views, spans of bytes, integers and your own types (hash/hash.hpp), hashes each
 // key once and never allocates for it. Wraps owners, views and concurrent handles alike: a call

@@ -2,7 +2,7 @@
 // where in it a key's fingerprint may be.
 //
 //     B0 2^t buckets, bucket i = u 2^t + v:   u in [0, B0), v in [0, 2^t)
-//     partner of i:   u' = (H - u) mod B0,  v' = v xor V,   where H < B0 and V < 2^t come from the fingerprint
+//     partner of i:   u' = (H - u) mod B0,  v' = v xor V,   H < B0 and V < 2^t by the fingerprint
 //
 // The partner of the partner is i again: H - (H - u) = u and v xor V xor V = v. So any number of
 // buckets works; with xor alone (Fan et al. 2014) it would have to be a power of two, and the table

@@ -83,8 +83,8 @@ class bit_filter : public detail::changeable<bit_view<Probes>> {
 
   using detail::changeable<view>::changeable;
 
-  // True when the key was new, in the kinds that look at one bit after the other; blocks are written
-  // without a look. A shard passes over a key that is not its own.
+  // True when the key was new, in the kinds that look at one bit after the other; blocks are
+  // written without a look. A shard passes over a key that is not its own.
   [[gnu::always_inline]] auto add(const hash_type& hash) noexcept {
     if constexpr (sharded<Probes>) {
       if (!this->probes().owns(hash)) return;
