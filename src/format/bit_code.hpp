@@ -7,9 +7,9 @@
 //
 //   bytes   rANS over bytes. The same time at any fill, but towards sparse strings the 15-bit
 //           probabilities cost: 0.1 % at a fill of 8 %, 0.34 % at 4 %, 0.7 % at 2 %.
-//   gaps    The numbers of zeros between ones, which are geometric: the upper part of a gap by rANS,
-//           the lower bits as they are. Within 0.1 %, but its time grows with the number of ones: it
-//           is used up to a fill of 1/24.
+//   gaps    The numbers of zeros between ones, which are geometric: the upper part of a gap by
+//           rANS, the lower bits as they are. Within 0.1 %, but its time grows with the ones, so
+//           it is used up to a fill of 1/24.
 #pragma once
 
 #include <cstddef>
