@@ -95,7 +95,7 @@ grep -q '[▘▝▀▖▌▞▛▗▚▐▜▄▙▟]' text || fail "no quarter 
 ! grep -q $'\x1b' text || fail "colours in a file"
 LC_ALL=C bloomery plan --keys 1M --plot - >text
 ! LC_ALL=C grep -q '[^ -~]' text || fail "no ASCII: $(LC_ALL=C grep '[^ -~]' text)"
-grep -q 'm lower bound' text || fail "no letter before a name"
+grep -q 'n lower bound' text || fail "no letter before a name"
 
 # on_terminal COLUMNS COMMAND...: what the command writes to a terminal of that width.
 on_terminal() {

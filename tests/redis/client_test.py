@@ -65,7 +65,7 @@ class Transfer(harness.server_test):
         self.assertTrue(result.stderr.startswith("bloomery: "), result.stderr)
 
     def test_round_trips_of_every_kind_that_the_module_has(self):
-        for kind in ("blocked", "counting", "scalable"):
+        for kind in ("blocked", "counting", "scalable", "layered"):
             file = self.build(kind, "--kind", kind)
             tool("push", "-q", file, f"{self.url}/a%20key/{kind}")
             self.assertEqual(self.call("BF.EXISTS", f"a key/{kind}", "key 7"), 1)

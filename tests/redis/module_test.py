@@ -92,7 +92,7 @@ class commands(harness.server_test):
         self.call("BF.RESERVE", "f", "0.01", "10000")
         self.call("BF.MADD", "f", *range(10000))
         stats = self.three("BF.STATS", "f")
-        self.assertEqual(b"scalable", stats["kind"])
+        self.assertEqual(b"layered", stats["kind"])
         self.assertEqual(1, stats["layers"])
         self.assertGreater(stats["fill"], 0.3)
         self.assertLess(stats["fpr"], 0.01)
@@ -324,7 +324,7 @@ class tool(harness.server_test):
         self.assertEqual(1, self.call("EXISTS", key))
 
     def test_import(self):
-        for kind in ("blocked", "scalable", "counting"):
+        for kind in ("blocked", "scalable", "layered", "counting"):
             file = self.folder / "f"
             self.bloomery("build", "-q", "--kind", kind, "--seed", "5", "-o", file,
                           self.words)
