@@ -34,10 +34,8 @@ void try_url(std::string_view text) {
 // An entry as something that it blocks.
 void add_question(block_batch& batch, const block_entry& entry) {
   switch (entry.kind) {
-    case block_kind::range:
-      return batch.add_address(entry.range.first);
-    case block_kind::host:
-      return batch.add_domain(entry.name);
+    case block_kind::range: return batch.add_address(entry.range.first);
+    case block_kind::host: return batch.add_domain(entry.name);
     case block_kind::domain: {
       // A name below it that is too long is no name.
       const bool fits = entry.name.size() + 2 <= longest_domain;
@@ -50,8 +48,7 @@ void add_question(block_batch& batch, const block_entry& entry) {
       name.insert(std::min(name.find('?'), name.size()), "/");
       return batch.add_url("any://" + name);
     }
-    case block_kind::page:
-      return batch.add_url("any://" + entry.name);
+    case block_kind::page: return batch.add_url("any://" + entry.name);
   }
 }
 

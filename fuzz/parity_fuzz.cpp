@@ -155,17 +155,13 @@ void play(const shape& s, input in) {
         expected.add(hashes);
         break;
       }
-      case 3:
-        ask_every_way(f, expected, take_batch(in));
-        break;
+      case 3: ask_every_way(f, expected, take_batch(in)); break;
       case 4: {
         Filter copy(f);
         f = std::move(copy);
         break;
       }
-      default:
-        f = Filter(typename Filter::view(f.planned(), f.words(), f.keys()));
-        break;
+      default: f = Filter(typename Filter::view(f.planned(), f.words(), f.keys())); break;
     }
   }
   expected.expect_same(f.words(), f.keys());

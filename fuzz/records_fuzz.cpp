@@ -21,26 +21,16 @@ record_options options_from(unsigned form, unsigned detail) {
   o.keep_empty = (detail & 1U) != 0;
   const bool crlf = (detail & 2U) != 0;
   switch (form % 9) {
-    case 0:
-      o.crlf = crlf;
-      break;
-    case 1:
-      o.null = true;
-      break;
+    case 0: o.crlf = crlf; break;
+    case 1: o.null = true; break;
     case 2:
       o.column = std::string(1, static_cast<char>('1' + detail / 4 % 3));
       o.header = crlf;
       if (detail >= 128) o.delimiter = ";";
       break;
-    case 3:
-      o.column = "a";
-      break;
-    case 4:
-      o.json_key = crlf ? "a" : "a.b";
-      break;
-    case 5:
-      o.record_bytes = 1 + detail % 8;
-      break;
+    case 3: o.column = "a"; break;
+    case 4: o.json_key = crlf ? "a" : "a.b"; break;
+    case 5: o.record_bytes = 1 + detail % 8; break;
     case 6:
       o.hex = true;
       o.crlf = crlf;
@@ -49,8 +39,7 @@ record_options options_from(unsigned form, unsigned detail) {
       o.integers = true;
       o.crlf = crlf;
       break;
-    default:
-      o.kmer = 1 + detail % 8;
+    default: o.kmer = 1 + detail % 8;
   }
   return o;
 }

@@ -258,18 +258,13 @@ void serve_words(const inverted_index& index, message_channel& previous, message
   for (;;) {
     const message got = previous.receive(message_bytes);
     switch (static_cast<step>(got.type)) {
-      case step::count:
-        answer_count(index, got, previous, next);
-        break;
-      case step::find:
-        answer_find(index, got, previous, next);
-        break;
+      case step::count: answer_count(index, got, previous, next); break;
+      case step::find: answer_find(index, got, previous, next); break;
       case step::end:
         if (next != nullptr) end_search(*next);
         previous.finish();
         return;
-      default:
-        wire::reader::fail();
+      default: wire::reader::fail();
     }
   }
 }

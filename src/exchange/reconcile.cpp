@@ -92,17 +92,13 @@ class session {
 
   traffic& traffic_of(type t) {
     switch (t) {
-      case type::filter:
-        return report_.filters;
+      case type::filter: return report_.filters;
       case type::keys:
-      case type::last_keys:
-        return report_.keys;
+      case type::last_keys: return report_.keys;
       case type::symbols:
       case type::more:
-      case type::wanted:
-        return report_.tables;
-      default:
-        return report_.greetings;
+      case type::wanted: return report_.tables;
+      default: return report_.greetings;
     }
   }
 

@@ -296,14 +296,10 @@ void decode_words(reader& in, std::span<std::uint64_t> words) {
     case form::stored:
       std::ranges::copy(in.take(words.size_bytes()), std::as_writable_bytes(words).begin());
       return;
-    case form::bytes:
-      return decode_bytes(in, 0, words);
-    case form::inverted_bytes:
-      return decode_bytes(in, all, words);
-    case form::gaps:
-      return decode_ones(in, 0, words);
-    case form::inverted_gaps:
-      return decode_ones(in, all, words);
+    case form::bytes: return decode_bytes(in, 0, words);
+    case form::inverted_bytes: return decode_bytes(in, all, words);
+    case form::gaps: return decode_ones(in, 0, words);
+    case form::inverted_gaps: return decode_ones(in, all, words);
   }
   throw_corrupt("an unknown form of code");
 }

@@ -23,14 +23,10 @@ bool has_cells(std::uint64_t kind) { return !is_of_bits(static_cast<filter_kind>
 
 const char* name_of(image_form form) {
   switch (form) {
-    case image_form::packed:
-      return "packed filter";
-    case image_form::delta:
-      return "delta of filters";
-    case image_form::text_index:
-      return "text index";
-    case image_form::plain:
-      break;
+    case image_form::packed: return "packed filter";
+    case image_form::delta: return "delta of filters";
+    case image_form::text_index: return "text index";
+    case image_form::plain: break;
   }
   return "filter";
 }

@@ -6,22 +6,17 @@ namespace bloomery::kernel {
 
 std::string_view level_name(level l) noexcept {
   switch (l) {
-    case level::portable:
-      return "portable";
-    case level::avx2:
-      return "avx2";
-    case level::avx512:
-      return "avx512";
-    case level::neon:
-      return "neon";
+    case level::portable: return "portable";
+    case level::avx2: return "avx2";
+    case level::avx512: return "avx512";
+    case level::neon: return "neon";
   }
   return "unknown";
 }
 
 bool available(level l) noexcept {
   switch (l) {
-    case level::portable:
-      return true;
+    case level::portable: return true;
 #if defined(__x86_64__)
     case level::avx2:
       return __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi2") != 0;
@@ -30,11 +25,9 @@ bool available(level l) noexcept {
       return __builtin_cpu_supports("avx512f") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
              __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("bmi2") != 0;
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
-    case level::neon:
-      return true;  // part of the architecture; blocks are little-endian
+    case level::neon: return true;  // part of the architecture; blocks are little-endian
 #endif
-    default:
-      return false;
+    default: return false;
   }
 }
 

@@ -190,20 +190,16 @@ block_line parse_name(std::string_view text) {
 
 std::string block_entry::text() const {
   switch (kind) {
-    case block_kind::range:
-      return range.text();
-    case block_kind::host:
-      return name;
-    case block_kind::domain:
-      return "." + name;
+    case block_kind::range: return range.text();
+    case block_kind::host: return name;
+    case block_kind::domain: return "." + name;
     case block_kind::url:
     case block_kind::wide_url: {
       std::string out = kind == block_kind::wide_url ? "." + name : name;
       if (name.find('/') == std::string::npos) out.push_back('/');
       return out;
     }
-    case block_kind::page:
-      return "|" + name + "|";
+    case block_kind::page: return "|" + name + "|";
   }
   return name;
 }

@@ -316,12 +316,9 @@ void block_batch::add_url(std::string_view text) {
 
 void block_batch::add(const text_thing& thing) {
   switch (thing.kind) {
-    case thing_kind::address:
-      return add_address(thing.address);
-    case thing_kind::domain:
-      return add_domain(thing.text);
-    case thing_kind::url:
-      return add_url(thing.text);
+    case thing_kind::address: return add_address(thing.address);
+    case thing_kind::domain: return add_domain(thing.text);
+    case thing_kind::url: return add_url(thing.text);
   }
 }
 

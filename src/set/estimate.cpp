@@ -80,8 +80,7 @@ layout moments_of(const shape& s) {
               .classes = {{1, p}, {bits / k - 1, 0}, {bits - bits / k, p * p}}};
     }
     case position_layout::blocks:
-    case position_layout::none:
-      break;
+    case position_layout::none: break;
   }
   return blocked_layout(bits, s.probes);
 }

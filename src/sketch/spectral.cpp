@@ -193,12 +193,8 @@ void spectral_filter::add(std::uint64_t hash, std::uint64_t count) noexcept {
   const key_counters primary = in_primary(*this, hash);
   const std::uint64_t least = cell_format(shape().cell_bits).sum(primary.least(), count);
   switch (rule()) {
-    case spectral_rule::minimum_selection:
-      primary.add(words, count);
-      break;
-    case spectral_rule::minimal_increase:
-      primary.raise(words, least);
-      break;
+    case spectral_rule::minimum_selection: primary.add(words, count); break;
+    case spectral_rule::minimal_increase: primary.raise(words, least); break;
     case spectral_rule::recurring_minimum: {
       primary.add(words, count);
       const key_counters secondary = in_secondary(*this, hash);

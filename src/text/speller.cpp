@@ -56,18 +56,15 @@ struct speller::state {
   bool knows(const std::string& word) const {
     if (words.contains(word)) return true;
     switch (icu::capital_form_of(word)) {
-      case icu::capital_form::titled:
-        return words.contains_free(icu::lower(word));
+      case icu::capital_form::titled: return words.contains_free(icu::lower(word));
       case icu::capital_form::capitals: {
         const std::string folded = icu::lower(word);
         return words.contains_free(folded) || words.contains_free(icu::title(word)) ||
                words.contains_capitals(folded);
       }
-      case icu::capital_form::mixed_titled:
-        return words.contains_free(icu::small_first(word));
+      case icu::capital_form::mixed_titled: return words.contains_free(icu::small_first(word));
       case icu::capital_form::small:
-      case icu::capital_form::mixed:
-        break;
+      case icu::capital_form::mixed: break;
     }
     return false;
   }

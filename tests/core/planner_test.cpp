@@ -26,12 +26,9 @@ constexpr double planned_share = 0.98;
 // What is folded in halves: blocks, words, or the bytes of a slice.
 std::uint64_t units(const shape& s) {
   switch (s.kind) {
-    case filter_kind::blocked:
-      return s.bits / 512;
-    case filter_kind::partitioned:
-      return s.bits / s.probes / 8;
-    default:
-      return s.bits / 64;
+    case filter_kind::blocked: return s.bits / 512;
+    case filter_kind::partitioned: return s.bits / s.probes / 8;
+    default: return s.bits / 64;
   }
 }
 

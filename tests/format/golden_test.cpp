@@ -48,14 +48,10 @@ using namespace bloomery_test;
 // Different for different indexes: two letters are the syllable of a digit.
 std::string word(std::uint64_t index) {
   switch (index) {
-    case 0:
-      return "";
-    case 1:
-      return "two words";
-    case 2:
-      return "naïve";
-    default:
-      break;
+    case 0: return "";
+    case 1: return "two words";
+    case 2: return "naïve";
+    default: break;
   }
   constexpr std::string_view syllables = "babidoduferakopulimesyntavixejwo";
   std::string text = index % 3 == 0 ? "the-" : "";
@@ -338,14 +334,10 @@ any_filter built(const golden& g) {
 void save_filter(const golden& g, const std::filesystem::path& path) {
   if (g.integers) {
     switch (g.shape.shape.kind) {
-      case filter_kind::blocked:
-        return save_integers<blocked_filter>(g, path);
-      case filter_kind::classic:
-        return save_integers<classic_filter>(g, path);
-      case filter_kind::partitioned:
-        return save_integers<partitioned_filter>(g, path);
-      default:
-        break;
+      case filter_kind::blocked: return save_integers<blocked_filter>(g, path);
+      case filter_kind::classic: return save_integers<classic_filter>(g, path);
+      case filter_kind::partitioned: return save_integers<partitioned_filter>(g, path);
+      default: break;
     }
   }
   if (abilities_of(g.shape.shape.kind).add) {
@@ -364,14 +356,10 @@ std::function<bool(std::uint64_t)> open_filter(const golden& g, const std::files
   };
   if (g.integers) {
     switch (g.shape.shape.kind) {
-      case filter_kind::blocked:
-        return integers(blocked_filter(g.shape));
-      case filter_kind::classic:
-        return integers(classic_filter(g.shape));
-      case filter_kind::partitioned:
-        return integers(partitioned_filter(g.shape));
-      default:
-        break;
+      case filter_kind::blocked: return integers(blocked_filter(g.shape));
+      case filter_kind::classic: return integers(classic_filter(g.shape));
+      case filter_kind::partitioned: return integers(partitioned_filter(g.shape));
+      default: break;
     }
   }
   const auto filter = std::make_shared<any_filter>(any_filter::open(path, g.hash));

@@ -56,16 +56,12 @@ namespace {
 
 std::string_view verb_of(key_rule rule) {
   switch (rule) {
-    case key_rule::plain:
-      return "check";
+    case key_rule::plain: return "check";
     case key_rule::password:
     case key_rule::near_password:
-    case key_rule::password_digest:
-      return "passwd check";
-    case key_rule::word:
-      return "spell --dictionary";
-    case key_rule::block_list:
-      return "block check";
+    case key_rule::password_digest: return "passwd check";
+    case key_rule::word: return "spell --dictionary";
+    case key_rule::block_list: return "block check";
   }
   return "";
 }

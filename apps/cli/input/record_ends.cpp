@@ -152,16 +152,12 @@ const record_kernels& chosen() noexcept {
 const record_kernels& record_kernels_of(level l) noexcept {
   switch (l) {
 #if defined(__x86_64__)
-    case level::avx2:
-      return avx2;
-    case level::avx512:
-      return avx512;
+    case level::avx2: return avx2;
+    case level::avx512: return avx512;
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
-    case level::neon:
-      return neon;
+    case level::neon: return neon;
 #endif
-    default:
-      return portable;
+    default: return portable;
   }
 }
 

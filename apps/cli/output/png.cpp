@@ -60,8 +60,7 @@ void draw(cairo_t* c, const mark& m) {
       cairo_arc(c, m.points.front().x, m.points.front().y, m.size, 0, 2 * M_PI);
       cairo_fill(c);
       break;
-    case mark::words:
-      write_words(c, m);
+    case mark::words: write_words(c, m);
   }
 }
 

@@ -17,16 +17,11 @@ enum class hash_id : std::uint16_t {
 
 [[nodiscard]] constexpr std::string_view hash_name(hash_id id) noexcept {
   switch (id) {
-    case hash_id::none:
-      return "none";
-    case hash_id::xxh3:
-      return "xxh3";
-    case hash_id::siphash:
-      return "siphash";
-    case hash_id::salted_sha1:
-      return "sha1";
-    case hash_id::md5:
-      return "md5";
+    case hash_id::none: return "none";
+    case hash_id::xxh3: return "xxh3";
+    case hash_id::siphash: return "siphash";
+    case hash_id::salted_sha1: return "sha1";
+    case hash_id::md5: return "md5";
   }
   return "unknown";
 }
@@ -46,18 +41,12 @@ enum class key_rule : std::uint8_t {
 // As in "the filter is one of ...".
 [[nodiscard]] constexpr std::string_view rule_name(key_rule rule) noexcept {
   switch (rule) {
-    case key_rule::plain:
-      return "plain keys";
-    case key_rule::password:
-      return "passwords";
-    case key_rule::near_password:
-      return "passwords within one edit";
-    case key_rule::password_digest:
-      return "digests of passwords";
-    case key_rule::word:
-      return "words of a dictionary";
-    case key_rule::block_list:
-      return "a block list";
+    case key_rule::plain: return "plain keys";
+    case key_rule::password: return "passwords";
+    case key_rule::near_password: return "passwords within one edit";
+    case key_rule::password_digest: return "digests of passwords";
+    case key_rule::word: return "words of a dictionary";
+    case key_rule::block_list: return "a block list";
   }
   return "unknown";
 }

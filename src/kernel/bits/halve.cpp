@@ -62,11 +62,9 @@ halve_kernel halve_kernel_of(level l) noexcept {
   switch (l) {
 #if defined(__x86_64__)
     case level::avx2:
-    case level::avx512:
-      return halve_avx2;
+    case level::avx512: return halve_avx2;
 #endif
-    default:
-      return halve_portable;
+    default: return halve_portable;
   }
 }
 

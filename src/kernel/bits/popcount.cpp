@@ -62,11 +62,9 @@ const popcount_kernels& popcount_kernels_of(level l) noexcept {
   switch (l) {
 #if defined(__x86_64__)
     case level::avx2:
-    case level::avx512:
-      return popcnt;
+    case level::avx512: return popcnt;
 #endif
-    default:
-      return portable;
+    default: return portable;
   }
 }
 

@@ -10,16 +10,12 @@ namespace kernel {
 const blocked_kernels& blocked_kernels_of(level l) noexcept {
   switch (l) {
 #if defined(__x86_64__)
-    case level::avx2:
-      return blocked_avx2;
-    case level::avx512:
-      return blocked_avx512;
+    case level::avx2: return blocked_avx2;
+    case level::avx512: return blocked_avx512;
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
-    case level::neon:
-      return blocked_neon;
+    case level::neon: return blocked_neon;
 #endif
-    default:
-      return blocked_portable;
+    default: return blocked_portable;
   }
 }
 

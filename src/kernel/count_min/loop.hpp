@@ -174,14 +174,10 @@ struct count_min_calls {
   template <class Visit>
   [[gnu::always_inline]] static void with_cells(std::uint32_t cell_log, Visit visit) noexcept {
     switch (cell_log) {
-      case 3:
-        return visit(count_min_loop<Eight, std::uint8_t>());
-      case 4:
-        return visit(count_min_loop<Eight, std::uint16_t>());
-      case 5:
-        return visit(count_min_loop<Eight, std::uint32_t>());
-      default:
-        return visit(count_min_loop<Eight, std::uint64_t>());
+      case 3: return visit(count_min_loop<Eight, std::uint8_t>());
+      case 4: return visit(count_min_loop<Eight, std::uint16_t>());
+      case 5: return visit(count_min_loop<Eight, std::uint32_t>());
+      default: return visit(count_min_loop<Eight, std::uint64_t>());
     }
   }
   static void count(const scatter_array<const std::uint64_t>& array, const hash_run& run,

@@ -5,16 +5,12 @@ namespace bloomery::kernel {
 const ribbon_kernels& ribbon_kernels_of(level l) noexcept {
   switch (l) {
 #if defined(__x86_64__)
-    case level::avx2:
-      return ribbon_avx2;
-    case level::avx512:
-      return ribbon_avx512;
+    case level::avx2: return ribbon_avx2;
+    case level::avx512: return ribbon_avx512;
 #elif defined(__aarch64__) && defined(__AARCH64EL__)
-    case level::neon:
-      return ribbon_neon;
+    case level::neon: return ribbon_neon;
 #endif
-    default:
-      return ribbon_portable;
+    default: return ribbon_portable;
   }
 }
 
