@@ -1,5 +1,6 @@
-// Feeds every file of the named folders to a fuzz target: the kept corpus as an ordinary test, with
-// any compiler. The empty input always goes first, so a target without a corpus is run, too.
+// Feeds every file of folders to the fuzz target that is named before them: the kept corpus as an
+// ordinary test, with any compiler. The empty input always goes first, so a target without a corpus
+// is run, too.
 
 #include <algorithm>
 #include <cstddef>
@@ -9,9 +10,11 @@
 #include <filesystem>
 #include <fstream>
 #include <ios>
+#include <string_view>
 #include <vector>
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
+using entry_type = int(const std::uint8_t* data, std::size_t size);
+entry_type* find_entry(std::string_view name);  // by the script that joins the targets
 
 namespace {
 
@@ -26,7 +29,7 @@ std::vector<std::filesystem::path> files_of(const std::filesystem::path& folder)
   return files;
 }
 
-void replay(const std::filesystem::path& file) {
+void replay(entry_type& target, const std::filesystem::path& file) {
   std::printf("%s\n", file.c_str());
   std::fflush(stdout);  // so that the last line names the input that crashed
   // Exactly as large as the input, so that a sanitizer sees the first byte read beyond it.
@@ -34,16 +37,21 @@ void replay(const std::filesystem::path& file) {
   std::ifstream stream(file, std::ios::binary);
   stream.exceptions(std::ios::failbit | std::ios::badbit);
   stream.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+  target(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
+  entry_type* const target = argc < 2 ? nullptr : find_entry(argv[1]);
+  if (target == nullptr) {
+    std::fprintf(stderr, "usage: replay TARGET FOLDER...\n");
+    return 2;
+  }
   try {
-    LLVMFuzzerTestOneInput(nullptr, 0);
-    for (int i = 1; i < argc; ++i) {
-      for (const auto& file : files_of(argv[i])) replay(file);
+    target(nullptr, 0);
+    for (int i = 2; i < argc; ++i) {
+      for (const auto& file : files_of(argv[i])) replay(*target, file);
     }
   } catch (const std::exception& e) {
     std::fprintf(stderr, "replay: %s\n", e.what());

@@ -26,7 +26,7 @@ struct outcome {
 // What byte_source does with a file, up to `most_bytes` of output.
 outcome unpacked(std::string_view packed, std::size_t piece, std::size_t room) {
   outcome out;
-  const std::unique_ptr<unpacker> from = unpacker_for(packed);
+  const std::unique_ptr<cli::unpacker> from = unpacker_for(packed);
   require(from != nullptr);
   std::vector<char> to(room);
   try {
@@ -35,7 +35,7 @@ outcome unpacked(std::string_view packed, std::size_t piece, std::size_t room) {
       // In memory of its own size, so that a sanitizer sees the first byte read beyond it.
       const std::string_view next = packed.substr(0, piece);
       const std::vector<char> in(next.begin(), next.end());
-      const unpacker::step done = from->unpack({in.data(), in.size()}, to.data(), room);
+      const cli::unpacker::step done = from->unpack({in.data(), in.size()}, to.data(), room);
       require(done.taken <= in.size() && done.made <= room);
       packed.remove_prefix(done.taken);
       out.text.append(to.data(), done.made);

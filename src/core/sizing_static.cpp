@@ -105,14 +105,14 @@ double print_fpr(const shape& s) {
 }
 
 // The bits that a request allows, by its bits a key or by its bytes.
-double bits_allowed(const request& r) {
+double room_in_bits(const request& r) {
   if (r.bytes) return static_cast<double>(*r.bytes) * 8;
   check_positive("bits per key", *r.bits_per_key);
   return static_cast<double>(r.keys) * *r.bits_per_key;
 }
 
 bool meets(const request& r, const shape& s) {
-  return r.fpr ? print_fpr(s) <= *r.fpr : static_cast<double>(s.bits) <= bits_allowed(r);
+  return r.fpr ? print_fpr(s) <= *r.fpr : static_cast<double>(s.bits) <= room_in_bits(r);
 }
 
 [[noreturn]] void throw_unreachable(const request& r, const shape& s) {
@@ -125,7 +125,7 @@ bool meets(const request& r, const shape& s) {
   }
   detail::fail(errc::unreachable, "a " + name + " filter of " + detail::to_text(r.keys) +
                                       " keys with " + cell + " takes " + detail::to_text(s.bits) +
-                                      " bits, more than the " + detail::to_text(bits_allowed(r)) +
+                                      " bits, more than the " + detail::to_text(room_in_bits(r)) +
                                       " allowed");
 }
 

@@ -7,22 +7,16 @@
 
 namespace bloomery {
 
-namespace {
-
-double as_double(std::uint64_t value) { return static_cast<double>(value); }
-
-}  // namespace
-
 join_plan plan_join(const table_counts& a, std::uint64_t keys_b, std::optional<double> shared) {
-  const double keys_a = as_double(a.keys);
-  const double least = std::min(keys_a, as_double(keys_b));
+  const double keys_a = static_cast<double>(a.keys);
+  const double least = std::min(keys_a, static_cast<double>(keys_b));
   const double both = shared ? std::clamp(*shared, 0.0, least) : least / 2;
-  const double matching_bytes = a.keys == 0 ? 0 : as_double(a.bytes) * both / keys_a;
-  const double strange_bytes = as_double(a.bytes) - matching_bytes;
-  join_plan best{.row_bytes = as_double(a.bytes)};
+  const double matching_bytes = a.keys == 0 ? 0 : static_cast<double>(a.bytes) * both / keys_a;
+  const double strange_bytes = static_cast<double>(a.bytes) - matching_bytes;
+  join_plan best{.row_bytes = static_cast<double>(a.bytes)};
   for (std::uint32_t offered = 0; offered <= most_fpr_bits; ++offered) {
     const double passing =
-        both + (as_double(keys_b) - both) * std::ldexp(1.0, -static_cast<int>(offered));
+        both + (static_cast<double>(keys_b) - both) * std::ldexp(1.0, -static_cast<int>(offered));
     const sent_choice asked = choose_sent_filter(passing, strange_bytes, 1);
     if (asked.fpr_bits == 0) continue;  // then nobody needs A's filter
     const join_plan p{.offered_bits = offered,

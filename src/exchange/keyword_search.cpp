@@ -15,7 +15,7 @@ namespace bloomery {
 
 namespace {
 
-enum class step : std::uint8_t { count = 1, counted, find, found, end };
+enum class search_step : std::uint8_t { count = 1, counted, find, found, end };
 enum class form : std::uint8_t { everything = 0, documents, keys };
 
 constexpr std::size_t most_words = 64;
@@ -119,11 +119,11 @@ answer take_answer(const message& got) {
   return a;
 }
 
-void send(message_channel& to, step type, std::span<const std::byte> payload) {
+void send(message_channel& to, search_step type, std::span<const std::byte> payload) {
   to.send(static_cast<std::uint8_t>(type), payload);
 }
 
-message receive(message_channel& from, step wanted) {
+message receive(message_channel& from, search_step wanted) {
   message got = from.receive(message_bytes);
   if (got.type != static_cast<std::uint8_t>(wanted)) wire::reader::fail();
   return got;
@@ -180,11 +180,11 @@ void answer_count(const inverted_index& index, const message& got, message_chann
   if (++q.node == q.words.size()) {
     wire::buffer counts;
     for (const std::uint64_t count : q.counts) wire::put(counts, count);
-    send(previous, step::counted, counts);
+    send(previous, search_step::counted, counts);
     return;
   }
-  send(*next, step::count, put_question(q));
-  send(previous, step::counted, receive(*next, step::counted).payload);
+  send(*next, search_step::count, put_question(q));
+  send(previous, search_step::counted, receive(*next, search_step::counted).payload);
 }
 
 void answer_find(const inverted_index& index, const message& got, message_channel& previous,
@@ -199,14 +199,14 @@ void answer_find(const inverted_index& index, const message& got, message_channe
   } else if (!kept.empty()) {
     put_set(q, kept);
     const wire::buffer forward = put_question(q);
-    send(*next, step::find, forward);
-    const message back = receive(*next, step::found);
+    send(*next, search_step::find, forward);
+    const message back = receive(*next, search_step::found);
     a = take_answer(back);
     a.forward += forward.size();
     a.back += back.payload.size();
     a.documents = intersection(a.documents, ours);
   }
-  send(previous, step::found, put_answer(a));
+  send(previous, search_step::found, put_answer(a));
 }
 
 }  // namespace
@@ -234,15 +234,15 @@ search_result search_words(message_channel& first, std::span<const std::string> 
     detail::throw_bad_argument("the number of words", std::uint64_t{words.size()}, "1 to 64");
   }
   question q{.filters = o.filters, .words = {words.begin(), words.end()}, .counts = {}, .set = {}};
-  send(first, step::count, put_question(q));
-  const message counted = receive(first, step::counted);
+  send(first, search_step::count, put_question(q));
+  const message counted = receive(first, search_step::counted);
   wire::reader in(counted.payload);
   for (std::size_t i = 0; i < words.size(); ++i) q.counts.push_back(in.number());
   in.expect_end();
   search_result result{.documents = {}, .counts = q.counts};
   if (std::find(q.counts.begin(), q.counts.end(), 0U) != q.counts.end()) return result;
-  send(first, step::find, put_question(q));
-  answer a = take_answer(receive(first, step::found));
+  send(first, search_step::find, put_question(q));
+  answer a = take_answer(receive(first, search_step::found));
   result.documents = std::move(a.documents);
   result.bytes_forward = a.forward;
   result.bytes_back = a.back;
@@ -250,17 +250,17 @@ search_result search_words(message_channel& first, std::span<const std::string> 
 }
 
 void end_search(message_channel& first) {
-  send(first, step::end, {});
+  send(first, search_step::end, {});
   first.finish();
 }
 
 void serve_words(const inverted_index& index, message_channel& previous, message_channel* next) {
   for (;;) {
     const message got = previous.receive(message_bytes);
-    switch (static_cast<step>(got.type)) {
-      case step::count: answer_count(index, got, previous, next); break;
-      case step::find: answer_find(index, got, previous, next); break;
-      case step::end:
+    switch (static_cast<search_step>(got.type)) {
+      case search_step::count: answer_count(index, got, previous, next); break;
+      case search_step::find: answer_find(index, got, previous, next); break;
+      case search_step::end:
         if (next != nullptr) end_search(*next);
         previous.finish();
         return;

@@ -21,8 +21,8 @@ namespace bloomery {
 
 namespace {
 
-namespace wire = reconcile_wire;
-using wire::type;
+namespace messages = reconcile_wire;
+using messages::type;
 
 // One round in 10^7 fails by chance, so several in a row are no accident.
 constexpr std::uint32_t most_rounds = 4;
@@ -67,7 +67,7 @@ class session {
  private:
   // ---- messages
 
-  void send(type t, wire::byte_view payload) {
+  void send(type t, messages::byte_view payload) {
     peer_.send(static_cast<std::uint8_t>(t), payload);
     traffic_of(t).sent += payload.size() + message_channel::overhead_bytes;
     asked_ = true;
@@ -76,10 +76,10 @@ class session {
   // The next message, which must be one of two types.
   message receive(type t, type or_else, std::size_t limit) {
     if (std::exchange(asked_, false)) ++report_.round_trips;
-    message m = peer_.receive(std::max(limit, wire::refusal_limit));
+    message m = peer_.receive(std::max(limit, messages::refusal_limit));
     const auto got = static_cast<type>(m.type);
     if (got == type::refusal) {
-      throw refused(errc::mismatch, "the peer gave up: " + wire::read_refusal(m.payload));
+      throw refused(errc::mismatch, "the peer gave up: " + messages::read_refusal(m.payload));
     }
     if (got != t && got != or_else) {
       throw error(errc::corrupt, "the peer sent a message of type " + std::to_string(m.type) +
@@ -109,8 +109,8 @@ class session {
               .nonce = options_.nonce != 0 ? options_.nonce : random_nonce(),
               .size = {.keys = table_.own(), .key_bytes = table_.own_bytes()},
               .sums = table_.estimator()};
-    send(type::hello, wire::write(hello_));
-    theirs_ = wire::read_hello(receive(type::hello, wire::hello_limit).payload);
+    send(type::hello, messages::write(hello_));
+    theirs_ = messages::read_hello(receive(type::hello, messages::hello_limit).payload);
     if (theirs_.nonce == hello_.nonce) {
       throw error(errc::mismatch, "the peer has the same nonce: is this a connection to itself?");
     }
@@ -119,14 +119,14 @@ class session {
                                      " keys, and " + std::to_string(options_.most_keys) +
                                      " are the most");
     }
-    const auto rank = [](const wire::hello& h) { return std::pair(h.size.keys, h.nonce); };
+    const auto rank = [](const messages::hello& h) { return std::pair(h.size.keys, h.nonce); };
     encoder_ = rank(hello_) < rank(theirs_);
     report_.estimated_difference = tug_difference(hello_.sums, theirs_.sums);
     if (encoder_) {
       plan_ = choose_plan(agreed_wish(), hello_.size, theirs_.size, report_.estimated_difference);
-      send(type::plan, wire::write(plan_));
+      send(type::plan, messages::write(plan_));
     } else {
-      plan_ = wire::read_plan(receive(type::plan, wire::plan_limit).payload);
+      plan_ = messages::read_plan(receive(type::plan, messages::plan_limit).payload);
     }
     report_.method = plan_.method;
   }
@@ -148,7 +148,7 @@ class session {
   std::vector<std::uint32_t> send_keys(std::vector<std::uint32_t> which) {
     std::sort(which.begin(), which.end(),
               [&](std::uint32_t a, std::uint32_t b) { return table_.key(a) < table_.key(b); });
-    wire::key_writer writer;
+    messages::key_writer writer;
     for (const std::uint32_t i : which) {
       writer.add(table_.key(i));
       if (writer.full()) send(type::keys, writer.take());
@@ -167,9 +167,9 @@ class session {
   // Calls for each key of the peer's list.
   template <class Take>
   void receive_keys(Take take) {
-    wire::key_reader reader;
+    messages::key_reader reader;
     for (;;) {
-      const message m = receive(type::keys, type::last_keys, wire::keys_limit);
+      const message m = receive(type::keys, type::last_keys, messages::keys_limit);
       reader.read(m.payload, [&](std::string key) {
         // The memory of a key is more than its bytes.
         budget(key.size() + 64);
@@ -196,8 +196,8 @@ class session {
     std::vector<std::uint32_t> all(table_.own());
     std::iota(all.begin(), all.end(), 0U);
     all = send_keys(std::move(all));
-    const message m = receive(type::wanted, wire::places_limit(all.size()));
-    for (const std::uint64_t place : wire::read_places(m.payload, all.size())) {
+    const message m = receive(type::wanted, messages::places_limit(all.size()));
+    for (const std::uint64_t place : messages::read_places(m.payload, all.size())) {
       lacking_.push_back(all[static_cast<std::size_t>(place)]);
     }
     receive_keys([&](std::string key) { table_.receive(std::move(key)); });
@@ -214,7 +214,7 @@ class session {
       wanted.push_back(keys_received_ - 1);
       table_.receive(std::move(key));
     });
-    send(type::wanted, wire::write_places(wanted));
+    send(type::wanted, messages::write_places(wanted));
     std::vector<std::uint32_t> ours;
     for (std::uint32_t i = 0; i < shared.size(); ++i) {
       if (!shared[i]) ours.push_back(i);
@@ -303,12 +303,12 @@ class session {
     for (;;) {
       send_symbols(coder, made, count);
       made += count;
-      const message m = receive(type::more, type::wanted, wire::places_limit(items.size()));
+      const message m = receive(type::more, type::wanted, messages::places_limit(items.size()));
       if (static_cast<type>(m.type) == type::wanted) {
-        answer(wire::read_places(m.payload, items.size()), items);
+        answer(messages::read_places(m.payload, items.size()), items);
         break;
       }
-      count = wire::read_number(m.payload);
+      count = messages::read_number(m.payload);
       // At most twice as many as there were: what we queue follows what the peer has read.
       if (count == 0 || count > made + 64 || made + count > symbols_allowed()) {
         throw error(errc::corrupt, "the peer asks for too many symbols");
@@ -320,14 +320,15 @@ class session {
   void send_symbols(riblt_encoder& coder, std::uint64_t first, std::uint64_t count) {
     const auto symbols =
         coder.symbols(static_cast<std::size_t>(first), static_cast<std::size_t>(count));
-    for (std::size_t i = 0; i < symbols.size(); i += wire::run_symbols) {
+    for (std::size_t i = 0; i < symbols.size(); i += messages::run_symbols) {
       // The peer only listens now. One that asks and does not listen shall not fill our memory.
       if (!peer_.has_room()) peer_.flush();
-      const auto part = symbols.subspan(i, std::min(wire::run_symbols, symbols.size() - i));
-      send(type::symbols, wire::write(wire::symbol_run{.last = i + part.size() == symbols.size(),
-                                                       .items = coder.items(),
-                                                       .first = first + i,
-                                                       .symbols = part}));
+      const auto part = symbols.subspan(i, std::min(messages::run_symbols, symbols.size() - i));
+      send(type::symbols,
+           messages::write(messages::symbol_run{.last = i + part.size() == symbols.size(),
+                                                .items = coder.items(),
+                                                .first = first + i,
+                                                .symbols = part}));
     }
   }
 
@@ -351,7 +352,7 @@ class session {
       if (decoder.symbols() + more > symbols_allowed()) {
         throw error(errc::corrupt, "the peer's symbols tell no difference");
       }
-      send(type::more, wire::write_number(more));
+      send(type::more, messages::write_number(more));
     }
     report_.symbols += decoder.symbols();
     ask(decoder, items, their_items);
@@ -361,7 +362,7 @@ class session {
   void receive_run(riblt_decoder& decoder, std::uint64_t& their_items) {
     std::vector<riblt_symbol> run;
     for (bool last = false; !last;) {
-      const auto list = wire::read_symbols(receive(type::symbols, wire::run_limit).payload);
+      const auto list = messages::read_symbols(receive(type::symbols, messages::run_limit).payload);
       const std::uint64_t have = decoder.symbols() + run.size();
       if (have == 0) their_items = list.items;
       budget(48 * list.symbols.size());
@@ -395,7 +396,7 @@ class session {
           (above == shared.end() || *above != wanted[i]) && (i == 0 || wanted[i - 1] != wanted[i]);
     }
     if (!lawful) throw error(errc::corrupt, "the peer's symbols contradict our keys");
-    send(type::wanted, wire::write_places(places));
+    send(type::wanted, messages::write_places(places));
     send_lacking(table_.keys_with(offered));
     receive_keys([&](std::string key) {
       if (!std::binary_search(wanted.begin(), wanted.end(), table_.item_of(key))) {
@@ -415,9 +416,9 @@ class session {
 
   // Whether both have the same union now; both sides come to the same answer.
   bool agree() {
-    const wire::set_check ours{.keys = table_.size(), .sum = table_.checksum()};
-    send(type::check, wire::write(ours));
-    return wire::read_check(receive(type::check, wire::check_limit).payload) == ours;
+    const messages::set_check ours{.keys = table_.size(), .sum = table_.checksum()};
+    send(type::check, messages::write(ours));
+    return messages::read_check(receive(type::check, messages::check_limit).payload) == ours;
   }
 
   reconciliation result() {
@@ -448,8 +449,8 @@ class session {
   message_channel& peer_;
   const reconcile_options options_;
   key_table table_;
-  wire::hello hello_;
-  wire::hello theirs_;
+  messages::hello hello_;
+  messages::hello theirs_;
   reconcile_plan plan_;
   bool encoder_ = false;
   bool asked_ = false;                  // sent something since the last answer
@@ -470,7 +471,7 @@ reconciliation reconcile(message_channel& peer, std::span<const std::string_view
   } catch (const error& e) {
     // So that the other side can say why, too.
     if (e.code() != errc::io) {
-      const auto why = wire::write_refusal(e.what());
+      const auto why = messages::write_refusal(e.what());
       peer.send(static_cast<std::uint8_t>(type::refusal), why);
     }
     throw;

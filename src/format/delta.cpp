@@ -15,7 +15,7 @@ namespace {
 
 // Larger than the chunks of an image: a string costs some 40 bytes however little has changed, and
 // at one key in 10,000 a megabyte has only 430 bytes of change.
-constexpr std::size_t chunk_words = 16 * image_chunk_bytes / sizeof(std::uint64_t);
+constexpr std::size_t change_words = 16 * image_chunk_bytes / sizeof(std::uint64_t);
 
 enum class body : std::uint8_t { changes = 0, whole = 1 };
 
@@ -91,8 +91,8 @@ void decode_chunk(bit_code::reader& in, std::span<const std::uint64_t> from,
 std::vector<std::byte> encode_changes(const filter_version& from, const filter_version& to) {
   std::vector<std::byte> out;
   put_header(out, to.header);
-  for (std::size_t at = 0; at < from.words.size(); at += chunk_words) {
-    const std::size_t count = std::min(chunk_words, from.words.size() - at);
+  for (std::size_t at = 0; at < from.words.size(); at += change_words) {
+    const std::size_t count = std::min(change_words, from.words.size() - at);
     encode_chunk(from.words.subspan(at, count), to.words.subspan(at, count), out);
   }
   return out;
@@ -102,8 +102,8 @@ unpacked_filter decode_changes(const filter_version& from, bit_code::reader& in)
   const image_header header = take_header(in);
   if (header.planned.shape != from.header.planned.shape) throw_corrupt("it changes the shape");
   unpacked_filter out{.header = header, .words = bit_array(header.planned.shape.bits)};
-  for (std::size_t at = 0; at < from.words.size(); at += chunk_words) {
-    const std::size_t count = std::min(chunk_words, from.words.size() - at);
+  for (std::size_t at = 0; at < from.words.size(); at += change_words) {
+    const std::size_t count = std::min(change_words, from.words.size() - at);
     decode_chunk(in, from.words.subspan(at, count), out.words.words().subspan(at, count));
   }
   if (!in.rest().empty()) throw_corrupt("something follows its end");

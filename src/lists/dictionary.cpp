@@ -14,13 +14,13 @@ namespace {
 constexpr char keeps_case = 1;
 constexpr char capitals = 2;
 constexpr char no_suggestion = 3;
-constexpr char letter = 4;
+constexpr char alphabet = 4;
 constexpr char page = 5;
 constexpr char feature = 6;
 
 // The largest number of strings that a lookup of one word asks for: as it is written, in small
 // letters, with one capital, as a word that keeps its case, and folded.
-constexpr double most_strings = 5;
+constexpr double most_spellings = 5;
 
 // Longer words and larger alphabets get no suggestions, so that a hostile text cannot make a lookup
 // of any size.
@@ -133,12 +133,12 @@ any_filter dictionary_builder::build() {
   std::set<char32_t> pages;
   for (const char32_t c : std::exchange(letters_, {})) {
     pages.insert(c / 256);
-    add_marked(letter, detail::to_text({&c, 1}));
+    add_marked(alphabet, detail::to_text({&c, 1}));
   }
   for (const char32_t p : pages) add_marked(page, std::to_string(static_cast<std::uint32_t>(p)));
   if (keeps_case_) add_marked(feature, std::string(1, keeps_case));
   if (has_capitals_) add_marked(feature, std::string(1, capitals));
-  return keys_.build(-std::expm1(std::log1p(-options_.fpr) / most_strings));
+  return keys_.build(-std::expm1(std::log1p(-options_.fpr) / most_spellings));
 }
 
 dictionary_filter::dictionary_filter(any_filter f) : filter_(std::move(f)) {
@@ -177,7 +177,7 @@ const std::u32string& dictionary_filter::letters() {
   for (char32_t p = 0; p < end_of_unicode / 256; ++p) {
     if (!contains_marked(page, std::to_string(static_cast<std::uint32_t>(p)))) continue;
     for (char32_t c = 256 * p; c < 256 * (p + 1) && letters_.size() < most_letters; ++c) {
-      if (contains_marked(letter, detail::to_text({&c, 1}))) letters_.push_back(c);
+      if (contains_marked(alphabet, detail::to_text({&c, 1}))) letters_.push_back(c);
     }
   }
   return letters_;

@@ -19,7 +19,7 @@ constexpr std::size_t group_bytes = 4096;
 constexpr std::size_t entry_words = 4;
 constexpr std::size_t footer_words = 5;
 constexpr std::size_t footer_bytes = footer_words * 8 + magic.size();
-constexpr std::size_t longest = std::size_t{1} << 30U;
+constexpr std::size_t longest_record = std::size_t{1} << 30U;
 
 }  // namespace
 
@@ -35,7 +35,7 @@ void record_table_writer::add(std::string_view key, std::string_view value) {
     throw error(errc::bad_argument,
                 "the keys do not ascend: '" + std::string(key) + "' follows '" + last_key_ + "'");
   }
-  if (key.size() > longest || value.size() > longest) {
+  if (key.size() > longest_record || value.size() > longest) {
     throw error(errc::bad_argument, "a key or value is longer than 1 GiB");
   }
   if (group_.empty()) first_key_ = key;

@@ -36,4 +36,4 @@ expect_error() {
 }
 
 # json FILE EXPRESSION: evaluates a Python expression over the object d.
-json() { /usr/bin/python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$@"; }
+json() { /usr/bin/python3 -IS -c 'import json,sys; d=json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$@"; }

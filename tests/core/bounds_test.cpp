@@ -6,11 +6,10 @@
 #include <cstdint>
 
 #include "bloomery/core/sizing.hpp"
+#include "core/numbers.hpp"
 
 namespace bloomery::sizing {
 namespace {
-
-constexpr std::uint64_t million = 1'000'000;
 
 // ---- lower bounds -----------------------------------------------------------------------------
 

@@ -14,11 +14,10 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
+#include "core/numbers.hpp"
 
 namespace bloomery::sizing {
 namespace {
-
-constexpr std::uint64_t million = 1'000'000;
 
 // Planned for a little less than the target, so that measurements stay at or below it.
 constexpr double planned_share = 0.98;
@@ -290,7 +289,7 @@ TEST(Planner, EstimatedKeysOfAFullPlanAreItsKeys) {
     const double zero =
         kind == filter_kind::classic ? std::pow(1 - 1 / m, k * 1e5) : std::pow(1 - k / m, 1e5);
     const auto set = static_cast<std::uint64_t>(m * (1 - zero));
-    EXPECT_NEAR(estimate_keys(p.shape, set), 1e5, 2.0) << kind_name(kind);
+    EXPECT_NEAR(sizing::estimate_keys(p.shape, set), 1e5, 2.0) << kind_name(kind);
   }
 }
 
@@ -320,8 +319,6 @@ TEST_P(PlanRefusal, NamesTheValueAndTheLimit) {
   }
 }
 
-constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr auto bad = errc::bad_argument;
 constexpr auto classic = filter_kind::classic;
 constexpr auto partitioned = filter_kind::partitioned;

@@ -8,12 +8,10 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
+#include "core/numbers.hpp"
 
 namespace bloomery::sizing {
 namespace {
-
-constexpr double nan_value = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 struct bad_call {
   const char* name;
@@ -83,7 +81,9 @@ const bad_call bad_calls[] = {
      "at least 0"},
     {"lookup_nan", [] { return mean_time({.present = nan_value}); }, "nan", "at least 0"},
     {"too_many_bits_set",
-     [] { return estimate_keys({.kind = filter_kind::classic, .probes = 1, .bits = 64}, 65); },
+     [] {
+       return sizing::estimate_keys({.kind = filter_kind::classic, .probes = 1, .bits = 64}, 65);
+     },
      "65", "at most"},
     {"fill_of_another_kind",
      [] {

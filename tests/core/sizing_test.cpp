@@ -12,11 +12,10 @@
 #include <optional>
 #include <vector>
 
+#include "core/numbers.hpp"
+
 namespace bloomery::sizing {
 namespace {
-
-constexpr std::uint64_t million = 1'000'000;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 // The rate at c bits a key, at a size where the formula and its limit agree to 1e-7.
 double at_bits_per_key(double c, std::uint32_t probes) {
@@ -368,7 +367,7 @@ TEST(EstimateKeys, InvertsTheExpectedNumberOfSetBits) {
           expected_fill(shape_of(kind, 512 * 7 * 2800, 7), static_cast<std::uint64_t>(keys)),
           1 - stays_zero, 1e-9)
           << kind_name(kind) << ' ' << keys;
-      EXPECT_NEAR(estimate_keys(shape_of(kind, 512 * 7 * 2800, 7), set) / keys, 1.0, 1e-3)
+      EXPECT_NEAR(sizing::estimate_keys(shape_of(kind, 512 * 7 * 2800, 7), set) / keys, 1.0, 1e-3)
           << kind_name(kind) << ' ' << keys;
     }
   }
@@ -389,9 +388,9 @@ TEST(ExpectedFill, OfCountersIsThatOfAsManyBits) {
 TEST(EstimateKeys, OfEmptyAndFullFilters) {
   for (const filter_kind kind : all_kinds) {
     const shape s = shape_of(kind, 512 * 7, 7);
-    EXPECT_EQ(estimate_keys(s, 0), 0.0);
-    EXPECT_EQ(estimate_keys(s, 512 * 7), infinity);
-    EXPECT_NEAR(estimate_keys(s, 7), 1.0, 0.01) << kind_name(kind);
+    EXPECT_EQ(sizing::estimate_keys(s, 0), 0.0);
+    EXPECT_EQ(sizing::estimate_keys(s, 512 * 7), infinity);
+    EXPECT_NEAR(sizing::estimate_keys(s, 7), 1.0, 0.01) << kind_name(kind);
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/crypto/siphash.hpp"
+#include "crypto/keys.hpp"
 
 namespace bloomery {
 namespace {
@@ -48,12 +49,6 @@ class KeyFile : public testing::Test {
 };
 
 constexpr std::string_view digits = "000102030405060708090a0b0c0d0e0f";
-
-key_type counting_key() {
-  key_type key{};
-  for (std::size_t i = 0; i < key.size(); ++i) key[i] = static_cast<std::byte>(i);
-  return key;
-}
 
 TEST_F(KeyFile, HoldsHexadecimalDigits) { EXPECT_EQ(read(digits), counting_key()); }
 

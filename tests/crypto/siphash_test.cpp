@@ -12,17 +12,12 @@
 
 #include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/keyed.hpp"
+#include "crypto/keys.hpp"
 
 namespace bloomery {
 namespace {
 
 using key_type = siphash_hasher::key_type;
-
-key_type counting_key() {
-  key_type key{};
-  for (std::size_t i = 0; i < key.size(); ++i) key[i] = static_cast<std::byte>(i);
-  return key;
-}
 
 // Key 00 01 ... 0f, message of n bytes 00 01 ...: vectors.h of the reference implementation. The
 // one of 15 bytes is worked out in appendix A of the paper.

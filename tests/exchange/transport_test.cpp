@@ -47,7 +47,7 @@ errc code_of(const std::function<void()>& work, const std::string& text = "") {
   return {};
 }
 
-constexpr bloomery::patience hasty = {.idle = milliseconds(30), .total = milliseconds(10'000)};
+constexpr bloomery::patience impatient = {.idle = milliseconds(30), .total = milliseconds(10'000)};
 
 TEST(Channel, MovesBytesBothWaysAndCountsThem) {
   auto [here, there] = bloomery::pipe_pair();
@@ -92,7 +92,7 @@ TEST(Channel, TellsThatThePeerHasGone) {
 }
 
 TEST(Channel, DoesNotWaitForEverForASilentPeer) {
-  auto ends = bloomery::pipe_pair(hasty);  // no structured binding: lambdas use them
+  auto ends = bloomery::pipe_pair(impatient);  // no structured binding: lambdas use them
   channel& here = ends.first;
   bytes got(1);
   EXPECT_EQ(code_of([&] { here.read(got); }, "silent"), errc::io);
@@ -146,7 +146,7 @@ TEST(Tcp, SaysWhoCouldNotBeReached) {
     address = "127.0.0.1:" + std::to_string(door.port());
     EXPECT_EQ(code_of([&] { const bloomery::listener second(address); }, address), errc::io);
   }
-  EXPECT_EQ(code_of([&] { bloomery::connect(address, hasty); }, address), errc::io);
+  EXPECT_EQ(code_of([&] { bloomery::connect(address, impatient); }, address), errc::io);
 }
 
 TEST(Tcp, DoesNotWaitForEverForAGuest) {
@@ -217,7 +217,7 @@ TEST(Messages, StreamsInBothDirectionsNeedLittleMemory) {
 }
 
 TEST(Messages, RefuseWhatIsTooLongBeforeItComes) {
-  auto [a, b] = bloomery::pipe_pair(hasty);
+  auto [a, b] = bloomery::pipe_pair(impatient);
   message_channel here(std::move(a));
   b.write(of({1, 0xff, 0xff, 0xff, 0xff}));
   EXPECT_EQ(code_of([&] { here.receive(1000); }, "at most 1000"), errc::corrupt);
@@ -226,13 +226,13 @@ TEST(Messages, RefuseWhatIsTooLongBeforeItComes) {
 TEST(Messages, FindDamage) {
   for (const std::size_t at :
        {0U, 5U, 8U, 9U}) {  // type, payload, checksum; a changed length never ends
-    auto [a, b] = bloomery::pipe_pair(hasty);
+    auto [a, b] = bloomery::pipe_pair(impatient);
     message_channel writer(std::move(a));
     writer.send(3, of({10, 20, 30, 40}));
     bytes raw(13);
     b.read(raw);
     raw[at] ^= std::byte{4};
-    auto [c, d] = bloomery::pipe_pair(hasty);
+    auto [c, d] = bloomery::pipe_pair(impatient);
     c.write(raw);
     message_channel reader(std::move(d));
     EXPECT_EQ(code_of([&] { reader.receive(100); }, "checksum"), errc::corrupt) << at;
@@ -240,7 +240,7 @@ TEST(Messages, FindDamage) {
 }
 
 TEST(Messages, EndInTheMiddle) {
-  auto [a, b] = bloomery::pipe_pair(hasty);
+  auto [a, b] = bloomery::pipe_pair(impatient);
   message_channel here(std::move(a));
   b.write(of({1, 4, 0, 0, 0, 1, 2}));
   { const channel gone = std::move(b); }
@@ -248,7 +248,7 @@ TEST(Messages, EndInTheMiddle) {
 }
 
 TEST(Messages, LastWordsOfAPeerThatHasGoneAreHeard) {
-  auto [a, b] = bloomery::pipe_pair(hasty);
+  auto [a, b] = bloomery::pipe_pair(impatient);
   message_channel here(std::move(a));
   {
     message_channel there(std::move(b));
@@ -261,7 +261,7 @@ TEST(Messages, LastWordsOfAPeerThatHasGoneAreHeard) {
 }
 
 TEST(Messages, FinishTakesNoMore) {
-  auto [a, b] = bloomery::pipe_pair(hasty);
+  auto [a, b] = bloomery::pipe_pair(impatient);
   message_channel here(std::move(a));
   b.write(of({1}));
   EXPECT_EQ(code_of([&] { here.finish(); }, "more"), errc::corrupt);

@@ -29,10 +29,6 @@ std::vector<std::string> texts(std::size_t count, const std::string& prefix = "k
   return all;
 }
 
-std::vector<std::string_view> views(const std::vector<std::string>& strings) {
-  return {strings.begin(), strings.end()};
-}
-
 template <class Filter>
 auto hasher_of() {
   if constexpr (std::is_same_v<Filter, digest_filter>) {

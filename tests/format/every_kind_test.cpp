@@ -30,10 +30,6 @@ std::vector<std::string> words(std::size_t count, char first) {
   return all;
 }
 
-std::vector<std::string_view> views(const std::vector<std::string>& all) {
-  return {all.begin(), all.end()};
-}
-
 std::size_t passed(const any_filter& f, const std::vector<std::string_view>& keys) {
   std::vector<std::uint64_t> bitmap((keys.size() + 63) / 64);
   f.contains_bits(keys, bitmap);

@@ -15,6 +15,7 @@
 #include <ios>
 #include <span>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -23,6 +24,10 @@
 namespace bloomery_test {
 
 using byte_vector = std::vector<std::byte>;
+
+inline std::vector<std::string_view> views(const std::vector<std::string>& strings) {
+  return {strings.begin(), strings.end()};
+}
 
 class temporary_directory {
  public:

@@ -12,7 +12,7 @@
 namespace bloomery {
 namespace {
 
-constexpr std::uint64_t all_ones = ~std::uint64_t{0};
+constexpr std::uint64_t every_bit = ~std::uint64_t{0};
 using positions = std::vector<std::uint64_t>;
 
 shape shape_of(filter_kind kind, std::uint64_t bits, std::uint32_t probes) {
@@ -118,7 +118,7 @@ TEST(DigestProbes, AreTheWordsModuloTheSize) {
 
 std::vector<std::uint64_t> extreme_and_random_hashes() {
   std::vector<std::uint64_t> hashes = {
-      0, 1, all_ones, all_ones - 1, std::uint64_t{1} << 63U, 0xffffffff, 0xffffffff00000000};
+      0, 1, every_bit, every_bit - 1, std::uint64_t{1} << 63U, 0xffffffff, 0xffffffff00000000};
   std::mt19937_64 random(11);
   for (int i = 0; i < 200; ++i) hashes.push_back(random());
   return hashes;

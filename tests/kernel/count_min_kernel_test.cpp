@@ -25,7 +25,7 @@ using kernel::level;
 constexpr std::size_t preamble_words = sizing::count_min_preamble_bits / 64;
 
 // Few different ones, so that keys come again within a group of eight.
-std::vector<std::uint64_t> hashes_from(std::size_t count, std::uint64_t seed) {
+std::vector<std::uint64_t> repeated_hashes(std::size_t count, std::uint64_t seed) {
   std::vector<std::uint64_t> hashes(count);
   for (std::size_t i = 0; i < count; ++i) hashes[i] = splitmix64(seed + i * i % 301);
   return hashes;
@@ -61,8 +61,8 @@ class count_min_kernel : public testing::TestWithParam<level> {
     const auto add = p.shape.variant == 1 ? kernels.count_min.raise : kernels.count_min.add;
     count_min expected(p);
     count_min sketch(p);
-    const std::vector<std::uint64_t> hashes = hashes_from(count, 1);
-    std::vector<std::uint64_t> counts = hashes_from(count, 77);
+    const std::vector<std::uint64_t> hashes = repeated_hashes(count, 1);
+    std::vector<std::uint64_t> counts = repeated_hashes(count, 77);
     for (std::size_t i = 0; i < count; ++i) counts[i] >>= i % 64;
     if (count > 2) counts[2] = 0;
 
@@ -73,7 +73,7 @@ class count_min_kernel : public testing::TestWithParam<level> {
     add(cells_of(sketch.mutable_words().data(), sketch), {hashes.data(), count}, counts.data());
     expect_same_counters(sketch, expected);
 
-    std::vector<std::uint64_t> asked = hashes_from(count, 5000);
+    std::vector<std::uint64_t> asked = repeated_hashes(count, 5000);
     for (std::size_t i = 0; i < count; i += 3) asked[i] = hashes[i];
     std::vector<std::uint64_t> answers(count);
     std::vector<std::uint64_t> bits((count + 63) / 64);
@@ -132,7 +132,7 @@ TEST(count_min_batch, the_same_as_one_key_at_a_time) {
     const plan p = plan_of(16, 4, 211, conservative);
     count_min one(p);
     count_min many(p);
-    const std::vector<std::uint64_t> hashes = hashes_from(3000, 9);
+    const std::vector<std::uint64_t> hashes = repeated_hashes(3000, 9);
     std::vector<std::uint64_t> counts(hashes.size());
     for (std::size_t i = 0; i < counts.size(); ++i) counts[i] = i % 5;
     for (std::size_t i = 0; i < hashes.size(); ++i) one.add(hashes[i], counts[i]);

@@ -35,9 +35,9 @@ std::vector<std::uint64_t> hashes_from(std::size_t count, std::uint64_t seed) {
 
 // A filter of either kind, by its one-key calls.
 template <class Probes>
-class model {
+class scatter_model {
  public:
-  explicit model(const shape& s) : shape_(s), probes_(s) {}
+  explicit scatter_model(const shape& s) : shape_(s), probes_(s) {}
 
   void add(std::uint64_t* words, std::uint64_t hash) const {
     probes_.all_of(hash, [words](std::uint64_t position) {
@@ -83,7 +83,7 @@ class scatter_kernel : public testing::TestWithParam<level> {
   void check(const shape& s, std::size_t count) const {
     SCOPED_TRACE(testing::Message() << kind_name(s.kind) << ", " << s.bits << " bits, " << s.probes
                                     << " probes, " << count << " keys");
-    const model<Probes> expect(s);
+    const scatter_model<Probes> expect(s);
     std::vector<std::uint64_t> hashes = hashes_from(count, 1);
     if (count > 3) hashes[3] = hashes[1];
     if (count > 4) hashes[2] = ~std::uint64_t{0};
@@ -164,7 +164,7 @@ TEST_P(scatter_kernel, more_than_32_bits_of_bits) {
                             MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   ASSERT_NE(memory, MAP_FAILED);
   auto* const words = static_cast<std::uint64_t*>(memory);
-  const auto run = [&]<class Probes>(const model<Probes>& expect) {
+  const auto run = [&]<class Probes>(const scatter_model<Probes>& expect) {
     const std::vector<std::uint64_t> hashes = hashes_from(203, 5);
     kernels().add(expect.array(words), {hashes.data(), hashes.size()});
     for (const std::uint64_t hash : hashes) ASSERT_TRUE(expect.contains(words, hash));
@@ -177,8 +177,8 @@ TEST_P(scatter_kernel, more_than_32_bits_of_bits) {
                        {absent.data(), absent.size()}, bitmap.data());
     EXPECT_EQ(count_bits(bitmap), 0U);
   };
-  run(model<classic_probes>(shape_of(filter_kind::classic, bits, 7)));
-  run(model<partitioned_probes>(shape_of(filter_kind::partitioned, bits, 1)));
+  run(scatter_model<classic_probes>(shape_of(filter_kind::classic, bits, 7)));
+  run(scatter_model<partitioned_probes>(shape_of(filter_kind::partitioned, bits, 1)));
   munmap(memory, bytes);
 }
 

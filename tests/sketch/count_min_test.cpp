@@ -291,9 +291,6 @@ TEST(count_min, is_made_from_a_guarantee) {
                      [] { count_min(count_min_guarantee{.delta = 1e-30}); }));
 }
 
-template <class T>
-concept made_from_bare_options = requires { T({.keys = 1000U, .fpr = 0.01}); };
-
 TEST(count_min, has_the_dimensions_that_were_asked_for) {
   for (const std::uint32_t cell_bits : {32U, 64U}) {
     for (const std::uint64_t width : {1U, 2U, 7U, 2000U, 2719U}) {

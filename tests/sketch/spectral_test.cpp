@@ -22,8 +22,8 @@ static_assert(storable<spectral_filter> && storable<spectral_view>);
 static_assert(queryable<spectral_view> && countable<spectral_view> && !updatable<spectral_view>);
 static_assert(std::is_nothrow_move_constructible_v<spectral_filter>);
 
-plan small_plan(std::uint32_t cell_bits = 16, std::uint32_t variant = 0, std::uint32_t probes = 4,
-                std::uint64_t cells = 192) {
+plan spectral_plan(std::uint32_t cell_bits = 16, std::uint32_t variant = 0,
+                   std::uint32_t probes = 4, std::uint64_t cells = 192) {
   return {.shape = {.kind = filter_kind::spectral,
                     .probes = probes,
                     .cell_bits = cell_bits,
@@ -62,7 +62,7 @@ std::uint64_t least(const spectral_view& s, std::uint64_t hash, bool secondary) 
 class every_spectral : public testing::TestWithParam<std::pair<std::uint32_t, std::uint32_t>> {
  public:
   static spectral_filter made(std::uint32_t probes = 4) {
-    return spectral_filter(small_plan(GetParam().first, GetParam().second, probes));
+    return spectral_filter(spectral_plan(GetParam().first, GetParam().second, probes));
   }
   static std::uint32_t variant() { return GetParam().second; }
   static std::uint64_t most() { return ~std::uint64_t{0} >> (64 - GetParam().first); }
@@ -183,7 +183,7 @@ TEST_P(every_spectral, opens_its_own_words) {
 }
 
 TEST_P(every_spectral, answers_whatever_the_words_say) {
-  const plan p = small_plan(GetParam().first, variant());
+  const plan p = spectral_plan(GetParam().first, variant());
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const auto words = sample_hashes(p.shape.bits / 64, seed + 1);
     spectral_filter s((spectral_view(p, words, seed)));
@@ -225,8 +225,8 @@ TEST_P(every_spectral, merges_unless_keys_may_be_in_one_second_filter_only) {
 // ---- the rules --------------------------------------------------------------------------------
 
 TEST(spectral, minimal_increase_never_counts_more_than_minimum_selection) {
-  spectral_filter selection(small_plan(32, 0));
-  spectral_filter increase(small_plan(32, 1));
+  spectral_filter selection(spectral_plan(32, 0));
+  spectral_filter increase(spectral_plan(32, 1));
   const auto stream = hashes_of(zipf_stream(100, 3000, 0.7, 3));
   selection.add_batch(stream);
   increase.add_batch(stream);
@@ -239,7 +239,7 @@ TEST(spectral, minimal_increase_never_counts_more_than_minimum_selection) {
 }
 
 TEST(spectral, minimal_increase_raises_the_least_and_leaves_the_rest) {
-  spectral_filter s(small_plan(64, 1, 4));
+  spectral_filter s(spectral_plan(64, 1, 4));
   const auto at = places(s, sample_hash(0), false);
   ASSERT_EQ(std::set(at.begin(), at.end()).size(), 4U);
   const std::vector<std::uint64_t> before = {3, 2, 8, 5};
@@ -250,7 +250,7 @@ TEST(spectral, minimal_increase_raises_the_least_and_leaves_the_rest) {
 }
 
 TEST(spectral, a_counter_that_two_probes_meet_rises_once) {
-  spectral_filter s(small_plan(16, 0, 6, 4));  // six probes, four counters
+  spectral_filter s(spectral_plan(16, 0, 6, 4));  // six probes, four counters
   s.add(sample_hash(0), 5);
   const auto at = places(s, sample_hash(0), false);
   for (const std::uint64_t place : at) EXPECT_EQ(cell(s, place), 5U);
@@ -282,7 +282,7 @@ std::uint64_t neighbour(const spectral_view& s, std::uint64_t hash, std::size_t 
 // The published rule counts a key in the second filter only while its minimum is single. Then this
 // sequence leaves a count of 1 for a key that was added six times.
 TEST(spectral, recurring_minimum_keeps_counting_in_the_second_filter) {
-  spectral_filter s(small_plan(16, 2, 3, 600));
+  spectral_filter s(spectral_plan(16, 2, 3, 600));
   const std::uint64_t x = sample_hash(0);
   const std::uint64_t a = neighbour(s, x, 0);
   const std::uint64_t b = neighbour(s, x, 1);
@@ -306,7 +306,7 @@ TEST(spectral, recurring_minimum_keeps_counting_in_the_second_filter) {
 }
 
 TEST(spectral, a_counter_that_two_probes_meet_does_not_recur) {
-  spectral_filter s(small_plan(16, 2, 3, 120));
+  spectral_filter s(spectral_plan(16, 2, 3, 120));
   std::uint64_t i = 0;
   const auto meets = [&](std::uint64_t hash) {
     const auto at = places(s, hash, false);
@@ -324,7 +324,7 @@ TEST(spectral, a_counter_that_two_probes_meet_does_not_recur) {
 TEST(spectral, recurring_minimum_is_never_too_low_for_keys_put_in_the_second_filter) {
   std::uint64_t put_there = 0;
   for (std::uint64_t seed = 1; seed <= 10; ++seed) {
-    spectral_filter s(small_plan(32, 2, 4, 1200));
+    spectral_filter s(spectral_plan(32, 2, 4, 1200));
     const auto stream = zipf_stream(250, 4000, 0.8, seed);
     const auto truth = counts_in(stream, 250);
     std::set<std::uint64_t> there;
@@ -346,9 +346,6 @@ TEST(spectral, recurring_minimum_is_never_too_low_for_keys_put_in_the_second_fil
 
 // ---- made and refused -------------------------------------------------------------------------
 
-template <class T>
-concept made_from_bare_options = requires { T({.keys = 1000U, .fpr = 0.01}); };
-
 TEST(spectral, is_made_from_options) {
   EXPECT_TRUE(made_from_bare_options<spectral_filter>);
   const spectral_filter plain(options{.keys = 1000, .fpr = 0.01});
@@ -364,19 +361,19 @@ TEST(spectral, refuses_what_it_cannot_be) {
   const auto refused = [](plan p, std::string_view text) {
     return throws(errc::bad_argument, text, [&] { spectral_filter{p}; });
   };
-  EXPECT_TRUE(refused(small_plan(64, 2, 4, 2), "at least three counters"));
-  EXPECT_TRUE(refused(small_plan(16, 3), "the variant is 3"));
-  EXPECT_TRUE(refused(small_plan(4), "4"));
-  plan other = small_plan();
+  EXPECT_TRUE(refused(spectral_plan(64, 2, 4, 2), "at least three counters"));
+  EXPECT_TRUE(refused(spectral_plan(16, 3), "the variant is 3"));
+  EXPECT_TRUE(refused(spectral_plan(4), "4"));
+  plan other = spectral_plan();
   other.shape.kind = filter_kind::count_min;
   other.shape.variant = 0;
   EXPECT_TRUE(refused(other, "kind count-min given to a filter of kind spectral"));
   const std::vector<std::uint64_t> words(47);
   EXPECT_TRUE(throws(errc::bad_argument, "the number of words is 47",
-                     [&] { spectral_view(small_plan(), words, 0); }));
-  spectral_filter s(small_plan());
+                     [&] { spectral_view(spectral_plan(), words, 0); }));
+  spectral_filter s(spectral_plan());
   EXPECT_TRUE(throws(errc::mismatch, "numbers of probes differ, 4 and 5",
-                     [&] { s.merge(spectral_filter(small_plan(16, 0, 5))); }));
+                     [&] { s.merge(spectral_filter(spectral_plan(16, 0, 5))); }));
 }
 
 }  // namespace

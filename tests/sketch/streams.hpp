@@ -11,6 +11,10 @@
 
 namespace bloomery_test {
 
+// True of a type that is made from options in braces.
+template <class T>
+concept made_from_bare_options = requires { T({.keys = 1000U, .fpr = 0.01}); };
+
 // The same as sample_hash(index, stream) of filter/samples.hpp, without GoogleTest.
 inline std::uint64_t stream_hash(std::uint64_t index, std::uint64_t stream = 1) {
   return bloomery::splitmix64((stream << 32U) | index);

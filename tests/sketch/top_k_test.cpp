@@ -297,9 +297,6 @@ TEST(top_k, a_huge_count_takes_no_time_and_saturates) {
 
 // ---- made and refused -------------------------------------------------------------------------
 
-template <class T>
-concept made_from_bare_options = requires { T({.keys = 1000U, .fpr = 0.01}); };
-
 TEST(top_k, is_made_from_options_and_plans) {
   EXPECT_TRUE(made_from_bare_options<top_k>);
   const top_k t(options{.keys = 1000000, .fpr = 0.01});

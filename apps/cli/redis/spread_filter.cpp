@@ -16,7 +16,7 @@ namespace {
 
 using type = redis_reply::type;
 
-constexpr std::size_t most_items = 512;                      // of one command
+constexpr std::size_t most_command_items = 512;              // of one command
 constexpr std::size_t most_bytes = std::size_t{256} << 10U;  // of the items of one command
 constexpr std::uint64_t largest_shard = std::uint64_t{256}
                                         << 20U;  // bytes; more cannot be moved between nodes easily
@@ -229,7 +229,7 @@ std::vector<spread_filter::batch> spread_filter::batches(
   for (std::size_t i = 0; i < items.size(); ++i) {
     const auto shard = static_cast<std::size_t>(shard_of(hashes[i], layout_.shards));
     batch& b = open[shard];
-    if (b.places.size() == most_items || bytes[shard] > most_bytes) {
+    if (b.places.size() == most_command_items || bytes[shard] > most_bytes) {
       full.push_back(std::exchange(b, {}));
       bytes[shard] = 0;
     }

@@ -72,7 +72,7 @@ std::uint64_t memory_limit(const build_options& o) {
 }
 
 // Refuses options that have no meaning for the kind.
-void check_options(const build_options& o) {
+void check_build_options(const build_options& o) {
   const auto only = [&](bool given, std::string_view option,
                         std::initializer_list<std::string_view> kinds) {
     if (!given || std::find(kinds.begin(), kinds.end(), o.kind) != kinds.end()) return;
@@ -391,7 +391,7 @@ void add_build(command& app, int& /*status*/) {
       "  bloomery build --kind ribbon -o archive.bloom urls.txt\n"
       "  bloomery build --kind windowed --window 1h --keys 1M -o seen.bloom first.txt");
   verb->callback([o] {
-    check_options(*o);
+    check_build_options(*o);
     builder(*o).run();
   });
 }

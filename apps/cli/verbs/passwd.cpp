@@ -97,7 +97,7 @@ void run_build(const passwd_options& o) {
 }
 
 // The string to look up. Without bloomery::crypto there are no digests.
-std::string question(const password_filter& f, std::string_view candidate) {
+std::string asked_key(const password_filter& f, std::string_view candidate) {
   if (f.rule() != key_rule::password_digest) return std::string(candidate);
 #ifdef BLOOMERY_HAS_CRYPTO
   return sha1_digest(candidate);
@@ -132,7 +132,7 @@ int ask_terminal(password_filter& f) {
     if (!std::getline(std::cin, candidate)) candidate.clear();
     fmt::print(stderr, "\n");
   }
-  const bool found = f.contains(question(f, candidate));
+  const bool found = f.contains(asked_key(f, candidate));
   explicit_bzero(candidate.data(), candidate.size());
   write_output(found ? "on the list: choose another\n" : "not on the list\n");
   return found ? exit_success : exit_no_match;
@@ -150,7 +150,7 @@ int run_check(const passwd_options& o) {
     text.clear();
     asked += c.keys.size();
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
-      if (!f.contains(question(f, c.keys[i]))) continue;
+      if (!f.contains(asked_key(f, c.keys[i]))) continue;
       ++found;
       if (!o.count && !o.json) text.append(c.records[i]).append("\n");
     }
@@ -174,7 +174,7 @@ int run_pam(const passwd_options& o) {
   std::cin.read(candidate.data(), static_cast<std::streamsize>(longest));
   candidate.resize(static_cast<std::size_t>(std::cin.gcount()));
   const std::size_t end = candidate.find('\0');
-  const bool found = f.contains(question(f, candidate.substr(0, end)));
+  const bool found = f.contains(asked_key(f, candidate.substr(0, end)));
   explicit_bzero(candidate.data(), candidate.size());
   if (found) write_output("This password is on a list of known passwords. Choose another.\n");
   return found ? exit_no_match : exit_success;

@@ -7,8 +7,8 @@ namespace {
 
 void run_unpack(const wire_options& o) {
   const mapped_file packed(o.first);
-  auto in =
-      naming(o.first, [&] { return std::make_unique<unpacker>(packed.bytes(), most_bits(o)); });
+  auto in = naming(
+      o.first, [&] { return std::make_unique<bloomery::unpacker>(packed.bytes(), most_bits(o)); });
   atomic_file file(o.output);
   image_stream out(file, in->header());
   const auto next = [&] { return naming(o.first, [&] { return in->next(); }); };
