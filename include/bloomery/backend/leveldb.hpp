@@ -5,9 +5,8 @@
 //         bloomery::new_leveldb_policy({.fpr = 0.01, .kind = bloomery::filter_kind::ribbon});
 //
 // LevelDB keeps a filter beside each data block, of some dozens of keys; format/compact.hpp is made
-// for that. Filters say themselves what they are, so the options may change while a database lives.
-// Tables written with another policy, LevelDB's own or none, are read without a filter until they
-// are compacted: LevelDB goes by the policy's name.
+// for that. Filters say what they are, so the options may change while a database lives. LevelDB
+// goes by the policy's name and reads tables of another without a filter until they are compacted.
 //
 // Needs LevelDB: link to bloomery::leveldb.
 #pragma once
@@ -31,8 +30,7 @@ class leveldb_policy final : public leveldb::FilterPolicy {
  public:
   explicit leveldb_policy(const compact_options& o) : builder_(o) {}
 
-  // The name is part of the format: LevelDB stores it, and reads filters only of a policy with the
-  // same name.
+  // Part of the format: LevelDB reads filters only of a policy with the name that it stored.
   [[nodiscard]] const char* Name() const override {
     return "bloomery.compact1";
   }  // NOLINT(*-naming)
@@ -58,9 +56,8 @@ class leveldb_policy final : public leveldb::FilterPolicy {
   compact_builder builder_;
 };
 
-// The caller deletes the policy after the database is closed, as with
-// leveldb::NewBloomFilterPolicy. Throws errc::bad_argument for a kind other than blocked and
-// ribbon, and for a target out of range.
+// The caller deletes the policy after the database is closed. Throws errc::bad_argument for a kind
+// other than blocked and ribbon, and for a target out of range.
 [[nodiscard]] inline const leveldb::FilterPolicy* new_leveldb_policy(const compact_options& o) {
   return new leveldb_policy(o);
 }

@@ -1,5 +1,4 @@
-// A guard around a RocksDB database: one filter of all its keys, before Get looks into memtables
-// and levels.
+// A guard around a RocksDB database: one filter of all its keys, before memtables and levels.
 //
 //     auto g = bloomery::rocksdb_guard(*db);
 //     std::optional<std::string> value = g.find("key");

@@ -83,8 +83,7 @@ using sqlite_statement = std::unique_ptr<sqlite3_stmt, finalize_statement>;
           static_cast<std::size_t>(sqlite3_column_bytes(statement, 0))};
 }
 
-// Throws errc::unsupported unless SQLite considers keys of this type equal exactly if their bytes
-// are. The rules for the affinity of a declared type are SQLite's own.
+// Throws errc::unsupported unless SQLite compares such keys by bytes, by its affinity rules.
 template <sqlite_key Key>
 void check_key_column(sqlite3* db, const sqlite_table& t) {
   const char* declared = nullptr;
@@ -156,8 +155,7 @@ class sqlite_lookup {
   detail::sqlite_statement select_;
 };
 
-// Makes a filter of all keys in the table. Values of a type other than the column's are left out,
-// because no key equals them.
+// A filter of all keys in the table, without values of another type: no key equals them.
 template <sqlite_key Key>
 [[nodiscard]] filter sqlite_filter(sqlite3* db, const sqlite_table& t, const scan_options& o = {}) {
   detail::check_key_column<Key>(db, t);

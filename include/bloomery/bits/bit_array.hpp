@@ -23,7 +23,6 @@ class bit_array {
   bit_array() noexcept = default;
   // Throws errc::no_memory, with the number of bytes, when the system has no such piece of memory.
   explicit bit_array(std::uint64_t bits);
-  // A copy of these words.
   explicit bit_array(std::span<const std::uint64_t> words);
   bit_array(const bit_array& other) : bit_array(other.words()) {}
   bit_array(bit_array&& other) noexcept
@@ -48,9 +47,8 @@ class bit_array {
   std::size_t count_ = 0;
 };
 
-// Where arrays come from, for a program that must account for its memory, such as a server's
-// module: `take` gives zeroed bytes, aligned like the array, or null; `give` takes them back. Call
-// it before the first array is made.
+// Where arrays come from, for a program that accounts for its memory: `take` gives zeroed bytes,
+// aligned like the array, or null; `give` takes them back. Call it before the first array is made.
 struct array_memory {
   void* (*take)(std::size_t bytes) = nullptr;
   void (*give)(void* start, std::size_t bytes) = nullptr;
@@ -92,7 +90,6 @@ inline void set_bit_shared(std::uint64_t* words, std::uint64_t position) noexcep
 
 }  // namespace detail
 
-// Number of set bits.
 [[nodiscard]] std::uint64_t count_bits(std::span<const std::uint64_t> words) noexcept;
 // Number of set bits among positions first, first + 1, ..., last - 1.
 [[nodiscard]] std::uint64_t count_bits(std::span<const std::uint64_t> words, std::uint64_t first,

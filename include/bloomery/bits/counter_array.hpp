@@ -78,8 +78,7 @@ inline void decrement_counter(std::uint64_t* words, std::uint64_t position,
 }
 
 // Any width from 1 to 64, anywhere. The second word is touched only when the cell reaches into it,
-// so that the last cell of an array may end with its last word. Reading has no branch: with cells
-// of 40 bits more than half of them straddle, at random.
+// as an array may end before. Reading has no branch: of 40-bit cells over half straddle, at random.
 [[nodiscard]] inline std::uint64_t get_bits(const std::uint64_t* words, std::uint64_t position,
                                             std::uint32_t width) noexcept {
   const std::uint64_t* const word = words + (position >> 6U);
@@ -125,8 +124,7 @@ inline void set_bits(std::uint64_t* words, std::uint64_t position, std::uint32_t
   return nonzero_cells(word, width) * low_mask(width);
 }
 
-// The sum of each pair of cells, at most the maximum. Every second cell is added in a field of
-// twice its width, where the carry has room; then the others.
+// The saturating sum of each pair of cells, in fields of twice the width, with room for the carry.
 [[nodiscard]] constexpr std::uint64_t add_cells(std::uint64_t a, std::uint64_t b,
                                                 std::uint32_t width) noexcept {
   const std::uint64_t fields = cell_ones(2 * width) * low_mask(width);

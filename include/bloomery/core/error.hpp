@@ -1,8 +1,7 @@
 // What can go wrong, as one exception type with a code.
 //
-// Construction, opening and combining throw bloomery::error; its text names the value that was
-// wrong and the limit that it broke, so that a program can show it to a person as it is. Hot paths
-// (add, contains) are noexcept and never get here.
+// Construction, opening and combining throw bloomery::error, whose text, fit to be shown, names the
+// wrong value and the limit. Hot paths (add, contains) are noexcept and never get here.
 //
 // The library may also be built with -fno-exceptions. An error then ends the program: the handler
 // that the program has set may report it, and then std::terminate is called.
@@ -47,8 +46,7 @@ namespace detail {
 // Throws the error, or ends the program where there are no exceptions.
 [[noreturn]] void fail(errc code, const std::string& what);
 
-// The shortest text that reads back as the same number; std::to_string would print 1e-7 as
-// 0.000000.
+// The shortest text that reads back as the same number; std::to_string prints 1e-7 as 0.000000.
 std::string to_text(double value);
 std::string to_text(std::uint64_t value);
 

@@ -35,8 +35,7 @@ struct abilities {
 [[nodiscard]] std::optional<filter_kind> kind_from_name(std::string_view name) noexcept;
 [[nodiscard]] std::optional<filter_kind> kind_from_number(std::uint64_t number) noexcept;
 
-// Whether a filter of this kind is one array of bits: then it can be folded, intersected and
-// estimated.
+// Whether the kind is one array of bits, which can be folded, intersected and estimated.
 [[nodiscard]] bool is_of_bits(filter_kind kind) noexcept;
 
 // Where the positions of a key are in a filter that is one array of bits or counters.

@@ -42,7 +42,6 @@ void in_parallel(parallel p, std::uint64_t count, MakeState make_state, Work wor
       &loop);
 }
 
-// The same without a state.
 template <class Work>
 void in_parallel(parallel p, std::uint64_t count, Work work) {
   in_parallel(

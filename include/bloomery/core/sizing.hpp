@@ -1,8 +1,7 @@
 // The one home of the mathematics: false-positive rates, sizes, bounds and costs.
 //
-// Symbols as in the literature: n keys, m bits, k probes. docs/math.md derives each formula and
-// names its source. Every function checks its arguments and throws errc::bad_argument with the
-// value and the limit; none returns NaN.
+// Symbols as in the literature: n keys, m bits, k probes. docs/math.md derives the formulas, with
+// sources. Every function throws errc::bad_argument, with value and limit, rather than return NaN.
 #pragma once
 
 #include <cstdint>
@@ -21,10 +20,9 @@ namespace bloomery::sizing {
 [[nodiscard]] double classic_fpr_approx(std::uint64_t keys, std::uint64_t bits,
                                         std::uint32_t probes);
 
-// The expectation over all hash functions. The textbook's formula raises the mean fill to the power
-// k, but the mean of the power is larger (Bose et al. 2008); this adds the second-order term. The
-// difference is 0.07 % at 1,000 keys and 1 %, and it decides whether a small filter keeps its
-// promise.
+// The expectation over all hash functions. The textbook raises the mean fill to the power k, but
+// the mean of the power is larger (Bose et al. 2008); this adds the second-order term: 0.07 % more
+// at 1,000 keys and 1 %, which decides whether a small filter keeps its promise.
 [[nodiscard]] double classic_fpr_expected(std::uint64_t keys, std::uint64_t bits,
                                           std::uint32_t probes);
 
@@ -46,8 +44,7 @@ namespace bloomery::sizing {
 [[nodiscard]] double blocked_fpr_simple(std::uint64_t keys, std::uint64_t blocks,
                                         std::uint32_t probes);
 
-// The same for blocks that are small classic filters of `block_bits` bits each
-// (format/compact.hpp).
+// The same for blocks that are classic filters of `block_bits` bits each (format/compact.hpp).
 [[nodiscard]] double small_blocks_fpr(std::uint64_t keys, std::uint64_t blocks,
                                       std::uint64_t block_bits, std::uint32_t probes);
 
@@ -60,17 +57,15 @@ inline constexpr double blocked_fpr_limit = 1e-9;
 // The expected rate of a filter of this shape that holds `keys` keys.
 [[nodiscard]] double fpr(const shape& s, std::uint64_t keys);
 
-// The number of different keys that are expected to set this many bits of a filter of this shape;
-// infinite when all are set. A bit stays 0 with probability (1 - 1/m)^(kn) in a classic filter and
-// with (1 - k/m)^n in the others.
+// The different keys expected to set this many bits; infinite when all are set. A bit stays 0 with
+// probability (1 - 1/m)^(kn) in a classic filter and with (1 - k/m)^n in the others.
 [[nodiscard]] double estimate_keys(const shape& s, std::uint64_t bits_set);
 
 // The other way round: the share of the bits, or of the counters of a counting filter, that this
 // many different keys are expected to set. For the kinds of one such array.
 [[nodiscard]] double expected_fill(const shape& s, std::uint64_t keys);
 
-// Cache lines that a lookup reads when nothing ends it early; in a filter of layers those of one
-// layer.
+// Cache lines that a lookup reads when nothing ends it early; of one layer where there are several.
 [[nodiscard]] std::uint32_t lines_of_lookup(const shape& s);
 
 // The probes with the least fpr for this many bits a key, and the real-valued optimum m/n ln 2.
@@ -118,9 +113,8 @@ struct length {
 
 // ---- packed -----------------------------------------------------------------------------------
 
-// Bits a key that a classic filter needs on the wire: its bits times the entropy of one.
-// (Mitzenmacher 2001: a sparser filter with fewer probes can have fewer false positives for the
-// same bits sent.)
+// Bits a key that a classic filter needs on the wire: its bits times the entropy of one. A sparser
+// one with fewer probes can have the lower fpr for the same bits sent (Mitzenmacher 2001).
 [[nodiscard]] double sent_bits_per_key(double bits_per_key, std::uint32_t probes);
 
 struct packed_choice {
@@ -168,9 +162,8 @@ struct request {
 // filters), down for a number of bytes, which is never exceeded.
 [[nodiscard]] plan make_plan(const request& r);
 
-// The blocked filter of the right size for a filter that has grown: planned as p, with so many keys
-// stored and this rate now. Keys cannot be read out of a filter; whoever can replay them makes one
-// of this plan, about half as large and one line a key.
+// The blocked filter of the right size for one that has grown: planned as p, with so many keys and
+// this rate now; about half as large and one line a key. The caller must replay the keys.
 [[nodiscard]] plan compact_plan(const plan& p, std::uint64_t stored, double fpr_now);
 
 }  // namespace bloomery::sizing

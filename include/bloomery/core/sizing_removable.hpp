@@ -1,6 +1,5 @@
 // Rates, overflow and sizes of the kinds from which keys can be removed: counting and cuckoo.
-// docs/math.md derives each formula. As everywhere in sizing: arguments are checked, nothing is
-// NaN.
+// docs/math.md derives each formula. Arguments are checked, and nothing is NaN.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +16,11 @@ namespace bloomery::sizing {
 
 // The expected number of counters that reach 2^w - 1 and stick, for `keys` different keys: the
 // number of counters times the tail of Binomial(keys, p). A key finds a given counter with p = k/m
-// in lines, where its counters are all different, and with p = 1 - (1 - 1/m)^k unblocked. How the
-// keys spread over the blocks has no influence: a sum of binomials over binomial loads is a
-// binomial.
+// in lines, where its counters all differ, and with p = 1 - (1 - 1/m)^k unblocked. How the keys
+// spread over the blocks does not matter: binomials over binomial loads are a binomial.
 [[nodiscard]] double counting_overflow(const shape& s, std::uint64_t keys);
 
-// Union bound on the chance that any counter sticks. (sizing::overflow_bound is the survey's, for
-// any value of the counter.)
+// Union bound on the chance that any counter sticks; sizing::overflow_bound is for any value.
 [[nodiscard]] double counting_overflow_bound(const shape& s, std::uint64_t keys);
 
 // At and above this target counters in one line are the default; below, unblocked ones. There a
@@ -36,13 +33,11 @@ namespace bloomery::sizing {
 // ---- cuckoo -----------------------------------------------------------------------------------
 
 // A query compares its fingerprint with what two buckets hold, and each differs from it with
-// probability 1 - 1/(2^f - 1): 1 - (1 - 1/(2^f - 1))^(2 b load). Never reported, fingerprint 0, is
-// an empty slot.
+// probability 1 - 1/(2^f - 1), as 0 is an empty cell: 1 - (1 - 1/(2^f - 1))^(2 b load).
 [[nodiscard]] double cuckoo_fpr(std::uint32_t fingerprint_bits, std::uint32_t bucket_cells,
                                 double load);
 
-// The same for a shape of one layer with this many keys; beyond what it holds, with the layers of
-// twice the size that it would have grown.
+// The same for a shape with this many keys; beyond its room, with layers of twice the size each.
 [[nodiscard]] double cuckoo_fpr(const shape& s, std::uint64_t keys);
 
 // The fewest bits of a fingerprint for the target, with buckets filled as the planner fills them.

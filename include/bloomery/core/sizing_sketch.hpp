@@ -36,8 +36,7 @@ namespace sizing {
 
 // A payload is 512 bits of preamble and then the counters.
 inline constexpr std::uint64_t count_min_preamble_bits = 512;
-// Counters in a row of this shape: floor(floor((bits - 512) / cell_bits) / probes); 0 when none
-// fits.
+// Counters in a row: floor(floor((bits - 512) / cell_bits) / probes); 0 when none fits.
 [[nodiscard]] constexpr std::uint64_t count_min_row(const shape& s) noexcept {
   return s.bits <= count_min_preamble_bits
              ? 0
@@ -60,8 +59,7 @@ struct spectral_counters {
 
 // ---- top-k ------------------------------------------------------------------------------------
 
-// Words before the buckets of a top-k sketch, and the buckets of a row of an empty one of this
-// shape.
+// Words before the buckets of a top-k sketch, and the buckets in a row of an empty one.
 inline constexpr std::uint64_t top_k_preamble_words = 8;
 [[nodiscard]] constexpr std::uint64_t top_k_row(const shape& s) noexcept {
   const std::uint64_t words = s.bits / 64;

@@ -1,10 +1,8 @@
-// The sizes of the static kinds, fuse, ribbon and bloomier: how many shards a set of keys is cut
-// into, and how many cells or slots a shard of so many different keys gets. The planner and the
-// builders share these.
+// The sizes of fuse, ribbon and bloomier, for planner and builders: how many shards a set of keys
+// is cut into, and how many cells or slots a shard of so many different keys gets.
 //
-// All of it is integer arithmetic, because the sizes decide the words: a logarithm that differs in
-// its last bit on another machine would build another filter from the same keys. docs/math.md says
-// where the numbers of the tables come from.
+// All in integers, because the sizes decide the words: a logarithm that differs in its last bit on
+// another machine would build another filter. docs/math.md says where the tables come from.
 #pragma once
 
 #include <array>
@@ -20,8 +18,7 @@ namespace bloomery::sizing {
 // its arrays stay near the third-level cache while it is built.
 inline constexpr std::uint32_t log2_shard_keys = 20;
 inline constexpr std::uint64_t max_static_shards = std::uint64_t{1} << 24U;
-// Of one shard. Hashes that are not uniform can put everything into one; cells are numbered in 32
-// bits.
+// Of one shard. Hashes that are not uniform can put all into one; cell numbers have 32 bits.
 inline constexpr std::uint64_t max_shard_keys = std::uint64_t{1} << 31U;
 
 [[nodiscard]] std::uint64_t static_shards(std::uint64_t keys) noexcept;
@@ -51,8 +48,7 @@ struct fuse_size {
 // For a shard of this many different keys, at most max_shard_keys. No keys, no cells.
 [[nodiscard]] fuse_size fuse_size_for(std::uint64_t keys, std::uint32_t probes) noexcept;
 
-// Bloomier has two tables of such cells, of tags and of values. A tag is the check bits and the two
-// that number the key's own cell.
+// Bloomier has two tables of such cells. A tag: the check bits and two that number the own cell.
 inline constexpr std::uint32_t max_check_bits = 32;
 [[nodiscard]] constexpr std::uint32_t bloomier_tag_bits(const shape& s) noexcept {
   return s.cell_bits - s.variant + 2;
@@ -81,8 +77,7 @@ using ribbon_size = std::array<std::uint64_t, ribbon_layers>;
 [[nodiscard]] ribbon_size ribbon_size_for(std::uint64_t keys) noexcept;
 
 // Where an equation of a layer may start, and the words of the layer's thresholds, 2 bits for each
-// bucket. A band of fewer slots than an equation has coefficients (format/compact.hpp) has one
-// start.
+// bucket. A band shorter than an equation (format/compact.hpp) has one start.
 [[nodiscard]] constexpr std::uint64_t ribbon_starts(std::uint64_t slots) noexcept {
   if (slots == 0) return 0;
   return slots > ribbon_width ? slots - ribbon_width : 1;
@@ -104,9 +99,8 @@ using ribbon_size = std::array<std::uint64_t, ribbon_layers>;
 
 // ---- whole filters ------------------------------------------------------------------------------
 
-// Bits of everything in the payload for this many different keys: exact for one shard, and for more
-// of them the expectation but for roundings. Only kind, probes, cell_bits and variant of the shape
-// count.
+// Bits of the payload for this many different keys: exact for one shard, and for more an
+// expectation but for roundings. Only kind, probes, cell_bits and variant of the shape count.
 [[nodiscard]] std::uint64_t static_bits(const shape& s, std::uint64_t keys);
 
 }  // namespace bloomery::sizing

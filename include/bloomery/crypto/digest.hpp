@@ -30,9 +30,8 @@ class salted_sha1_hasher {
   std::uint32_t probes_;
 };
 
-// The four words of MD5(key), big-endian: what Fan et al. 1998 and Squid's cache digests use.
-// Squid's own key is already an MD5 digest of method and URL; md5_words makes positions from such a
-// digest.
+// The four words of MD5(key), big-endian, as in Fan et al. 1998 and Squid's cache digests. Squid's
+// key is an MD5 digest of method and URL; md5_words makes positions from such a digest.
 class md5_hasher {
  public:
   using result_type = digest;

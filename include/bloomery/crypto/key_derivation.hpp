@@ -1,6 +1,5 @@
 // Derives many keys from one secret, with libsodium: one for each recipient and each filter sent to
-// that recipient. So two recipients cannot combine their filters, and the owner has to keep only
-// one secret.
+// it, so that recipients cannot combine their filters and the owner keeps one secret.
 //
 //     key = BLAKE2b (16 bytes of output, keyed with the master key) of
 //           "bloomery key" | number of the filter, 4 bytes, little-endian | name of the recipient

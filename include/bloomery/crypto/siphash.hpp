@@ -34,8 +34,7 @@ class siphash_hasher {
   std::uint64_t key_id_;
 };
 
-// A key file holds the key as 32 hexadecimal digits, with or without a line end, or as 16 raw
-// bytes.
+// A key file holds 32 hexadecimal digits, with or without a line end, or 16 raw bytes.
 [[nodiscard]] siphash_hasher::key_type read_key_file(const std::filesystem::path& path);
 
 }  // namespace bloomery

@@ -1,6 +1,5 @@
 // The Bloom join of two tables on two hosts (Bratbergsengen 1984, Mackert and Lohman 1986; Broder
-// and Mitzenmacher 2004, 3.2): the rows of A travel to B, and a filter of B's keys says which of
-// them are worth it.
+// and Mitzenmacher 2004, 3.2): rows of A travel to B, those that pass a filter of B's keys.
 //
 //     B  hello: how many different keys                  ->  A
 //     B  <-  offer: numbers, and perhaps a filter of A's keys
@@ -8,9 +7,8 @@
 //     B  <-  the rows of A whose key passes
 //     B  joins: what passed by mistake finds no partner, so the result is exact
 //
-// Which filters are sent, and how large, is chosen by the bytes that all of it is expected to take
-// (plan_join): none when the table of A is small, B's alone when B has fewer keys, and first A's
-// when A has fewer.
+// plan_join chooses the filters and their sizes by the bytes that all of it is expected to take:
+// none when A is small, B's alone when B has fewer keys, and first A's when A has fewer.
 //
 // Memory: a table is read row by row, several times. What is held is 8 bytes for each row, the
 // filters, and at B the rows of both tables that match. Nothing comes out before everything has
@@ -31,8 +29,7 @@
 
 namespace bloomery {
 
-// A table: calls the function with the key and the rest of each row, in order. May be called more
-// than once, and must give the same rows each time.
+// A table: calls the function with key and rest of each row, in the same order each time.
 using row_visit = std::function<void(std::string_view key, std::string_view rest)>;
 using row_scan = std::function<void(const row_visit&)>;
 
@@ -71,17 +68,15 @@ struct passed_class {
   double squares = 0;   // the sum over their keys of the square of the number of rows
 };
 
-// An estimate of the number of rows of the join before any row is sent: for each class, the rows
-// that passed without the false positives among them, times the mean number of rows of a key of the
-// class. `asking` is the other table as a whole. The standard error is that of the filters, over
-// hash functions, and that of the means: over which keys of a class are those that the other table
-// has too. A class whose keys occur equally often, such as unique ones, has only the first.
+// Estimates the rows of the join before any row is sent: for each class, the rows that passed, less
+// the false positives, times its mean rows of a key. `asking` is the other table as a whole. The
+// standard error is that of the filters, over hash functions, and that of the means, over which
+// keys are shared; the latter is 0 for a class whose keys occur equally often, such as unique ones.
 [[nodiscard]] estimate estimate_join(std::span<const passed_class> classes,
                                      const table_counts& asking);
 
-// For somebody who has nothing but a filter of bits of either table and compared them
-// (set/estimate.hpp); here both tables' numbers of rows are taken to be independent of each other
-// and of which keys are shared.
+// The same from two compared filters of bits (set/estimate.hpp) alone; takes both tables' numbers
+// of rows as independent of each other and of which keys are shared.
 [[nodiscard]] estimate estimate_join(const estimate& shared_keys, const table_counts& a,
                                      const table_counts& b);
 
@@ -143,8 +138,7 @@ join_report receive_join(message_channel& peer, const join_side& b, const join_b
                          const join_each& each, const join_limits& limits = {});
 
 // The estimate alone: filters of the table with fewer keys travel, one for each class of keys that
-// occur once, twice, three times, four times, five to eight times and so on; and two numbers for
-// each come back.
+// occur 1, 2, 3, 4, 5 to 8 times and so on; two numbers for each come back.
 struct join_size {
   estimate rows;
   join_report report;
@@ -154,8 +148,7 @@ join_size receive_estimate(message_channel& peer, const join_side& b,
 
 // ---- rows as lists of fields ------------------------------------------------------------------
 
-// Appends a field to a list, and reads the fields of a list. Throws errc::corrupt for text that
-// append_field did not make.
+// Appends a field; reads all fields. errc::corrupt for text that append_field did not make.
 void append_field(std::string& list, std::string_view field);
 void split_fields(std::string_view list, std::vector<std::string_view>& out);
 

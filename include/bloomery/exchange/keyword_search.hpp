@@ -5,14 +5,12 @@
 //     asker <- node 1 <----- node 2 <----- node 3     back: the documents, without those that are
 //                                                     not in the node's own list
 //
-// Node 1 sends a filter of its list instead of the list. Node 2 keeps those of its own documents
-// that pass, and sends a filter of them on, or the documents themselves where that takes fewer
-// bytes, and so on. What the last node keeps goes back along the chain, and each node takes out
-// what is not in its list: false positives end there, so the answer is exact.
+// Node 1 sends a filter of its list. Node 2 sends on a filter of its own documents that pass, or
+// these themselves where that takes fewer bytes, and so on. What the last node keeps goes back
+// along the chain, and each node takes out what is not in its list: so the answer is exact.
 //
 // Filters are sized for the list that they meet (sent_filter.hpp), so the lengths of the lists go
-// around first. Asking for the rarest word first, and the others after it by length, takes the
-// fewest bytes.
+// around first. Asking for the rarest word first takes the fewest bytes.
 #pragma once
 
 #include <cstddef>
@@ -58,8 +56,7 @@ search_result search_words(message_channel& first, std::span<const std::string> 
 // Lets the nodes go, each after it has told the next.
 void end_search(message_channel& first);
 
-// A node of the chain. It answers until the asker ends it or is gone (errc::io). `next` is null for
-// the last node.
+// A node, `next` null in the last. It answers until the asker ends it or is gone (errc::io).
 void serve_words(const inverted_index& index, message_channel& previous, message_channel* next);
 
 }  // namespace bloomery

@@ -1,19 +1,16 @@
-// A set that one filter does not give away: several filters of it, each wrong for half of all keys,
-// each with a hash function of its own. Who has all of them sees the set sharply; who got hold of
-// one or two sees mostly noise.
+// A set that one filter does not give away: several filters, each with its own hash function and
+// wrong for half of all keys. Who has all sees the set sharply; who has one or two, mostly noise.
 //
 //     noisy_set mine({.keys = 200}, derive_hashers(master, "bert", 5));  // crypto/key_derivation
 //     mine.add("clara@example.org");
 //     mine.filters()[0] ...                                              // sent one at a time
 //     mine.contains("clara@example.org");                                // all five say so
 //
-// Five filters at 50 % are wrong together for (1/2)^5, 3.1 %, of the keys. (The scheme is
-// Ceglowski's, 2004, for address books.)
+// Five filters at 50 % are wrong together for (1/2)^5, 3.1 %, of the keys (Ceglowski 2004).
 //
-// What it does not do: keep a secret from who has the keys. Whoever can ask all filters about a key
-// can ask them about every key of a dictionary, and learns all members plus dictionary * fpr
-// others. Addresses, telephone numbers and names come from small dictionaries. docs/exchange.md
-// says more; what somebody learns from some of the filters is computed below.
+// What it does not do: keep a secret from who has the keys. Whoever can ask all filters can ask
+// about every key of a dictionary (addresses, telephone numbers and names are small ones), and
+// learns all members plus dictionary * fpr others. See docs/exchange.md and the functions below.
 #pragma once
 
 #include <cstddef>
@@ -34,9 +31,8 @@ struct noisy_options {
   double fpr = 0.5;  // of each filter
 };
 
-// A plan with one probe and as many bits as make the rate exactly what was asked for. The planner
-// of other filters would go below the rate, which is welcome elsewhere; here a sharper filter tells
-// too much. Throws errc::bad_argument.
+// A plan with one probe and just the bits that make the rate what was asked for: a sharper filter,
+// which other planners allow, tells too much here. Throws errc::bad_argument.
 [[nodiscard]] plan noisy_plan(const noisy_options& o);
 
 // Whether all of these filters say that the key is in the set; with none of them, anything may be.
@@ -84,9 +80,8 @@ class noisy_set {
 // The mean of estimates from filters with independent hash functions.
 [[nodiscard]] comparison mean_of(std::span<const comparison> all);
 
-// How much two sets have in common, from filters with the same hash functions: each pair gives an
-// estimate, and r pairs one with a standard error smaller by the root of r. Throws errc::mismatch
-// when the filters are not alike.
+// How much two sets have in common, from filters with the same hash functions: r pairs have an
+// error smaller by the root of r than one. Throws errc::mismatch when the filters are not alike.
 template <class Filter>
 [[nodiscard]] comparison compare_noisy(std::span<const Filter> a, std::span<const Filter> b) {
   if (a.size() != b.size() || a.empty()) {
@@ -104,14 +99,11 @@ struct eavesdropper {
   double fpr = 0.5;           // the rate of each
   double prior = 0.5;         // the probability that a candidate is a member, without filters
 
-  // By Bayes, the probability that a candidate is a member when all these filters contain it. A
-  // candidate that one of them does not contain is surely no member.
+  // By Bayes, the probability that a candidate that all these filters contain is a member.
   [[nodiscard]] double posterior() const;
-  // Bits of information that these filters give about one candidate, on average over members and
-  // others: 0 with no filter, the entropy of the prior with filters that are never wrong.
+  // Bits that these filters tell about a candidate, on average: from 0 to the prior's entropy.
   [[nodiscard]] double learned_bits() const;
-  // How many candidates of a dictionary pass for members and are none. All members in the
-  // dictionary are found.
+  // Candidates of a dictionary that pass for members and are none; all members in it pass too.
   [[nodiscard]] double false_candidates(std::uint64_t dictionary, std::uint64_t members) const;
 
  private:

@@ -1,22 +1,18 @@
 // Who may have this object? A filter for each of some hundred peers, asked all at once (PlanetP,
 // Cuenca-Acuna et al. 2002; Broder and Mitzenmacher 2004, 5.1): for networks where everybody can
-// know a little of everybody, and finding an object is a lookup. A false positive costs a request
-// in vain.
+// know a little of everybody. A false positive costs a request in vain.
 //
 // A key is hashed once. Filters of equal shape are kept in slices, as a matrix with a row for each
-// bit of the filter and a column for each peer, so that a question is the AND of `probes` rows, 64
-// peers in a word, instead of a cache miss for each peer (the bit-sliced signature files of Roberts
-// 1979):
+// bit and a column for each peer, so that a question is the AND of `probes` rows, 64 peers in a
+// word, instead of a cache miss for each peer (the bit-sliced signature files of Roberts 1979):
 //
 //     bit 0    | 0 1 0 0 1 ... |  of peers 0, 1, 2, ...
 //     bit 1    | 1 0 0 1 0 ... |
 //       ...         AND the rows of the object's positions: the peers that may have it
 //
-// Shapes that only few peers have are asked filter by filter.
-//
-// Summaries grow old. Each has a time, in any unit, which the caller also gives with each question:
-// older ones are left out of the answers, or marked, since what an old summary says may still be
-// true.
+// Shapes that only few peers have are asked filter by filter. Each summary has a time, in any unit,
+// which the caller also gives with each question: old ones, which may still be true, are left out
+// of the answers or marked.
 #pragma once
 
 #include <cstddef>
@@ -58,9 +54,8 @@ class peer_directory {
   peer_directory& operator=(peer_directory&&) noexcept;
   ~peer_directory();
 
-  // The summary of a peer at this time, which replaces an older one; one that is older than what is
-  // there is dropped (messages overtake each other), and false returned. Throws errc::mismatch for
-  // another hash function, and errc::no_memory.
+  // The summary of a peer at this time. One older than what is there is dropped (messages overtake
+  // each other), and false returned. Throws errc::mismatch for another hash, errc::no_memory.
   bool update(std::uint64_t peer, const blocked_view& summary, const hash_spec& hash,
               std::uint64_t time);
   bool update(std::uint64_t peer, const classic_view& summary, const hash_spec& hash,
@@ -76,8 +71,7 @@ class peer_directory {
   [[nodiscard]] std::vector<candidate> ask(std::span<const std::uint64_t> hashes,
                                            std::uint64_t now) const;
 
-  // The union of all filters, to the bit that of set/algebra.hpp. Throws errc::mismatch unless they
-  // are blocked filters of one shape.
+  // The union of all, as by set/algebra.hpp. errc::mismatch unless blocked filters of one shape.
   [[nodiscard]] blocked_filter merged() const;
 
   [[nodiscard]] std::size_t peers() const noexcept;
@@ -91,16 +85,14 @@ class peer_directory {
 };
 
 // Peers in groups, each with a leader that holds the union of its members' filters
-// (set/algebra.hpp). A question goes to the leaders first, and only into the groups of those that
-// may have the object. So a host outside of a group needs one filter of it, not one for each
-// member. Members of a group have filters of the same shape, large enough for the keys of all of
-// them: sparse ones, which travel packed (format/codec.hpp).
+// (set/algebra.hpp). A question goes to the leaders first, then into the groups that may have the
+// object: a host outside needs one filter of a group. Members have filters of one shape, large
+// enough for the keys of all: sparse ones, which travel packed (format/codec.hpp).
 class peer_groups {
  public:
   explicit peer_groups(const hash_spec& hash, const peers_options& o = {});
 
-  // As peer_directory::update; the leader's filter follows at once. Throws errc::mismatch also when
-  // the shape is not that of the others in the group.
+  // As peer_directory::update, also for the leader. errc::mismatch for a shape unlike the group's.
   bool update(std::uint64_t group, std::uint64_t peer, const blocked_view& summary,
               std::uint64_t time);
 

@@ -1,5 +1,4 @@
-// Two parties with a set of keys each find out exactly what the other lacks, for about the price of
-// the difference.
+// Two parties learn exactly which keys the other lacks, for about the price of the difference.
 //
 //     bloomery::message_channel peer(bloomery::connect("there.example:4711"));
 //     const bloomery::reconciliation r = bloomery::reconcile(peer, keys);
@@ -58,14 +57,12 @@ inline constexpr std::size_t reconcile_longest_key = std::size_t{1} << 24U;
 struct reconcile_options {
   // Either side may ask for a way; errc::mismatch when they ask for different ones.
   reconcile_method method = reconcile_method::automatic;
-  // Half of the seed of the hashes; 0 takes a random one. Two sides with the same number cannot
-  // talk to each other.
+  // Half of the hashes' seed; 0 takes a random one. Two sides with the same number cannot talk.
   std::uint64_t nonce = 0;
   // The most bytes that the peer may make us hold. More is errc::corrupt, whatever it claims.
   std::uint64_t most_keys = std::uint64_t{1} << 31U;
   std::uint64_t most_bytes = std::uint64_t{1} << 32U;
-  // The bits of a hash in the first round. Fewer than 64 make hashes collide, so that tests reach
-  // the second round.
+  // The bits of a hash in the first round: with fewer than 64, tests reach the second round.
   unsigned first_round_bits = 64;
 };
 

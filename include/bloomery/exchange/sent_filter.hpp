@@ -1,15 +1,13 @@
 // A set of keys as a filter in a message: the size that costs least, its bytes, and the questions
 // that the receiver asks.
 //
-// A filter is sent to save bytes: whoever has it sends only what passes. So its best size follows
-// from what is sent afterwards. With n keys in the filter, and on the other side s strangers (keys
-// that are not in the set) of w bytes each, the cost is
+// A filter is sent to save bytes: whoever has it sends only what passes. With n keys in the filter,
+// and on the other side s strangers (keys that are not in the set) of w bytes each, the cost is
 //
 //     bytes of the filter at rate f  +  f s w
 //
-// and one bit more for each key halves the second part. With no filter at all f is 1, and with less
-// than about 2 bits of strangers for each key none is worth its bytes. (Mullin 1990 is on filters
-// for semi-joins.)
+// and one bit more for each key halves the second part. With no filter at all f is 1; with less
+// than about 2 bits of strangers for each key none is worth its bytes (Mullin 1990, on semi-joins).
 //
 // The keys are all known, so this is a static filter: ribbons of a thousand keys each
 // (format/compact.hpp), 1.02 times the lower bound from eight bits a key on, 1.05 at one, and a few
@@ -40,8 +38,7 @@ struct sent_choice {
 // The size of a message with so many different keys; 0 for 0 bits.
 [[nodiscard]] double sent_filter_bytes(double keys, std::uint32_t fpr_bits);
 
-// The choice with the fewest bytes in all. Throws errc::bad_argument for negative or infinite
-// numbers.
+// The choice with the fewest bytes in all. errc::bad_argument for negative or infinite numbers.
 [[nodiscard]] sent_choice choose_sent_filter(double keys, double strangers, double stranger_bytes);
 
 class sent_filter {
@@ -49,8 +46,7 @@ class sent_filter {
   // The set of these hashes (hash/hash.hpp), in any order. fpr_bits is from 1 to most_fpr_bits,
   // else errc::bad_argument.
   sent_filter(std::vector<std::uint64_t> hashes, std::uint32_t fpr_bits);
-  // From a message, which is copied. Throws errc::corrupt unless its parts are where it says and
-  // their checksums are right.
+  // From a message, which is copied. Throws errc::corrupt for wrong parts or checksums.
   explicit sent_filter(std::span<const std::byte> message);
   // The parts point into the message: it may move, but not be copied.
   sent_filter(const sent_filter&) = delete;

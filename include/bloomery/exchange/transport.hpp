@@ -1,5 +1,4 @@
-// Bytes and messages between two parties: over TCP between hosts, or over a pair of sockets in one
-// process.
+// Bytes and messages between two parties, over TCP or over a pair of sockets in one process.
 //
 //     auto [here, there] = bloomery::pipe_pair();              // two threads of one process
 //
@@ -57,9 +56,8 @@ class channel {
   void write(std::span<const std::byte> bytes);
   void read(std::span<std::byte> bytes);
 
-  // Waits until it can send or receive some of what is asked for, and does that: bytes taken from
-  // `out` and put into `in`. At the end of what the peer sends `ended` is true. Empty spans ask for
-  // nothing.
+  // Waits until it can send from `out` or receive into `in`, and does that; an empty span asks for
+  // nothing. `ended`: the peer sends no more.
   struct moved {
     std::size_t sent = 0;
     std::size_t received = 0;
@@ -128,8 +126,7 @@ struct message {
 //
 //     type (1 byte) | length of the payload (4) | payload | checksum (4)
 //
-// Numbers are little-endian. The checksum is the low half of the XXH3 of the payload, with type +
-// 256 * length as seed.
+// Numbers are little-endian. The checksum: the low half of XXH3(payload, seed type + 256 * length).
 class message_channel {
  public:
   static constexpr std::size_t header_bytes = 5;
@@ -144,20 +141,17 @@ class message_channel {
   // The payload has less than 2^32 bytes, else errc::bad_argument.
   void send(std::uint8_t type, std::span<const std::byte> payload);
 
-  // The next message, which may have at most `limit` bytes of payload. Sends meanwhile what waits
-  // to be sent.
+  // The next message, of at most `limit` bytes. Meanwhile sends what waits in the outbox.
   message receive(std::size_t limit);
-  // For long streams in both directions: returns when there is a message, or, with nothing, when
-  // there is room in the outbox.
+  // For long streams both ways: returns a message, or nothing once there is room in the outbox.
   std::optional<message> receive_or_room(std::size_t limit);
   [[nodiscard]] bool has_room() const noexcept { return outbox_.size() - taken_ < outbox_bytes; }
 
   // Waits until all is handed to the system. It reads nothing, so two sides that both have much to
   // send must not both call it.
   void flush();
-  // Sends all, says that nothing follows, and waits until the peer has said the same. To be called
-  // at the end by both sides: a side that closes while bytes are on their way to it also destroys
-  // those that it sent. errc::corrupt when another message comes.
+  // Sends all and waits until the peer has also finished; both sides call it at the end, because
+  // one that closes early destroys bytes on their way. errc::corrupt when another message comes.
   void finish();
 
   [[nodiscard]] const channel& bytes() const noexcept { return bytes_; }

@@ -1,5 +1,4 @@
-// The blocked filter, the default: all bits of a key in one cache line (Putze, Sanders and Singler
-// 2007).
+// The blocked filter, the default: all bits of a key in one line (Putze, Sanders and Singler 2007).
 //
 // One miss a key instead of k. Blocks fill unevenly, which costs bits: 9.93 a key at 1 % against
 // 9.59, 15.6 against 14.4 at 0.1 %. The layout inside a block (detail/core/block_geometry.hpp) is

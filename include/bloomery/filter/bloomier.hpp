@@ -1,8 +1,7 @@
 // A Bloomier filter: a static map from keys to values of 1 to 64 bits that stores no keys
 // (Chazelle, Kilian, Rubinfeld and Tal 2004), on the cells of a fuse filter (Graf and Lemire 2022).
 //
-// A key has three or four cells, and each key has one of them to itself: its own cell. Two tables
-// of cells:
+// A key has three or four cells, one of them to itself: its own cell. There are two tables:
 //
 //     tags      check bits + 2    the XOR over the key's cells is its fingerprint XOR the number of
 //                                 its own cell, 0 to 3
@@ -13,8 +12,7 @@
 // every absent key has one; such a map is for callers that ask for keys of the set only.
 //
 // Why two tables: with the values in the XOR itself a map would take 2 bits less for each cell,
-// 2.25 a key, but no value could be changed without solving again. Here a change is a write to one
-// cell. The keys stay as they are.
+// 2.25 a key, but a change of a value would solve all again. Here it is a write to one cell.
 #pragma once
 
 #include <cstddef>
@@ -43,8 +41,7 @@ class bloomier_view : public static_view<bloomier_view> {
     const std::uint64_t* const table = directory().words + value_table(hash);
     return detail::packed_cells{value_bits()}.get(table, own);
   }
-  // values[i] is the value of hashes[i], and 0 where bit i % 64 of bitmap[i / 64] says that it is
-  // absent.
+  // values[i] is that of hashes[i], or 0 where bit i % 64 of bitmap[i / 64] says it is absent.
   void value_batch(std::span<const std::uint64_t> hashes, std::span<std::uint64_t> values,
                    std::span<std::uint64_t> bitmap) const noexcept;
 
@@ -61,7 +58,6 @@ class bloomier_view : public static_view<bloomier_view> {
   // probes/4 * 2^-check_bits, and the chance that an absent key has the hash of one in the map.
   [[nodiscard]] double fpr() const noexcept;
 
-  // What it looks at for a key; filter/explanation.hpp.
   [[nodiscard]] explanation explain(std::uint64_t hash) const;
 
  protected:

@@ -1,8 +1,7 @@
 // The classic filter (Bloom 1970): k bits anywhere in one array of m.
 //
-// The least space of the three kinds (9.59 bits a key at 1 %), for k cache misses a key: take it
-// when the filter is small or travels, when it must be folded by odd factors, or below an fpr of
-// 1e-9.
+// The least space of the three kinds (9.59 bits a key at 1 %), for k cache misses a key: for a
+// filter that is small, travels, is folded by odd factors, or has an fpr below 1e-9.
 //
 // digest_filter is the same array with positions from a foreign digest, for filters that other
 // programs wrote or will read; crypto/digest.hpp makes the digests.

@@ -1,5 +1,4 @@
-// What a filter can do, as concepts. Front ends and tests are written against these, not against
-// names.
+// What a filter can do, as concepts, which front ends and tests are written against.
 #pragma once
 
 #include <concepts>

@@ -16,18 +16,14 @@
 //                   overflow bound, and the better one below 0.1 %.
 //
 // A key adds one to each of its different counters. When two of its unblocked probes meet, that
-// counter is counted once: so remove undoes add exactly, and a key alone in the filter counts what
-// it should.
+// counter is counted once: so remove undoes add exactly.
 //
-// A counter that reaches its maximum, 2^w - 1, has lost count and sticks there for ever. It may
-// then be the cause of a false positive, never of a false negative. saturated() says how many there
-// are; sizing::counting_overflow says how many to expect: with 4 bits, 1e-14 for each counter at
-// most.
+// A counter that reaches its maximum, 2^w - 1, sticks there for ever. It may then cause a false
+// positive, never a false negative. saturated() says how many there are, and
+// sizing::counting_overflow how many to expect: with 4 bits, 1e-14 for each counter at most.
 //
-// Removing a key that was never added is refused when one of its counters is 0, which is nearly
-// always. When all are above 0, as happens to a share fpr() of such keys, the filter cannot know
-// better: it takes one from counters that other keys need, and those may be lost. Remove only what
-// was added.
+// Remove only what was added. For a share fpr() of other keys all counters are above 0: remove then
+// takes from counters that other keys need, which may be lost. The rest are refused.
 //
 // Threads: any number may ask while nobody changes the filter. There is no concurrent handle;
 // keyed's calls with a `parallel` add with all cores.
@@ -68,8 +64,7 @@ class counting_probes {
     return lines_.lanes();
   }
 
-  // The unblocked layout. True when test(position) holds for every counter; a counter may be
-  // visited twice.
+  // The unblocked layout: whether test(position) holds for every counter; may visit one twice.
   template <class Test>
   bool all_of(std::uint64_t hash, Test test) const noexcept {
     return scattered_.all_of(hash, [&](std::uint64_t i) { return test(i * width_); });
@@ -139,8 +134,7 @@ class counting_view : public detail::batch_answers<counting_view>, public detail
     return least;
   }
 
-  // Batch calls, of hashes or of integers that are hashed on the way; detail/filter/batch.hpp has
-  // the other forms of answer.
+  // Batch calls, of hashes or of integers to hash; detail/filter/batch.hpp has more forms.
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
   void contains_bits(const mixed_integers& keys, std::span<std::uint64_t> bitmap) const noexcept;
@@ -156,10 +150,8 @@ class counting_view : public detail::batch_answers<counting_view>, public detail
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] std::uint64_t saturated() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
-  // Different keys, by the counters that are not 0.
-  [[nodiscard]] double keys_estimated() const;
+  [[nodiscard]] double keys_estimated() const;  // different ones, by the counters that are not 0
 
-  // What it looks at for a key, and its cells; filter/explanation.hpp.
   [[nodiscard]] explanation explain(std::uint64_t hash) const;
   [[nodiscard]] cell_array cells() const;
 

@@ -1,30 +1,24 @@
 // The cuckoo filter: fingerprints in buckets (Fan, Andersen, Kaminsky and Mitzenmacher 2014).
-// Removal in little space: 10.4 bits a key at 1 % and 13.5 at 0.1 %, where a counting filter takes
-// 44 and 77.
+// Removal in 10.4 bits a key at 1 % and 13.5 at 0.1 %, where a counting filter takes 44 and 77.
 //
 // A key is a fingerprint of f bits in one of two buckets of b cells (detail/bits/cuckoo_table.hpp).
 // The second bucket follows from the first and the fingerprint alone, so a fingerprint can be moved
 // to its other bucket without knowing its key.
 //
-// Insertion searches breadth-first for the nearest free cell and moves fingerprints only when it
-// has found one: a failure leaves the table as it was, and no key is ever homeless. Buckets of four
-// fill to 97 %.
+// Insertion searches breadth-first for the nearest free cell and moves fingerprints only then: a
+// failure leaves the table as it was, and no key is ever homeless. Buckets of four fill to 97 %.
 //
 // Growth by chaining: when no layer takes a key, another is added. All layers have B0 2^t buckets,
-// and that is what makes removal safe. Two keys that share fingerprint and buckets in one layer
-// share them in every layer with the same t or a smaller one, because the numbers of their buckets
-// there are prefixes of those here.
-// remove takes the copy from the matching layer with the largest t; if that copy was another key's,
-// this other key finds the copy that stays. With unrelated layers, as other implementations have
-// them, it would be lost.
+// and that makes removal safe. Keys that share fingerprint and buckets in one layer share them in
+// every layer with the same t or a smaller one, where bucket numbers are prefixes of those here.
+// remove takes the copy from the matching layer with the largest t; if that was another key's, this
+// other key finds the copy that stays. With unrelated layers it would be lost.
 //
-// The rate is planned for one layer; each further one adds about as much again. fpr() says what it
-// is.
+// The rate is planned for one layer; each further one adds about as much; fpr() says what it is.
 //
-// A key may be added again: each time is one more fingerprint, up to 2b in a layer, and then in a
-// new one. Removing a key that was never added is refused when no fingerprint matches; one that
-// matches, as happens to a share fpr() of such keys, is another key's, and that key is lost. Remove
-// only what was added.
+// A key may be added again: each time is one more fingerprint, up to 2b in a layer, then in a new
+// one. Remove only what was added: for a share fpr() of other keys a fingerprint matches, and the
+// key that it belongs to is lost; the rest are refused.
 //
 // Threads: any number may ask while nobody changes the filter.
 #pragma once
@@ -97,7 +91,6 @@ class cuckoo_view : public detail::batch_answers<cuckoo_view> {
   [[nodiscard]] double fpr() const noexcept;
   [[nodiscard]] double keys_estimated() const noexcept { return static_cast<double>(keys_); }
 
-  // What it looks at for a key, and its cells; filter/explanation.hpp.
   [[nodiscard]] explanation explain(std::uint64_t hash) const;
   [[nodiscard]] cell_array cells() const;
 
@@ -145,13 +138,11 @@ class cuckoo_filter : public cuckoo_view {
   // times (2) the buckets of the last.
   void set_max_layers(std::uint32_t layers);
   void set_expansion(std::uint32_t times);
-  // How many fingerprints may move for a key at most; any number unless set. No part of the
-  // payload.
+  // The most fingerprints that may move for a key; unlimited at first. Not in the payload.
   void set_longest_path(std::uint32_t moves) noexcept { longest_path_ = moves; }
 
-  // Moves fingerprints of newer layers into free cells of older ones, as happens after removals,
-  // and drops the layers that are empty then. Takes as long as reading the filter. Throws
-  // errc::no_memory, with every key in its place.
+  // Moves fingerprints of newer layers into free cells of older ones and drops empty layers. Takes
+  // as long as reading the filter. Throws errc::no_memory, with every key in its place.
   void compact();
 
  private:

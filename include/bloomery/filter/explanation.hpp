@@ -1,10 +1,8 @@
-// What a filter tells about itself to people: what it looks at when it is asked for a key, and the
-// cells whose fill can be drawn.
+// What a filter tells people: what it looks at for a key, and the cells whose fill can be drawn.
 //
-// A view that has something to tell has `explanation explain(hash) const` and `cell_array cells()
-// const`. Sentences name their numbers in braces, "block {block} of {blocks}", and the numbers
-// stand beside them: who prints puts them in as he likes ({name:x} asks for hexadecimal), and a
-// program takes them by name. So a filter needs no formatting, and a front end knows no filter.
+// A view that has something to tell has explain(hash) and cells(). Sentences name their numbers in
+// braces, "block {block} of {blocks}", with the numbers beside them: who prints puts them in
+// ({name:x}: hexadecimal), and a program takes them by name. So a filter needs no formatting.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +40,7 @@ struct explanation {
   finding why{};                           // the answer's reason; the places where it is empty
 };
 
-// Cells of so many bits, packed without gaps in each part, or as many in each word as fit. An empty
-// cell is 0.
+// Cells of so many bits, packed without gaps in each part, or in each word; 0 is an empty one.
 struct cell_array {
   std::string_view unit{};  // what they are, in the plural
   std::vector<std::span<const std::uint64_t>> parts{};

@@ -1,18 +1,15 @@
-// A binary fuse filter: the least space that a filter of byte-wise fingerprints can have (Graf and
-// Lemire 2022).
+// A binary fuse filter: the least space of all with byte-wise fingerprints (Graf and Lemire 2022).
 //
-// A static set: built once from all keys, then only asked. Each key has a cell in each of three or
-// four neighbouring segments of an array, and the cells are solved so that their XOR is the
-// fingerprint of the key:
+// A static set: built once from all keys. Each key has a cell in each of three or four neighbouring
+// segments of an array, and the cells are solved so that their XOR is the key's fingerprint:
 //
 //     | cell cell cell ... | cell cell cell ... | cell cell cell ... | ...        segments
 //              ^                     ^                   ^
 //              a          XOR        b         XOR       c      ==  fingerprint(key)?
 //
 // An absent key finds its fingerprint by chance only: fpr = 2^-8, 2^-16 or 2^-32. From a million
-// keys on it takes 1.13 cells a key with three probes and 1.075 with four, where a Bloom filter
-// takes 1.44 times the bound. Three probes are faster to build and to ask.
-// detail/filter/static_layout.hpp has the layout.
+// keys on it takes 1.13 cells a key with three probes, which are faster, and 1.075 with four; a
+// Bloom filter takes 1.44 times the bound. Layout: detail/filter/static_layout.hpp.
 #pragma once
 
 #include <cstdint>
@@ -53,7 +50,6 @@ class fuse_view : public static_view<fuse_view> {
   // 2^-cell_bits, and the chance that an absent key has the hash of one in the set.
   [[nodiscard]] double fpr() const noexcept;
 
-  // What it looks at for a key; filter/explanation.hpp.
   [[nodiscard]] explanation explain(std::uint64_t hash) const;
 };
 

@@ -195,7 +195,6 @@ class keyed {
 
   [[nodiscard]] double fpr() const noexcept { return filter_.fpr(); }
   [[nodiscard]] std::uint64_t keys() const noexcept { return filter_.keys(); }
-  // What the filter takes in memory.
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     return bit_array::words_for(filter_.shape().bits) * sizeof(std::uint64_t);
   }

@@ -16,9 +16,8 @@
 // in the thirteenth layer at 1 %. Here the rate is dealt out to as many layers as may come
 // (src/core/growth.hpp).
 //
-// All layers have the same number of probes. So one hash serves all of them, and asking a layer is
-// reading one line of it. Adding a key that the filter already contains changes nothing, so
-// repetitions do not make it grow.
+// All layers have the same number of probes, so one hash serves all, and asking a layer reads one
+// line of it. Adding a key that the filter already contains changes nothing, nor makes it grow.
 #pragma once
 
 #include <concepts>
@@ -69,12 +68,10 @@ class layered_view : public detail::batch_answers<layered_view> {
   [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
   [[nodiscard]] std::uint64_t keys_stored() const noexcept;
   [[nodiscard]] std::size_t layers() const noexcept { return layers_.size(); }
-  // Keys that still go in without growth, and the bytes that come with it; 0 bytes when there will
-  // be none.
+  // Keys that go in without growth, and the bytes that come with it; 0 when there will be none.
   [[nodiscard]] std::uint64_t room() const noexcept;
   [[nodiscard]] std::uint64_t growth_bytes() const noexcept;
   [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const;
-  // The share of set bits.
   [[nodiscard]] double fill() const noexcept;
   // The chance that a random hash is in one of the layers as they are now.
   [[nodiscard]] double fpr() const noexcept;
@@ -82,7 +79,6 @@ class layered_view : public detail::batch_answers<layered_view> {
   [[nodiscard]] plan compact_plan() const {
     return sizing::compact_plan(plan_, keys_stored(), fpr());
   }
-  // What it looks at for a key, and its cells; filter/explanation.hpp.
   [[nodiscard]] explanation explain(std::uint64_t hash) const;
   [[nodiscard]] cell_array cells() const;
 
@@ -140,15 +136,13 @@ class layered_filter : public layered_view {
   }
   ~layered_filter() = default;
 
-  // True when the key was new. Throws errc::no_memory, with nothing changed, when a layer is needed
-  // and there is no memory for it.
+  // True when the key was new. Throws errc::no_memory, nothing changed, if no layer can be had.
   bool add(std::uint64_t hash);
   void add_batch(std::span<const std::uint64_t> hashes);
 
-  // Adds what the other has: its layers are joined with those that are as large and have room for
-  // their keys, and the others become layers here. So nothing is overfilled, and the rates of the
-  // two add up. Throws errc::mismatch unless the probes are as many, and errc::full, with nothing
-  // changed, when there would be more than 32 layers.
+  // Adds what the other has: its layers are joined with equally large ones that have room, and the
+  // others become layers here; the two rates add up. Throws errc::mismatch unless the probes are as
+  // many, and errc::full, with nothing changed, when there would be more than 32 layers.
   void merge(const view& other);
 
  private:
@@ -156,15 +150,13 @@ class layered_filter : public layered_view {
   layered_filter(made_tag, const plan& p);
 
   void append_layer(std::uint64_t blocks, std::uint64_t capacity);
-  // The layer that one of another filter can be joined with; the number of layers when there is
-  // none.
+  // The layer that one of another filter can be joined with, or the number of layers.
   [[nodiscard]] std::size_t place_for(const layer& other) const noexcept;
   void write_directory();
   // How many more keys the last layer takes; appends one that takes some if it is full.
   std::uint64_t make_room();
   void count_stored(std::uint64_t keys) noexcept;
-  // Of those that are in no layer, adds the first few to the last one. Returns how many keys are
-  // done with.
+  // Adds the first few that are in no layer to the last one. Returns how many keys are done with.
   std::size_t add_piece(std::span<const std::uint64_t> hashes);
 
   std::vector<bit_array> arrays_;

@@ -1,9 +1,8 @@
 // A bumped ribbon filter: within 1 % of the information bound for any fpr of 2^-r (Dillinger,
 // Huebschle-Schneider, Sanders and Walzer 2022).
 //
-// A static set, like fuse, for where space counts more than speed. A key is an equation over GF(2):
-// r bits, the fingerprint, are the XOR of those slots among 128 consecutive ones that its
-// coefficients choose.
+// A static set where space counts more than speed. A key is an equation over GF(2): r bits, the
+// fingerprint, are the XOR of those slots among 128 consecutive ones that its coefficients choose.
 //
 //     slots    | . . . . . . . . . . . . . . . . . . . . . . . . |
 //     key a          [1 0 1 1 0 ... 1]                             128 coefficients from its start
@@ -41,7 +40,6 @@ class ribbon_view : public static_view<ribbon_view> {
   // 2^-cell_bits, and the chance that an absent key has the hash of one in the set.
   [[nodiscard]] double fpr() const noexcept;
 
-  // What it looks at for a key; filter/explanation.hpp.
   [[nodiscard]] explanation explain(std::uint64_t hash) const;
 
  private:

@@ -1,21 +1,17 @@
-// The scalable filter: grows with its keys and keeps its rate, for users who cannot say how many
-// keys will come.
+// The scalable filter: grows with its keys, whose number nobody knows, and keeps its rate.
 //
-// It is one table of fingerprints whose lines double when they are full
-// (detail/bits/split_lines.hpp): a lookup reads one line, however often they have doubled. The
-// cells have the width that the rate needs, from 12 bits at 10 % to 32 at 0.01 % and below; at 1 %,
-// the default, that is 16, and the table takes 20 to 40 bits a key, 2 to 4 times the filter that
-// knew its keys.
+// One table of fingerprints whose lines double when they are full (detail/bits/split_lines.hpp): a
+// lookup reads one line, however often they have doubled. The cells have the width that the rate
+// needs, from 12 bits at 10 % to 32 at 0.01 % and below; at 1 %, the default, 16, and the table
+// takes 20 to 40 bits a key, 2 to 4 times the filter that knew its keys.
 //
 //     head    [ lines | keys stored | doublings | slots of the stash | 0 ... ]   64 bytes
 //     lines   [ fingerprints ] [ fingerprints ] ...                              64 bytes each
 //     stash   [ hash | hash | ... ]                                              8 bytes each
 //
-// Doubling takes a moment that is in proportion to the table. Where no call may take long, and
-// where the number of keys is known and only may be exceeded, filter/layered.hpp is better.
-//
-// Adding a key that the filter already contains changes nothing, so repetitions do not make it
-// grow.
+// Doubling takes time in proportion to the table. Where no call may take long, or the number of
+// keys is known and only may be exceeded, filter/layered.hpp is better. Adding a key that the
+// filter already contains changes nothing, nor makes it grow.
 #pragma once
 
 #include <concepts>
@@ -62,12 +58,10 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   [[nodiscard]] std::uint64_t keys_stored() const noexcept { return stored_; }
   [[nodiscard]] std::uint64_t doublings() const noexcept { return doublings_; }
   [[nodiscard]] const detail::split_lines& lines() const noexcept { return lines_; }
-  // Keys that still go in before the lines double, and the bytes that come with it; 0 bytes when
-  // they may not.
+  // Keys that go in before the lines double, and the bytes that come with it; 0 when they may not.
   [[nodiscard]] std::uint64_t room() const noexcept;
   [[nodiscard]] std::uint64_t growth_bytes() const noexcept;
   [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const;
-  // The share of cells in use.
   [[nodiscard]] double fill() const noexcept;
   // The chance that a random hash fits a fingerprint of its line as they are now.
   [[nodiscard]] double fpr() const noexcept { return detail::split_rate(lines_); }

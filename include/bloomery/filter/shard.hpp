@@ -1,7 +1,6 @@
 // One shard of a blocked filter that is larger than a machine or a key of a store: the keys with
-// shard_of(hash, count) == index, at the same bits that they have in the whole. So the shards'
-// words, one after the other, are the words of the one large filter (format/shard_files.hpp splits
-// and joins files).
+// shard_of(hash, count) == index, at the same bits as in the whole. So the shards' words, one after
+// the other, are the words of the whole (format/shard_files.hpp).
 //
 //     whole   | block 0 ... B-1 | B ... 2B-1 | ...            |
 //             shard 0           shard 1        ... shard n-1

@@ -1,16 +1,14 @@
 // The windowed filter: "was this key here in the last T?"
 //
-// Time is cut into g generations a window, and the filter is a ring of g + 1 blocked filters, one
-// for each of the last generations. New keys go to the current one; when the time moves on, the
-// oldest is wiped and becomes the current one. So a key is remembered for at least T after it was
-// last added, and for at most T (1 + 1/g):
+// Time is cut into g generations a window, and the filter is a ring of g + 1 blocked filters. New
+// keys go to the current one; when the time moves on, the oldest is wiped and becomes the current
+// one. So a key is remembered for at least T after it was last added, and for at most T (1 + 1/g):
 //
 //     T = 4 generations
 //     |  e-4  |  e-3  |  e-2  |  e-1  |   e   |    a key added in generation e is wiped
 //                                         ^         when e + 5 begins
 //
-// This holds however many keys come: more keys than planned raise the rate, they never push others
-// out.
+// This holds however many keys come: more than planned raise the rate but push no others out.
 //
 // Blocks of the generations lie side by side, so a key's lines are neighbours in memory:
 //
@@ -41,8 +39,7 @@ class windowed_view : public detail::batch_answers<windowed_view>, public detail
   static constexpr filter_kind kind = filter_kind::windowed;
   static constexpr probe_scheme scheme = probe_scheme::multiply;
 
-  // Throws errc::bad_argument unless the shape is one of this kind, errc::corrupt unless the words
-  // begin with a clock that can be.
+  // Throws errc::bad_argument for a shape of another kind, errc::corrupt for an impossible clock.
   windowed_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
   // As of the last advance.
@@ -53,8 +50,7 @@ class windowed_view : public detail::batch_answers<windowed_view>, public detail
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
 
-  // Moves the clock of this view, so that a mapped filter answers as of now. The clock never goes
-  // back, and one that counts keys does not move.
+  // So that a mapped filter answers as of now. Never goes back, nor moves a clock that counts keys.
   void advance(std::uint64_t now) noexcept;
 
   // The calls of add whose keys are still remembered.
@@ -63,12 +59,10 @@ class windowed_view : public detail::batch_answers<windowed_view>, public detail
   [[nodiscard]] bool by_time() const noexcept { return clock_.by_time; }
   [[nodiscard]] std::uint64_t now() const noexcept { return clock_.now; }
   [[nodiscard]] std::uint32_t generations() const noexcept { return shape().variant; }
-  // The share of set bits, and the chance that a random hash is in one of the generations of the
-  // window.
+  // The share of set bits; the chance that a random hash is in a generation of the window.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
 
-  // What it looks at for a key, and its cells; filter/explanation.hpp.
   [[nodiscard]] explanation explain(std::uint64_t hash) const;
   [[nodiscard]] cell_array cells() const;
 
@@ -136,8 +130,7 @@ class windowed_filter : public detail::owned<windowed_view> {
 
   void add(std::uint64_t hash) noexcept;
   void add_batch(std::span<const std::uint64_t> hashes) noexcept;
-  // Moves the clock and wipes the generations that have left the window. Takes as long as writing
-  // those.
+  // Moves the clock and wipes generations that left the window, in the time of writing those.
   void advance(std::uint64_t now) noexcept;
 
  private:

@@ -1,8 +1,7 @@
 // A filter whose kind is known at run time only: files, the tool, servers and bindings use this.
 //
 // One table row for each filter type (filter_table.cpp) and one virtual call for each batch of
-// keys, so the erasure costs nothing per key. A verb that a filter lacks throws errc::unsupported
-// and says why.
+// keys, so the erasure costs nothing per key. Verbs that a filter lacks throw errc::unsupported.
 #pragma once
 
 #include <cstdint>
@@ -28,8 +27,7 @@ using hasher_maker = detail::function_ref<std::shared_ptr<const any_hasher>(cons
 
 class any_filter {
  public:
-  // A new, empty filter in memory. The hash must not be null, and must fit the shape's probe
-  // scheme.
+  // A new, empty filter in memory. The hash is not null and fits the shape's probe scheme.
   any_filter(const plan& p, std::shared_ptr<const any_hasher> hash);
 
   // A static filter: all of its keys at once, as hashes; and a map, with a value for each hash.
@@ -41,24 +39,20 @@ class any_filter {
   [[nodiscard]] static any_filter copy_of(const filter_version& v,
                                           std::shared_ptr<const any_hasher> hash = nullptr);
   // Maps the file: opens at once whatever its size, and cannot be changed. A packed file is
-  // unpacked into memory. A filter with a secret key opens without one too, but then has no
-  // answers.
+  // unpacked into memory. Without its secret key a filter opens too, but has no answers.
   [[nodiscard]] static any_filter open(const std::filesystem::path& path,
                                        std::shared_ptr<const any_hasher> hash = nullptr);
   // Copies the file into memory, verifying every checksum, so that it can be changed.
   [[nodiscard]] static any_filter load(const std::filesystem::path& path,
                                        std::shared_ptr<const any_hasher> hash = nullptr);
-  // The same from a file that is open already, for a program that makes hash functions by what the
-  // header says.
+  // The same from an open file, for a program that makes hash functions by what the header says.
   [[nodiscard]] static any_filter open(mapped_file file, const hasher_maker& make);
   [[nodiscard]] static any_filter load(mapped_file file, const hasher_maker& make);
 
-  // Another filter in memory with the same content. Throws errc::unsupported for one that is
-  // mapped.
+  // Another in memory with the same content. Throws errc::unsupported for one that is mapped.
   [[nodiscard]] any_filter clone() const;
 
-  // The hash function of a filter that was opened without one. Throws errc::mismatch when it is
-  // another.
+  // The hash function of a filter opened without one. Throws errc::mismatch for another.
   void use(std::shared_ptr<const any_hasher> hash);
 
   // Every checksum of a mapped file; what is in memory was verified when it was read.
@@ -69,8 +63,7 @@ class any_filter {
 
   // ---- the filter -----------------------------------------------------------------------------
 
-  // Keys as strings, which the filter's function hashes. add is for one thread; add_concurrent may
-  // run in several at once.
+  // Keys as strings. add is for one thread; add_concurrent may run in several at once.
   using keys_type = filter_face::keys_type;
   void add(keys_type keys) { filter_->add(keys, hash_or_throw()); }
   void add_concurrent(keys_type keys) { filter_->add_concurrent(keys, hash_or_throw()); }

@@ -20,8 +20,7 @@ namespace bloomery {
 // A function that takes the next piece of what is written.
 using byte_sink = detail::function_ref<void(std::span<const std::byte>)>;
 
-// A few bytes can claim to be a huge filter of zeros. Nothing larger than this is unpacked unless
-// the caller says so.
+// A few bytes can claim to be a huge filter of zeros: this is the most, unless the caller says so.
 inline constexpr std::uint64_t default_unpack_bits = std::uint64_t{1} << 36U;  // 8 GiB
 
 // Names the content of a plain image: the checksum of its header, which covers all the others.

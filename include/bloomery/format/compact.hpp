@@ -1,15 +1,12 @@
-// Filters of a few dozen keys as plain bytes, for stores that keep one beside each piece of data
-// and hand it over wherever it lies: no header of 256 bytes, no alignment, any number of bytes.
-// docs/format.md has the layout.
+// Filters of a few dozen keys as plain bytes, for stores that keep one beside each piece of data:
+// no header of 256 bytes, no alignment, any number of bytes. docs/format.md has the layout.
 //
 //     blocked   | blocks of equal length, at most 128 bytes each |               tag | check |
 //     ribbon    | slots, column after column, bit after bit      | seed (1 byte) tag | check |
 //
-// Either says what it is, so that filters of both kinds may stand in one store. At 35 keys and 1 %
-// blocked takes 10.5 bits a key and ribbon 8.2. In a block the bits of a key lie anywhere, since a
-// block this small is a classic filter; with one block the number of its keys is known, and none is
-// fuller than another. A ribbon's equations reach over all slots when there are at most 128 of
-// them: then one slot more than keys is enough.
+// Either says what it is, so both may stand in one store. At 35 keys and 1 % blocked takes 10.5
+// bits a key and ribbon 8.2. A block this small is a classic filter; a single one cannot be fuller
+// than planned. A ribbon's equations reach over all of up to 128 slots: then keys + 1 are enough.
 #pragma once
 
 #include <cstddef>
@@ -56,8 +53,7 @@ class compact_builder {
   [[nodiscard]] std::uint32_t cell_bits(std::uint64_t keys) const;
 
   compact_options options_;
-  // Finding a size by the model takes longer than building the filter, and most filters of a store
-  // have about as many keys.
+  // Sizing by the model takes longer than building, and most filters have about as many keys.
   mutable std::mutex mutex_;
   mutable std::map<std::uint64_t, blocked_size> sizes_;
 };
@@ -66,8 +62,7 @@ class compact_builder {
 // when it is opened. It reads nothing but these bytes, whatever stands there.
 class compact_view {
  public:
-  // Nothing for bytes that are no such filter or a damaged one, except that one damage in 65,536
-  // goes unnoticed.
+  // Nothing for bytes that are no such filter; one damage in 65,536 goes unnoticed.
   [[nodiscard]] static std::optional<compact_view> open(std::string_view bytes) noexcept;
 
   // False when the hash is surely not in the set.

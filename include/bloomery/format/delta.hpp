@@ -1,9 +1,8 @@
 // From one version of a filter to the next, in about as few bytes as the change itself.
 //
 // The receiver has the old bits, so the sender tells which of the old zeros became ones and which
-// of the old ones became zeros: two sparse strings of bits, coded near their entropy. When so much
-// has changed that the new version packed is smaller, or when the shape is another, that is sent
-// instead.
+// ones zeros: two sparse strings of bits, coded near their entropy. When the new version packed is
+// smaller, or the shape is another, that is sent instead.
 //
 // A delta names both versions by their checksums and is refused on any other.
 #pragma once

@@ -5,9 +5,8 @@
 //     auto m = bloomery::map<bloomery::filter>("words.bloom");    // mapped: opens at once
 //     m->contains("apples");
 //
-// Saving writes beside the target, syncs and renames, so a crash at any moment leaves the old file
-// or the new one and never a part. The classes at the top are the only ones in the library that
-// call the file system.
+// Saving writes beside the target, syncs and renames: a crash leaves the old file or the new one.
+// The classes at the top are the only ones in the library that call the file system.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +28,7 @@ namespace bloomery {
 
 class file_lock;
 
-// A file, mapped for reading. What it shows must not be shortened by others while it is mapped;
-// files that Bloomery replaces never are, because they are replaced by renaming.
+// A file, mapped for reading. Others must not shorten it meanwhile; Bloomery replaces by renaming.
 class mapped_file {
  public:
   explicit mapped_file(const std::filesystem::path& path);
@@ -61,9 +59,8 @@ class mapped_file {
   std::size_t size_ = 0;
 };
 
-// A new file that appears under its name, complete, when commit() returns. Without commit() nothing
-// appears. Something that is no regular file (a pipe, a terminal, /dev/null) is written to
-// directly.
+// A new file that appears under its name, complete, with commit() and not without. Something that
+// is no regular file (a pipe, a terminal, /dev/null) is written to directly.
 class atomic_file {
  public:
   explicit atomic_file(const std::filesystem::path& path);
@@ -141,8 +138,7 @@ class image_file {
   image_view image_;
 };
 
-// The filter of a packed file, in memory; nothing when the file is not packed. Errors name the
-// file.
+// The filter of a packed file; nothing when the file is not packed. Errors name the file.
 [[nodiscard]] std::optional<unpacked_filter> open_packed(
     const mapped_file& file, std::uint64_t most_bits = default_unpack_bits);
 
@@ -232,8 +228,7 @@ class mapped {
  public:
   using view_type = detail::view_of<Keyed>;
 
-  // The hash function follows from the seed in the file, or has a secret key, which the caller
-  // brings.
+  // The seed in the file makes the hash function; one with a secret key comes from the caller.
   template <class... Hasher>
   explicit mapped(const std::filesystem::path& path, const Hasher&... hasher)
       : file_(path), view_(detail::view_in<Keyed>(file_.image(), hasher...)) {}

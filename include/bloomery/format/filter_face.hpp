@@ -1,6 +1,5 @@
-// The face of a filter whose kind is known at run time only: what any_filter asks the filter behind
-// it, once for each batch of keys. A call that a kind lacks is refused here, with the kind in the
-// message.
+// The face of a filter whose kind is known at run time only: what any_filter asks of it, once for
+// each batch of keys. A call that a kind lacks is refused here, with the kind in the message.
 //
 // any_filter adds the hash function and the file, and hands out the rest by ->. Where keys are
 // given as strings, call any_filter: it brings the hash that the calls here want.
@@ -46,14 +45,12 @@ class filter_face {
   [[nodiscard]] virtual double fill() const noexcept = 0;
   [[nodiscard]] virtual double fpr() const noexcept = 0;
   [[nodiscard]] virtual abilities can() const noexcept = 0;
-  // How many keys a filter that grows takes before it does, UINT64_MAX in others; and the bytes
-  // that it grows by then.
+  // The keys that a growing filter takes before it grows, else UINT64_MAX; the bytes it grows by.
   [[nodiscard]] virtual std::uint64_t room() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t growth_bytes() const noexcept = 0;
   // For a filter that has grown: one of the right size for the keys that it has.
   [[nodiscard]] virtual std::optional<plan> compact_plan() const = 0;
-  // The number of different keys, by the content, where the kind tells it; infinite when it is
-  // full.
+  // Different keys, by the content, where the kind tells it; infinite when it is full.
   [[nodiscard]] virtual std::optional<double> keys_estimated() const = 0;
   [[nodiscard]] virtual std::vector<fact> facts() const = 0;
   // The cells whose fill can be drawn; no parts where the kind has none that can be empty.
@@ -80,12 +77,10 @@ class filter_face {
   virtual void add_concurrent(keys_type, const any_hasher&) {
     refuse("be added to by several threads");
   }
-  // Keys that are hashed already, by the filter's own function. A sketch that keeps keys needs them
-  // too.
+  // Keys hashed by the filter's own function. A sketch that keeps keys needs them too.
   virtual void add_hashes(std::span<const std::uint64_t>, keys_type = {}) { refuse("be added to"); }
-  // Adds those that the filter does not contain yet, one after the other: a hash that is there
-  // twice is new once. Bit i % 64 of is_new[i / 64] tells about hashes[i]; returns how many were
-  // new.
+  // Adds those that are not in the filter yet, in order: a repeated hash is new once. Returns how
+  // many were new; bit i % 64 of is_new[i / 64] tells about hashes[i].
   virtual std::size_t add_new(std::span<const std::uint64_t>, std::span<std::uint64_t>) {
     refuse("be added to by hashes");
   }

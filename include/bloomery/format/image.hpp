@@ -20,15 +20,13 @@ inline constexpr std::uint16_t format_version = 1;
 inline constexpr std::size_t image_header_bytes = 256;
 inline constexpr std::size_t image_chunk_bytes = std::size_t{1} << 20U;
 
-// What the header says.
 struct image_header {
   plan planned = {};  // shape, planned keys and target
   hash_spec hash = {};
   std::uint64_t keys = 0;
 };
 
-// How long the image is, by its first image_header_bytes: for whoever receives it piece by piece.
-// Throws like parse.
+// The length of the image, by its first image_header_bytes. Throws like parse.
 [[nodiscard]] std::uint64_t image_bytes(std::span<const std::byte> header);
 
 // Borrowed bytes that were parsed and found sound.

@@ -1,6 +1,5 @@
-// A large blocked filter as shards, and back. A shard is a slice of the whole (filter/shard.hpp),
-// so splitting copies nothing, and joining puts the words behind each other again: join(split(F))
-// is F to the byte.
+// A large blocked filter as shards (filter/shard.hpp), and back. Splitting copies nothing, and
+// joining puts the words behind each other again: join(split(F)) is F to the byte.
 //
 // Nobody knows how many of the whole's keys are in each shard. The shards' numbers of keys, planned
 // and added, are equal to within one and add up to the whole's.
@@ -14,9 +13,8 @@
 
 namespace bloomery {
 
-// One shard of the filter, looking at its words. Throws errc::bad_argument unless the number of the
-// filter's blocks is a multiple of the number of shards, and errc::unsupported when it is no whole
-// blocked filter.
+// One shard of the filter, looking at its words. Throws errc::bad_argument unless the shards divide
+// the filter's blocks, and errc::unsupported when it is no whole blocked filter.
 [[nodiscard]] filter_version shard_of(const filter_version& whole, shard_number which);
 
 // The whole filter from its shards, one after the other.
@@ -24,8 +22,7 @@ class shard_joiner {
  public:
   explicit shard_joiner(atomic_file& file) : file_(&file) {}
 
-  // The next shard, from number 0 on. Throws errc::mismatch when it is another, or of another
-  // filter.
+  // The next shard, from number 0 on. Throws errc::mismatch for another one or another filter's.
   void add(const filter_version& shard);
   // Throws errc::mismatch when shards are missing. The file is yet to be committed.
   void finish();

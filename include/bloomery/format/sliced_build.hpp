@@ -1,8 +1,7 @@
 // Building a filter that is larger than memory.
 //
-// Random writes to an array on disk would cost a seek for each key. Instead the hashes are spooled
-// first, 8 bytes a key, and the array is then made slice by slice, each in memory and written once,
-// in order:
+// Random writes to an array on disk would cost a seek for each key. Instead the hashes are spooled,
+// 8 bytes a key, and the array is then made slice by slice in memory, each written once, in order:
 //
 //     keys -> hashes -> | partition 0 | partition 1 | ... |   on disk, by the hash's upper bits
 //                             |             |
@@ -27,8 +26,7 @@
 
 namespace bloomery {
 
-// A bag of 64-bit hashes, in memory as far as allowed and beyond that in unnamed files. Also what
-// counts the keys of a pipe, which can be read only once.
+// 64-bit hashes, in memory as far as allowed and then in unnamed files. Counts the keys of a pipe.
 class hash_spool {
  public:
   hash_spool(std::filesystem::path directory, std::uint32_t partitions, std::size_t memory_bytes);
@@ -73,8 +71,7 @@ class hash_spool {
   std::mutex mutex_;
 };
 
-// How many partitions the spool of a filter with this shape should have, for slices of this many
-// bytes.
+// The partitions for the spool of a filter with this shape, for slices of this many bytes.
 [[nodiscard]] std::uint32_t spool_partitions(const shape& s, std::uint64_t slice_bytes);
 
 // Writes the filter of the spooled hashes, holding at most slice_bytes (at least 1 MiB) of it in
@@ -83,9 +80,8 @@ class hash_spool {
 void build_sliced(atomic_file& file, image_header header, const hash_spool& spool,
                   std::uint64_t slice_bytes);
 
-// Writes the fuse or ribbon filter of the spooled hashes, holding a shard of it at a time. The same
-// bytes as if it had been built in memory. header.planned.keys should be the number of hashes;
-// header.keys is counted. Throws errc::unsupported for other kinds.
+// The same for a fuse or ribbon filter, a shard at a time. header.planned.keys should be the number
+// of hashes; header.keys is counted. Throws errc::unsupported for other kinds.
 void build_sharded(atomic_file& file, image_header header, const hash_spool& spool);
 
 }  // namespace bloomery

@@ -21,8 +21,7 @@ namespace bloomery {
 
 namespace detail {
 
-// Bytes of an image that were parsed and verified. They are copied when words cannot be read from
-// where they are.
+// Parsed and verified bytes, copied when words cannot be read from where they are.
 class held_image {
  public:
   explicit held_image(std::span<const std::byte> bytes);

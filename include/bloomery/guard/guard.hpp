@@ -1,5 +1,4 @@
-// A filter in front of an expensive lookup: absent keys mostly never reach it (Bloom 1970; Broder
-// and Mitzenmacher 2004).
+// A filter keeps absent keys from an expensive lookup (Bloom 1970; Broder and Mitzenmacher 2004).
 //
 //     bloomery::guard g(filter, [&](std::string_view key) { return store.get(key); });
 //     if (auto value = g.find(key)) ...        lookups = hits + fpr * misses
@@ -35,8 +34,7 @@ namespace bloomery {
 
 struct guard_options {
   std::uint32_t sample_every = 64;  // every n-th call is timed; 0 means none
-  // A filter has aged when its rate is this many times its target, or when this share of its keys
-  // was removed.
+  // A filter has aged at this many times its target rate, or when this share of keys was removed.
   double most_times_target = 2.0;
   double most_removed = 0.1;
 };
@@ -54,8 +52,7 @@ class guard {
   // Waits for a running rebuild.
   ~guard() = default;
 
-  // The result of the lookup, or an empty one without a lookup when the filter does not have the
-  // key.
+  // The result of the lookup, or an empty one without a lookup when the filter lacks the key.
   template <class Key>
     requires std::default_initializable<std::decay_t<std::invoke_result_t<Lookup&, const Key&>>>
   auto find(const Key& key) {
@@ -85,8 +82,7 @@ class guard {
     if (rebuilding_) added_.push_back(hash);
     f.filter().concurrent().add(hash);
   }
-  // Counts keys that were removed from the store. They stay in the filter, so lookups for them are
-  // wasted.
+  // Counts keys removed from the store. They stay in the filter, so lookups for them are wasted.
   void removed(std::uint64_t keys = 1) {
     const std::lock_guard lock(changes_);
     removed_ += keys;
@@ -162,8 +158,7 @@ class guard {
       });
     };
     if (!sampled(mine.asked())) return ask();
-    // Reading the clock takes longer than asking the filter, so its cost is measured and
-    // subtracted.
+    // Reading the clock takes longer than asking the filter, so its cost is subtracted.
     const auto before = clock::now();
     const auto start = clock::now();
     const bool answer = ask();

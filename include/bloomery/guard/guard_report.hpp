@@ -20,12 +20,10 @@ struct guard_report {
   [[nodiscard]] std::uint64_t passed() const noexcept { return hit + wasted; }
   // The share of the lookups that found nothing.
   [[nodiscard]] double wasted_share() const noexcept { return share(wasted, passed()); }
-  // The false-positive rate that was observed. Keys that were removed from the store count as false
-  // positives.
+  // The false-positive rate observed; keys that were removed from the store count as false.
   [[nodiscard]] double fpr() const noexcept { return share(wasted, avoided + wasted); }
 
-  // The mean time of a call with the filter, from what was counted and measured. Without the filter
-  // it would be that of a lookup.
+  // The mean time of a call with the filter; without it, that of a lookup.
   [[nodiscard]] std::optional<double> guarded_ns() const {
     if (!filter_ns || !lookup_ns || asked() == 0) return std::nullopt;
     return sizing::mean_time({.present = static_cast<double>(hit),

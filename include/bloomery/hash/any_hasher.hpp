@@ -29,8 +29,7 @@ class any_hasher {
   virtual void hash(std::span<const std::string_view> keys, std::span<digest> out) const = 0;
 };
 
-// What the strings are: keys, or the eight bytes of a little-endian integer, which is hashed as
-// one.
+// What the strings are: keys, or integers of eight little-endian bytes, hashed as such.
 enum class key_form : std::uint8_t { bytes, integers };
 
 template <hasher Hasher, key_form Form = key_form::bytes>

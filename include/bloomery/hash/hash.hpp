@@ -50,8 +50,7 @@ struct digest {
   std::array<std::uint32_t, max_probes> words{};
 };
 
-// Steele, Lea and Flood 2014: spreads a seed over 64 bits, so that seeds 0, 1, 2, ... are
-// unrelated.
+// Steele, Lea and Flood 2014: spreads a seed over 64 bits; seeds 0, 1, 2, ... become unrelated.
 [[nodiscard]] constexpr std::uint64_t splitmix64(std::uint64_t seed) noexcept {
   std::uint64_t z = seed + 0x9e3779b97f4a7c15U;
   z = (z ^ (z >> 30U)) * 0xbf58476d1ce4e5b9U;
@@ -59,23 +58,20 @@ struct digest {
   return z ^ (z >> 31U);
 }
 
-// The integer mixer, with the seed spread beforehand. One multiply is not enough: on some ordinary
-// key sets (timestamps, grids) it gave 6 to 46 times the expected false positives. This one stays
-// within the noise of the model on all of them (tests/hash/quality_stat_test.cpp), and eight keys
-// at a time vectorise.
+// The integer mixer, with the seed spread beforehand. One multiply gave 6 to 46 times the expected
+// false positives on some ordinary key sets (timestamps, grids). This one stays within the noise of
+// the model on all (tests/hash/quality_stat_test.cpp), and eight keys at a time vectorise.
 [[nodiscard]] constexpr std::uint64_t mix64(std::uint64_t key, std::uint64_t spread_seed) noexcept {
   return detail::multiply_fold(key ^ spread_seed, 0x9fb21c651e98df25U) * 0xd6e8feb86659fd93U;
 }
 
-// Integers whose hash is their mix64. A batch call that takes these hashes them itself, eight at a
-// time.
+// Integers whose hash is their mix64. A batch call hashes them itself, eight at a time.
 struct mixed_integers {
   std::span<const std::uint64_t> keys;
   std::uint64_t spread_seed = 0;
 };
 
-// out[i] = the mix64 of key i, by the machine's widest instructions: 0.33 ns a key with AVX-512 on
-// a Zen 4.
+// out[i] = the mix64 of key i, by the widest instructions: 0.33 ns a key with AVX-512 on a Zen 4.
 void mix64_batch(const mixed_integers& keys, std::span<std::uint64_t> out) noexcept;
 
 class xxh3_hasher {
@@ -138,13 +134,11 @@ concept bytes_key = !text_key<T> && requires(const T& key) {
   requires byte_like<std::remove_cvref_t<decltype(*std::ranges::data(key))>>;
 };
 
-// Numbers, truth values and enumerators, but no characters: f.add('a') is far more often a slip
-// than a wish.
+// Numbers, truth values and enumerators, but no characters: f.add('a') is most often a slip.
 template <class T>
 concept integer_key = (std::integral<T> || std::is_enum_v<T>)&&!character<T>;
 
-// A std::filesystem::path, known by its members because the header that defines it takes longer to
-// compile than all of Bloomery's own.
+// A std::filesystem::path, known by its members because <filesystem> is slow to compile.
 template <class T>
 concept path_key = requires(const T& key) {
   { key.native() } noexcept -> std::same_as<const std::string&>;
@@ -232,8 +226,7 @@ template <hasher Hasher, class Key>
   }
 }
 
-// For keys of several fields: the hash of their hashes, in this order. ("ab", "c") and ("a", "bc")
-// are different keys.
+// The hash of the fields' hashes, in this order: ("ab", "c") and ("a", "bc") are different keys.
 template <hasher Hasher, class... Fields>
 [[nodiscard]] std::uint64_t hash_fields(const Hasher& h, const Fields&... fields) noexcept {
   const std::array<std::uint64_t, sizeof...(Fields)> hashes = {

@@ -26,9 +26,8 @@ enum class hash_id : std::uint16_t {
   return "unknown";
 }
 
-// What the strings are that were hashed, where they are not simply the user's keys: a filter of
-// passwords asked for a password as if it were a word would give a wrong answer. Part of the file
-// format like hash_id.
+// What the hashed strings are, where not the user's keys: a filter of passwords asked for a
+// password as if it were a word would answer wrongly. Part of the file format like hash_id.
 enum class key_rule : std::uint8_t {
   plain = 0,            // the keys as they are
   password = 1,         // lists/password.hpp: passwords,

@@ -101,7 +101,6 @@ class scattered_probes {
 using classic_probes = scattered_probes<filter_kind::classic>;
 using partitioned_probes = scattered_probes<filter_kind::partitioned>;
 
-// The bits of a key in its block.
 struct block_mask {
   std::array<std::uint64_t, bits_per_block / 64> words{};  // little-endian, as the block
 
@@ -115,9 +114,8 @@ struct block_mask {
   }
 };
 
-// Blocked: everything in the 64 bytes of block high64(h * blocks). Inside, x = h mod 2^32 gives the
-// rotation of the lane pattern (bits 16 to 19) and, times a multiplier for each lane, the bit
-// there.
+// Blocked: all in block high64(h * blocks), of 64 bytes. Inside, x = h mod 2^32 gives the rotation
+// of the lane pattern (bits 16 to 19) and, times a multiplier for each lane, the bit there.
 class blocked_probes {
  public:
   using hash_type = std::uint64_t;
@@ -135,8 +133,7 @@ class blocked_probes {
     });
   }
 
-  // Whether all bits of the key are set in an array of this shape; sets them. The same as with
-  // all_of, faster.
+  // Whether all bits of the key are set; sets them. The same as with all_of, faster.
   [[gnu::always_inline]] [[nodiscard]] bool contained_in(const std::uint64_t* words,
                                                          std::uint64_t hash) const noexcept {
     return lanes().covered(hash, words + block_of(hash) * (bits_per_block / 64));
@@ -171,15 +168,13 @@ class blocked_probes {
   }
 
  private:
-  // Not a detail::block_lanes: the layout of a filter must not depend on how the program that
-  // includes it is built.
+  // No detail::block_lanes: the layout must not depend on how the including program is built.
   std::uint64_t blocks_;
   detail::lane_tables tables_;
   const detail::lane_calls* calls_;
 };
 
-// Whether these are the positions of a shard (detail/hash/shard_probe.hpp), which has some of the
-// keys only.
+// Whether these are positions of a shard (detail/hash/shard_probe.hpp), which has some keys only.
 template <class Probes>
 concept sharded =
     requires(const Probes& p, const typename Probes::hash_type& hash) { p.owns(hash); };

@@ -1,9 +1,7 @@
-// Internet addresses and ranges of them: parsed, written and compared, without asking the system or
-// the network.
+// Internet addresses and ranges: parsed, written and compared, without the system or the network.
 //
-// An IPv4 address inside an IPv6 one (::ffff:1.2.3.4) is looked up as the IPv4 address, because
-// dual-stack servers log it in either form. `unmapped` converts it; parsing and writing keep the
-// form.
+// An IPv4 address inside an IPv6 one (::ffff:1.2.3.4) is looked up as the IPv4 address: servers log
+// either. `unmapped` converts it; parsing and writing keep the form.
 #pragma once
 
 #include <array>
@@ -25,8 +23,7 @@ struct ip_address {
   ip_family family = ip_family::v4;
   std::array<std::uint8_t, 16> bytes{};  // the most significant first; IPv4 has the first four
 
-  // Accepts what inet_pton does: dotted decimal without leading zeros, and every form of RFC 4291,
-  // section 2.2.
+  // As inet_pton: dotted decimal without leading zeros, and every form of RFC 4291, section 2.2.
   [[nodiscard]] static std::optional<ip_address> parse(std::string_view text) noexcept;
   // The canonical form of RFC 5952.
   [[nodiscard]] std::string text() const;
@@ -49,8 +46,7 @@ struct ip_range {
   ip_address first;
   unsigned length = 32;  // bits that all addresses of the range share
 
-  // Accepts "10.0.0.0/8", or an address, which is a range of one. Bits after the prefix count as
-  // zeros.
+  // "10.0.0.0/8", or an address: a range of one. Bits after the prefix count as zeros.
   [[nodiscard]] static std::optional<ip_range> parse(std::string_view text) noexcept;
   // The form that parse accepts, without a length for a single address.
   [[nodiscard]] std::string text() const;

@@ -1,6 +1,5 @@
-// The word forms that a dictionary of hunspell stands for: NAME.dic has stems with flags, NAME.aff
-// says what each flag does to a stem. The two are expanded into plain words, which is what a filter
-// can hold.
+// The word forms of a hunspell dictionary: NAME.dic has stems with flags, NAME.aff says what each
+// flag does to a stem. The two are expanded into plain words, which a filter can hold.
 //
 //     SFX D y ied [^aeiou]y      flag D: strip y, append ied, after a consonant and y
 //     try/D                  ->  try, tried
@@ -12,8 +11,7 @@
 // many (their flags are ignored, so German compounds are unknown words), COMPLEXPREFIXES (refused),
 // and everything that only serves suggestions or the conversion of text.
 //
-// Both texts are UTF-8 here; `encoding_of` tells the encoding of the files, and bloomery::text
-// converts them.
+// Both texts are UTF-8 here; `encoding_of` tells that of the files, bloomery::text converts.
 #pragma once
 
 #include <cstdint>
@@ -31,8 +29,7 @@ struct word_traits {
   bool no_suggestion = false;  // a right word that must not be suggested
 };
 
-// Limits of the expansion. A hostile pair of files of 100 bytes could stand for more words than fit
-// into memory.
+// A hostile pair of files of 100 bytes could stand for more words than fit into memory.
 struct affix_limits {
   std::uint64_t forms_of_word = 100'000;
   std::uint64_t forms = 200'000'000;

@@ -46,8 +46,7 @@ inline constexpr std::size_t deepest_blocked_url = 63;  // slashes
 struct block_entry {
   block_kind kind = block_kind::range;
   ip_range range;
-  // The domain; or of a URL the host, the path without a '/' at its end, and the query. Scheme,
-  // user and default port are not part of it.
+  // The domain, or host, path and query of a URL, without scheme, user, default port and last '/'.
   std::string name;
 
   // 192.0.2.0/24, host, .domain, host/path, .domain/path, |host/path|

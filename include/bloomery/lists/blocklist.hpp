@@ -1,6 +1,5 @@
-// Block lists of addresses, domains and URLs in one filter: a router or a browser keeps a few bits
-// for each entry and needs the list itself only to confirm what the filter reports (Broder and
-// Mitzenmacher 2004).
+// Block lists of addresses, domains and URLs in one filter: a few bits for each entry; the list
+// itself is needed only to confirm what the filter reports (Broder and Mitzenmacher 2004).
 //
 // An entry is one string, whose first byte is its kind:
 //
@@ -9,11 +8,10 @@
 //     'U' host path ?query        'W' the same on all hosts of a domain        'P' a URL alone
 //     'M' number                  something occurs in the list: see `census` in the source
 //
-// A lookup of an address asks for one string for each prefix length, so that logically there is a
-// filter for each length (Dharmapurikar et al. 2003, for routing tables). A domain is looked up
-// with its parents, a URL with the parents of its host and the beginnings of its path. The marks
-// tell which prefix lengths, numbers of labels and depths of paths occur, and the others are not
-// asked for; a merged filter has the marks of both.
+// A lookup of an address asks for one string for each prefix length: logically a filter for each
+// length (Dharmapurikar et al. 2003, for routing tables). A domain is looked up with its parents, a
+// URL with those of its host and the beginnings of its path. The marks tell which prefix lengths,
+// numbers of labels and depths of paths occur and are asked for; merging unites them.
 //
 // The false-positive rate holds for a whole address, domain or URL: the filter is sized for the
 // largest number of strings that one lookup can ask for, given what occurs in the list.
@@ -91,12 +89,10 @@ class block_list {
   ~block_list();
 
   [[nodiscard]] const any_filter& filter() const noexcept { return filter_; }
-  // The largest number of strings that one lookup asks for.
   [[nodiscard]] std::size_t questions() const noexcept;
 
-  // The entry that blocks the argument, the most specific one where there are several; nothing when
-  // none does. A text that is no domain or no URL is not blocked. block_batch is faster for many
-  // lookups.
+  // The most specific entry that blocks the argument; nothing when none does, or for a text that is
+  // no domain or no URL. block_batch is faster for many lookups.
   [[nodiscard]] std::optional<block_entry> check_address(const ip_address& address) const;
   [[nodiscard]] std::optional<block_entry> check_domain(std::string_view domain) const;
   [[nodiscard]] std::optional<block_entry> check_url(std::string_view text) const;
@@ -109,8 +105,7 @@ class block_list {
   std::unique_ptr<plan_of_questions> plan_;
 };
 
-// Looks up in the list itself what the filter reported: first it collects the entries that were
-// reported, then the list is read once. It keeps no other entries in memory.
+// Looks up in the list itself, read once, the entries that the filter reported; keeps no others.
 class block_confirmation {
  public:
   void want(std::string_view derived);
@@ -143,7 +138,6 @@ class block_batch {
   void add(const text_thing& thing);
   [[nodiscard]] std::size_t size() const noexcept { return thing_ends_.size(); }
 
-  // Does all lookups.
   void ask();
   // Passes on every entry that the filter reported.
   void report_to(block_confirmation& list) const;

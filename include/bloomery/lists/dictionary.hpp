@@ -1,9 +1,7 @@
-// The words of a language in a filter: a spelling list for a machine with little memory (McIlroy
-// 1982, "Development of a spelling list"). A word that is not in the filter is surely not in the
-// list; a wrong word passes at the rate that was asked for.
+// The words of a language in a filter: a spelling list for little memory (McIlroy 1982). A word not
+// in the filter is surely not in the list; a wrong word passes at the rate that was asked for.
 //
-// A filter cannot be listed, so what else must be known about the words is added as strings that
-// cannot be words, because they begin with a control character:
+// What else must be known about the words is added as strings that begin with a control character:
 //
 //     word                a word
 //     01 word             a word that must not get a capital
@@ -13,8 +11,7 @@
 //     05 number / 256     and its page of Unicode, so that 4,352 lookups find all pages
 //     06 01 or 06 02      whether there are strings of that sort
 //
-// This part knows nothing of languages and compares strings as they are. text/speller.hpp splits
-// texts into words, handles capitals and normalises.
+// Strings are compared as they are; text/speller.hpp splits texts, handles capitals and normalises.
 #pragma once
 
 #include <cstdint>
@@ -82,9 +79,8 @@ class dictionary_filter {
   [[nodiscard]] bool contains_free(std::string_view word) const { return filter_.contains(word); }
   [[nodiscard]] bool contains_capitals(std::string_view folded) const;
 
-  // Words that are one edit away: a character inserted, deleted or replaced, or two neighbours
-  // exchanged (Damerau 1964). The best come first. Each of the hundreds of strings that are tried
-  // may be a false positive.
+  // Words one edit away, best first: a character inserted, deleted or replaced, or two neighbours
+  // exchanged (Damerau 1964). Each of the hundreds of strings tried may be a false positive.
   [[nodiscard]] std::vector<suggestion> near(std::string_view word);
   // The characters that occur in the words, in the order of Unicode.
   [[nodiscard]] const std::u32string& letters();

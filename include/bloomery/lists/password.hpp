@@ -1,6 +1,5 @@
 // Passwords that nobody should choose: a dictionary that everybody may have, since it cannot be
-// listed (Spafford 1992, "OPUS: preventing weak password choices"). On request it also rejects
-// everything that is one edit away from its words (Manber and Wu 1994).
+// listed (Spafford 1992). It can also reject all that is one edit away (Manber and Wu 1994).
 //
 // One edit inserts, deletes or replaces a character. A word of n characters has some 200 n such
 // neighbours in ASCII alone. Instead of these, a word w is added together with what is left of it
@@ -16,12 +15,10 @@
 //     i, c without character i            another character at i:                 n strings
 //     i, c                                a word that lacks character i of w:     n + 1 strings
 //
-// The position i keeps words that are two edits away from matching. Characters are Unicode code
-// points.
+// The position i keeps words two edits away from matching. Characters are Unicode code points.
 //
-// The filter also stores which lengths its words have, so that a lookup asks only for words of
-// lengths that occur. The false-positive rate that was asked for holds for a whole candidate of any
-// length.
+// The filter also stores which lengths its words have, and a lookup asks only for those. The
+// false-positive rate holds for a whole candidate of any length.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +32,7 @@
 
 namespace bloomery {
 
-// The bytes of SHA-1, which published lists of breached passwords use. bloomery::crypto computes
-// it.
+// The bytes of SHA-1, as in published lists of breached passwords; bloomery::crypto has it.
 inline constexpr std::size_t password_digest_bytes = 20;
 
 struct password_options {
@@ -52,8 +48,7 @@ class password_builder {
  public:
   explicit password_builder(const password_options& o);
 
-  // Adds a password, or the 20 bytes of a digest; throws errc::bad_argument for a digest of another
-  // length.
+  // Adds a password or a digest of 20 bytes; errc::bad_argument for a digest of another length.
   void add(std::string_view word);
   [[nodiscard]] std::uint64_t words() const noexcept { return words_; }
   [[nodiscard]] any_filter build();

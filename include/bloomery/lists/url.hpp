@@ -3,11 +3,9 @@
 // The rules are those of RFC 3986, section 6.2.2 and 6.2.3: scheme and host in small letters, no
 // default port, %41 as A, other escapes in capitals, no dot segments, "/" for an empty path. Beyond
 // the RFC, the fragment, user and password, an empty query and the dot after a host name are
-// dropped, because they do not change which page is fetched; characters that are not allowed in a
-// URL are escaped.
+// dropped; they do not change the page. Characters that are not allowed in a URL are escaped.
 //
-// Names outside ASCII stay as they are: the xn-- form and the UTF-8 form of a name are two names
-// here.
+// Names outside ASCII stay as they are: their xn-- and UTF-8 forms are two names here.
 #pragma once
 
 #include <cstddef>

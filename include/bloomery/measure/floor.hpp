@@ -1,8 +1,7 @@
-// The floor: the least time that a filter of a given size can take. To answer for a key a filter
-// must hash it and read one cache line, whose address depends on the hash; to add it, it must read
-// the line, change it and write it back. This does that and nothing else, for many keys at once,
-// with the machine's widest instructions and the best prefetching known. The time that a filter
-// takes above it is the filter's own work.
+// The floor: the least time that a filter of a given size can take. To answer for a key it must
+// hash it and read one cache line, whose address depends on the hash; to add it, also write the
+// line. This does that and nothing else, for many keys at once, with the widest instructions and
+// the best prefetching known. What a filter takes above it is its own work.
 //
 // Which order of loads and prefetches is best depends on the machine and on whether the array fits
 // into a cache, so there are several pipelines, and the fastest is found by trying them.
@@ -29,8 +28,7 @@ class floor_pipeline {
       : name_(label), read_(reading), write_(writing) {}
 
   // "avx512 14/1": lines are prefetched 14 groups of eight keys ahead, and again 1 group ahead;
-  // "0/1": only 1 group ahead; "8": addresses are computed 8 groups ahead, and nothing is
-  // prefetched.
+  // "0/1": only 1 ahead; "8": addresses are computed 8 groups ahead, and nothing is prefetched.
   [[nodiscard]] std::string_view name() const noexcept { return name_; }
 
   // There is at least one line, of eight words; that of a key is number high64(mix64(key) * lines).
@@ -51,13 +49,11 @@ class floor_pipeline {
   write_loop write_;
 };
 
-// All pipelines that this machine can run. BLOOMERY_KERNEL does not apply, because the floor is a
-// property of the machine.
+// All pipelines of this machine. BLOOMERY_KERNEL does not apply: the machine sets the floor.
 [[nodiscard]] std::span<const floor_pipeline> floor_pipelines();
 
-// The fastest pipeline for this array, found by running each over the keys several times, which
-// takes about half a second with a million keys. There should be about as many different keys, or
-// their lines stay in the cache. fastest_write changes the lines.
+// The fastest pipeline for this array, by running each several times (half a second for a million
+// keys, which should differ, or their lines stay in the cache). fastest_write changes the lines.
 [[nodiscard]] const floor_pipeline& fastest_read(std::span<const std::uint64_t> lines,
                                                  const mixed_integers& keys);
 [[nodiscard]] const floor_pipeline& fastest_write(std::span<std::uint64_t> lines,

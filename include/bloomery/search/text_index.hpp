@@ -1,5 +1,4 @@
-// Which documents contain these words: a filter of words for each document, stored by bits instead
-// of by documents.
+// Which documents contain these words: a filter of words for each document, stored by bits.
 //
 // The filters of documents of about the same length have the same number of bits, so those of a
 // group are a table
@@ -9,19 +8,17 @@
 //     bit 1              1  1  0  1          a column for each document
 //     ...
 //
-// stored row by row. A word has the same few rows in all documents of a group: their AND has a 1
-// for each document that may contain it, and the AND of the rows of several words has one for each
-// document that may contain them all. A query reads these rows sequentially, and nothing else.
-// (This is a bit-sliced signature file; Ramakrishna 1989 searched text with Bloom filters.
-// BitFunnel, Goodwin et al. 2017, and COBS, Bingmann et al. 2019, for k-mers, made them fast
-// again.)
+// stored row by row. A word has the same few rows in all documents of a group: the AND of the rows
+// of several words has a 1 for each document that may contain them all. A query reads only these
+// rows, sequentially. (A bit-sliced signature file; Ramakrishna 1989 searched text with Bloom
+// filters; BitFunnel, Goodwin et al. 2017, and COBS, Bingmann et al. 2019, for k-mers, made them
+// fast.)
 //
 // Documents are grouped by their number of different words, in steps of about a fifth: if all
 // filters had one size, short documents would waste nearly all of theirs. Rows follow each other
 // without padding, so a group of one long document is just its filter.
 //
-// No document that contains all the words is missed. Others are reported at a rate below `fpr` for
-// each word, so below fpr^w for w words.
+// No document with all the words is missed; others are reported at a rate below fpr^w for w words.
 #pragma once
 
 #include <cmath>
@@ -60,8 +57,7 @@ struct text_index_options {
   return hash_key(xxh3_hasher(seed), term);
 }
 
-// The number of terms that make up at least this share of `number` terms. A share of 0.7 of 10 is
-// 7, though the product of the two doubles is a little more.
+// Terms that are at least this share of `number`: 7 for 0.7 of 10, though doubles give a bit more.
 [[nodiscard]] inline std::uint64_t terms_needed(double share, std::uint64_t number) noexcept {
   return static_cast<std::uint64_t>(std::ceil(share * static_cast<double>(number) - 1e-9));
 }
@@ -71,13 +67,11 @@ struct indexed_document {
   std::uint32_t line = 0;  // the first line of a paragraph; 0 for a whole file
 };
 
-// An index in borrowed bytes. Opening reads only the header and the list of groups; what a query
-// reads of the rest is checked when it is read. The checksum of an index of up to 1 MiB is verified
-// at once, as with filters.
+// An index in borrowed bytes. Opening reads only the header and the list of groups, and verifies
+// the checksum of an index of up to 1 MiB; what a query reads of the rest is checked then.
 class text_index_view {
  public:
-  // Throws errc::not_bloomery, unsupported or corrupt; bad_argument unless the bytes are aligned
-  // for 64-bit words.
+  // Throws errc::not_bloomery, unsupported, corrupt; bad_argument unless aligned for 64-bit words.
   explicit text_index_view(std::span<const std::byte> bytes);
 
   struct group {
@@ -112,8 +106,7 @@ class text_index_view {
 
   // The expected share of the documents without a word that are reported for it all the same.
   [[nodiscard]] double fpr() const;
-  // The expected number of documents that have none of this many words and are reported all the
-  // same.
+  // The expected number of documents with none of so many words that are reported all the same.
   [[nodiscard]] double expected_false(std::uint64_t terms) const;
 
   // Throws errc::corrupt unless the checksum holds and every number in the file is valid.
@@ -134,8 +127,7 @@ class text_index_view {
   std::string_view names_;
 };
 
-// An index in a mapped file, which opens in the same short time whatever its size. Errors name the
-// file.
+// An index in a mapped file, opened equally fast whatever its size. Errors name the file.
 class text_index {
  public:
   explicit text_index(const std::filesystem::path& path);

@@ -23,9 +23,8 @@
 
 namespace bloomery {
 
-// The different hashes of a document, in an open-addressing table that is reused for the next
-// document. The slot of a hash depends on a secret, or a document could be written whose hashes all
-// collide.
+// The different hashes of a document, in an open-addressing table that is reused. The slot of a
+// hash depends on a secret, or a document could be written whose hashes all collide.
 class distinct_hashes {
  public:
   // The table has 1 GiB at this limit, which no real document reaches.
@@ -71,8 +70,7 @@ class text_index_builder {
   // Starts with the documents and the options of an index, which must outlive the builder.
   text_index_builder(const text_index_view& old, const std::filesystem::path& directory);
 
-  // Several threads may call these three at once. Documents are ordered by file and line, whatever
-  // the order in which they are added.
+  // Several threads may call these three. Documents are ordered by file and line in any case.
   std::uint32_t add_file(std::string_view path);
   void add(std::uint32_t file, std::uint32_t line, std::span<const std::uint64_t> hashes);
   // Drops a file that could not be read to its end.
@@ -82,8 +80,7 @@ class text_index_builder {
   [[nodiscard]] std::uint64_t documents() const noexcept { return added_.size(); }
   [[nodiscard]] const text_index_options& options() const noexcept { return options_; }
 
-  // Writes the index atomically; may be called once. Documents of the old index whose file was
-  // added again and not dropped are replaced.
+  // Writes the index atomically, once; files added again and not dropped replace the old ones.
   void save(const std::filesystem::path& path);
 
  private:

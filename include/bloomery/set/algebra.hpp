@@ -1,14 +1,11 @@
-// Filters as sets: union, intersection, folding, and the question whether one set may be part of
-// another.
+// Filters as sets: union, intersection, folding, and whether one set may be part of another.
 //
 // All of it works on bits alone, at the speed of the memory, because equal hashes set equal bits:
-// the OR of two filters is the filter of the union, to the bit. The AND is a filter that contains
-// the intersection and is never larger than either; it may have more false positives than a filter
-// built from the intersection would. Folding by D makes a filter of 1/D of the size that contains
-// the same keys, as if it had been built at that size.
+// the OR of two filters is the filter of the union, to the bit. The AND contains the intersection,
+// perhaps with more false positives than a filter built from that. Folding by D makes the filter of
+// 1/D of the size, as if it had been built at that size.
 //
-// Filters that differ in shape (and, as keyed filters, in hash or seed) are refused with the
-// difference named: their bits mean different things.
+// Filters that differ in shape (keyed ones also in hash or seed) are refused, the difference named.
 #pragma once
 
 #include <algorithm>
@@ -40,8 +37,7 @@ void and_words(std::span<std::uint64_t> into, std::span<const std::uint64_t> fro
 [[nodiscard]] std::uint64_t count_union(std::span<const std::uint64_t> a,
                                         std::span<const std::uint64_t> b) noexcept;
 
-// Throws errc::unsupported, saying what cannot be done to it, for filters that are not arrays of
-// bits.
+// Throws errc::unsupported, naming what cannot be done, for filters that are not arrays of bits.
 void check_of_bits(const shape& s, std::string_view what);
 
 // The shape after folding by `divisor`. Throws errc::bad_argument unless it divides the units: the
@@ -72,7 +68,6 @@ bit_filter<Probes>& operator&=(bit_filter<Probes>& into, const bit_view<Probes>&
   return into;
 }
 
-// Into a new filter.
 template <class Probes>
 [[nodiscard]] bit_filter<Probes> merge(const bit_view<Probes>& a, const bit_view<Probes>& b) {
   bit_filter<Probes> result(a);

@@ -1,8 +1,7 @@
 // Counting filters as sets: the plain filter of the same keys, and sums.
 //
-// The projection is what one sends to others: whoever only asks needs no counters. The plain filter
-// has the positions of the counting one, so it answers every question as that does, false positives
-// included.
+// The projection is for sending: whoever only asks needs no counters. The plain filter has the
+// positions of the counting one and gives the same answers, false positives included.
 //
 //   unblocked  A classic filter with one bit for each counter: to the bit the one that the keys
 //              themselves would have built. It has 1/w of the size.

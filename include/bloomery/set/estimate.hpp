@@ -23,7 +23,6 @@ struct estimate {
   double standard_error = 0;  // of the value, over the choice of the hash function
 };
 
-// Estimates about two sets A and B.
 struct comparison {
   estimate keys_a;
   estimate keys_b;

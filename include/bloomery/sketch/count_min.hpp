@@ -6,14 +6,12 @@
 //     then      row 0: width counters | row 1 | ... | row d-1 | zeros up to the end
 //
 // A key has one counter in each row, like a bit in each slice of a partitioned filter, and the
-// least of them is its count. Counters have 8, 16, 32 or 64 bits and saturate. A saturated counter
-// keeps its value, which means "at least that many", because nobody knows any more how many there
-// were.
+// least of them is its count. Counters have 8, 16, 32 or 64 bits. A saturated counter keeps its
+// value, which then means "at least that many".
 //
 // Variant 0 adds to all counters of a key; what was added can be removed again. Variant 1 is
-// conservative (Estan and Varghese 2002): a key that brings b with counters of at least m can have
-// at most m + b, so counters rise to m + b and larger ones stay. Much less error on skewed streams,
-// but no removal.
+// conservative (Estan and Varghese 2002): adding b raises counters to b above the least, and leaves
+// larger ones. Much less error on skewed streams, but no removal.
 #pragma once
 
 #include <concepts>
@@ -41,8 +39,7 @@ class count_min_view : public detail::batch_answers<count_min_view>, public deta
   // bits, errc::corrupt when words that must be zero are not.
   count_min_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
-  // An upper bound on the sum of the counts added for this hash (as long as no counter is
-  // saturated).
+  // An upper bound on the counts added for this hash, unless a counter is saturated.
   [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept;
   void count_batch(std::span<const std::uint64_t> hashes,
                    std::span<std::uint64_t> counts) const noexcept;
@@ -68,12 +65,10 @@ class count_min_view : public detail::batch_answers<count_min_view>, public deta
   [[nodiscard]] double epsilon() const noexcept;
   [[nodiscard]] double delta() const noexcept;
 
-  // The share of the counters that are not zero, and the chance that a key that was never added has
-  // a count. Both read the whole array.
+  // The share of nonzero counters; the chance that an absent key has a count. Reads the array.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
 
-  // What it looks at for a key, and its cells; filter/explanation.hpp.
   [[nodiscard]] explanation explain(std::uint64_t hash) const;
   [[nodiscard]] cell_array cells() const;
 
@@ -90,8 +85,7 @@ struct weighted_count_min {
 
 class count_min : public detail::changeable<count_min_view> {
  public:
-  // With options: sized for membership, o.keys different keys, of which absent ones have a count
-  // with probability fpr.
+  // With options: o.keys different keys; absent ones have a count with probability fpr.
   using changeable::changeable;
   // The inherited one, which the next one hides in clang 14.
   template <std::same_as<plan> Plan>
@@ -111,21 +105,17 @@ class count_min : public detail::changeable<count_min_view> {
   void add_and_count(std::span<const std::uint64_t> hashes, std::span<const std::uint64_t> counts,
                      std::span<std::uint64_t> sums) noexcept;
 
-  // Takes `count` away again. False, and nothing changed, when the key surely has less than that,
-  // and always under conservative update: its counters are shared, not summed. Removing what was
-  // never added but seems to be there makes counts of other keys too low.
+  // Takes `count` away again. False, and nothing changed, when the key surely has less, and always
+  // under conservative update. Removing what was never added makes counts of other keys too low.
   bool remove(std::uint64_t hash, std::uint64_t count = 1) noexcept;
   std::size_t remove_batch(std::span<const std::uint64_t> hashes) noexcept;
 
-  // As if all that went into `other` had been added here: exactly so without conservative update.
-  // With it the sums are still never too low and never above those of a plain sketch, but they are
-  // not what one conservative sketch of both streams would say: mostly more. Throws errc::mismatch
-  // for another shape.
+  // As if all that went into `other` had been added here. With conservative update the counts are
+  // still never too low nor above those of a plain sketch, but mostly above those of one
+  // conservative sketch of both streams. Throws errc::mismatch for another shape.
   void merge(const view& other);
-  // Becomes the sum of these, each times its weight; this sketch may be one of them, and loses what
-  // it has otherwise. False, and nothing changed, when a counter would have to be below 0 or above
-  // the most that it holds, or the total outside of 64 bits. Throws errc::mismatch for another
-  // shape.
+  // Becomes the weighted sum of these, of which this sketch may be one. False, and nothing changed,
+  // when a counter would leave its range or the total 64 bits. errc::mismatch for another shape.
   [[nodiscard]] bool assign_sum(std::span<const weighted_count_min> terms);
 
  private:
@@ -137,10 +127,9 @@ class count_min : public detail::changeable<count_min_view> {
 
 // The keys with at least the share phi of a stream, kept up to date while it is added to a sketch.
 //
-// A key that ends with that share has had it when it last came, and its count is never too low: so
-// it is among the candidates then and is not dropped afterwards. There are at most ceil(2 / phi)
-// candidates, enough for a sketch with epsilon <= phi / 2; were there more, the one with the least
-// count would go.
+// A key that ends with that share had it when it last came, and counts are never too low: so it is
+// a candidate then and stays one. At most ceil(2 / phi) are kept, those with the largest counts:
+// enough for a sketch with epsilon <= phi / 2.
 class heavy_hitters {
  public:
   struct entry {

@@ -1,6 +1,5 @@
 // A rateless invertible Bloom lookup table: the difference of two sets from about 1.35 symbols for
-// each element of it, however large the sets are (Yang, Gilad and Alizadeh 2024; the table itself
-// is Goodrich and Mitzenmacher 2011).
+// each element of it (Yang, Gilad and Alizadeh 2024; the table is Goodrich and Mitzenmacher 2011).
 //
 //     bloomery::riblt_encoder there(their_items);    // an endless stream of symbols of this set
 //     bloomery::riblt_decoder here(my_items);
@@ -91,8 +90,7 @@ class riblt_decoder {
   // bounded by their number. Throws errc::corrupt when they cannot come from a set.
   void add(std::span<const riblt_symbol> next);
 
-  // Whether the whole difference is known. Symbols that were made up may say so too: check what you
-  // use.
+  // Whether the whole difference is known. Made-up symbols may say so too: check what you use.
   [[nodiscard]] bool complete() const noexcept;
   [[nodiscard]] std::size_t symbols() const noexcept { return rest_.size(); }
 

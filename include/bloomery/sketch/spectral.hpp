@@ -46,8 +46,7 @@ class spectral_view : public detail::batch_answers<spectral_view>, public detail
   static constexpr filter_kind kind = filter_kind::spectral;
   static constexpr probe_scheme scheme = probe_scheme::multiply;
 
-  // Throws errc::bad_argument unless the plan's shape is one of this kind and `words` holds its
-  // bits. Any words are a filter: every one is made of counters.
+  // Throws errc::bad_argument for another kind of shape or number of words; any words are a filter.
   spectral_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
   [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept;
@@ -70,7 +69,6 @@ class spectral_view : public detail::batch_answers<spectral_view>, public detail
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
 
-  // What it looks at for a key, and its cells; filter/explanation.hpp.
   [[nodiscard]] explanation explain(std::uint64_t hash) const;
   [[nodiscard]] cell_array cells() const;
 
@@ -94,9 +92,8 @@ class spectral_filter : public detail::changeable<spectral_view> {
   void add_batch(std::span<const std::uint64_t> hashes,
                  std::span<const std::uint64_t> counts) noexcept;
 
-  // Takes `count` away again. False, and nothing changed, when the key surely has less than that,
-  // and always under minimal increase. Removing what was never added but seems to be there makes
-  // counts of other keys too low.
+  // Takes `count` away again. False, and nothing changed, when the key surely has less, and always
+  // under minimal increase. Removing what was never added makes counts of other keys too low.
   bool remove(std::uint64_t hash, std::uint64_t count = 1) noexcept;
   std::size_t remove_batch(std::span<const std::uint64_t> hashes) noexcept;
 

@@ -16,9 +16,8 @@
 // a table made in integer arithmetic: the same stream makes the same sketch on every machine, also
 // when it was saved and opened in between.
 //
-// Keys come with their hash (filter/keyed.hpp makes hashes); keys with equal hashes are one key.
-// The image is laid out in docs/format.md; its size follows the lengths of the listed keys, so the
-// shape's bits do.
+// Keys come with their hash (filter/keyed.hpp); keys with equal hashes are one key. docs/format.md
+// lays out the image, whose size, the shape's bits, follows the lengths of the listed keys.
 #pragma once
 
 #include <concepts>
@@ -55,13 +54,11 @@ struct top_k_entry {
   std::uint64_t count = 0;
 };
 
-// The longest key that can be listed, in bytes.
-inline constexpr std::size_t top_k_longest_key = 65536;
+inline constexpr std::size_t top_k_longest_key = 65536;  // bytes
 
 namespace detail {
 
-// The buckets, in an image or in memory: word i holds a fingerprint in its low and a counter in its
-// high 32 bits, little-endian.
+// Word i, little-endian, holds a fingerprint in its low 32 bits and a counter in its high ones.
 struct bucket_rows {
   std::uint32_t depth = 0;
   std::uint64_t width = 0;
@@ -81,9 +78,8 @@ class top_k_view : public detail::batch_answers<top_k_view>, public detail::word
   static constexpr filter_kind kind = filter_kind::top_k;
   static constexpr probe_scheme scheme = probe_scheme::multiply;
 
-  // Checks the list completely, and copies what finds a key in it; the rest stays in the words.
-  // Throws errc::bad_argument for a shape of another kind, errc::corrupt for words that contradict
-  // it or themselves.
+  // Checks the list completely and copies what finds a key in it. Throws errc::bad_argument for a
+  // shape of another kind, errc::corrupt for words that contradict it or themselves.
   top_k_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
   // Whether a key with this hash is listed now.
@@ -106,12 +102,10 @@ class top_k_view : public detail::batch_answers<top_k_view>, public detail::word
   [[nodiscard]] std::uint64_t total() const noexcept { return total_; }
 
   [[nodiscard]] std::span<const std::uint64_t> buckets() const noexcept;
-  // The share of the buckets in use, and the chance that a key that is not listed has the hash of
-  // one that is.
+  // The share of buckets in use; the chance that an unlisted key has the hash of a listed one.
   [[nodiscard]] double fill() const noexcept { return rows_.fill(buckets().data()); }
   [[nodiscard]] double fpr() const noexcept;
 
-  // What it looks at for a key; filter/explanation.hpp.
   [[nodiscard]] explanation explain(std::uint64_t hash) const;
 
  private:
@@ -144,9 +138,8 @@ class top_k : public detail::batch_answers<top_k> {
   explicit top_k(const Plan& p) : top_k(p, top_k_options{}.decay, 0) {}
   explicit top_k(const view& other);
 
-  // Returns the key that was dropped from the list for this one, if any. Adding zero changes
-  // nothing; a count is one event with the distribution of so many single ones. Throws
-  // errc::bad_argument for a key of more than 64 KiB.
+  // Returns the key that was dropped from the list for this one, if any. Zero changes nothing; a
+  // count is distributed as so many single ones. Throws errc::bad_argument for a key above 64 KiB.
   std::optional<std::string> add(std::string_view key, std::uint64_t hash, std::uint64_t count = 1);
   // hashes[i] is that of keys[i]; the spans have one size. Throws before anything is added.
   void add_batch(std::span<const std::string_view> keys, std::span<const std::uint64_t> hashes);

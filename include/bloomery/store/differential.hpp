@@ -5,11 +5,10 @@
 //                       |                                                                         |
 //                       +--surely not-------------------------------> base.N: sorted, never changed
 //
-// Changes are appended to a log. Its keys are not indexed in memory but chained on disk, so
-// searching it for a key that did not change costs some reads; the filter avoids all of these
-// searches except a share of its fpr. merge() writes a new base that includes the changes. Renaming
-// it to base.N+1 makes it valid: a crash leaves either the old base and its log, or the new base.
-// Files of other numbers are removed when the store is opened.
+// Changes are appended to a log, whose keys are chained on disk, so searching it in vain costs some
+// reads; the filter avoids these but for a share of its fpr. merge() writes a new base that
+// includes the changes. Renaming it to base.N+1 makes it valid: a crash leaves the old base and its
+// log, or the new one. Opening the store removes files of other numbers.
 //
 // What put() has written survives a crash of the program once put() has returned, and a crash of
 // the machine once sync() has. Only one program at a time can open the store; a second one waits.
@@ -44,8 +43,7 @@ class differential_store {
   ~differential_store();
 
   // Loads the first base of an empty store: next(key, value) sets the two and returns true until
-  // there are no more. Keys must ascend, compared byte by byte; otherwise throws errc::bad_argument
-  // and changes nothing.
+  // there are no more. Throws errc::bad_argument, with no change, unless keys ascend byte by byte.
   using record_source = std::function<bool(std::string_view& key, std::string_view& value)>;
   void load(const record_source& next);
 
@@ -54,8 +52,7 @@ class differential_store {
   void erase(std::string_view key);
   void sync();
 
-  // Merges the changes into a new base. This needs space for a second base on disk, and memory for
-  // the changed keys.
+  // Merges the changes into a new base: takes disk for a second base, memory for the changed keys.
   void merge();
 
   [[nodiscard]] std::uint64_t base_records() const noexcept;

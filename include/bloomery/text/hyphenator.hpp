@@ -21,17 +21,15 @@
 
 namespace bloomery {
 
-// Patterns of letters that tell where a word may be broken and where not (Liang 1983, "Word
-// hy-phen-a-tion by com-put-er"), in the form of the files hyph_*.dic. The short patterns alone are
-// simple rules: those of up to four characters are less than half of the patterns for English, and
-// are right for seven words of eight.
+// Patterns of letters that tell where a word may be broken (Liang 1983, "Word hy-phen-a-tion by
+// com-put-er"), as in files hyph_*.dic. Those of up to four characters, less than half of the
+// English ones, are simple rules that are right for seven words of eight.
 class hyphen_patterns {
  public:
   static constexpr std::size_t longest_pattern = 64;
 
-  // Takes the patterns of at most `longest` characters from the text of a file; `name` is for
-  // messages. Throws errc::corrupt with name and line, and errc::unsupported for a text that is not
-  // in UTF-8.
+  // Takes the patterns of at most `longest` characters from the text of a file. Throws
+  // errc::corrupt with name and line, and errc::unsupported for a text that is not UTF-8.
   hyphen_patterns(std::string_view text, const std::string& name,
                   std::size_t longest = longest_pattern);
 
@@ -59,8 +57,7 @@ class hyphenator {
   // Returns the entry of a word, or nothing. It may be slow, such as a read from disk.
   using list = std::function<std::optional<std::string>(std::string_view word)>;
 
-  // `exceptions` is the number of exceptions that will be added, all before the first call of
-  // hyphenate.
+  // `exceptions` is how many will be added, all before the first call of hyphenate.
   hyphenator(std::uint64_t exceptions, double fpr, rules simple, list exact);
 
   void add_exception(std::string_view word) { exceptions_.add(word); }

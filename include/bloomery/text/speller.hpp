@@ -1,6 +1,5 @@
-// Checks the spelling of texts with a filter of words (lists/dictionary.hpp). This part knows about
-// language, by means of ICU: where words begin and end (UAX 29), which spellings are equivalent
-// (NFC), and capitals.
+// Checks the spelling of texts with a filter of words (lists/dictionary.hpp), by means of ICU:
+// where words begin and end (UAX 29), which spellings are equivalent (NFC), and capitals.
 //
 // The rules for capitals are those of hunspell. A word of the dictionary is right
 //
@@ -28,8 +27,7 @@
 
 namespace bloomery {
 
-// Converts text from an encoding, which is named as in the files of dictionaries (ISO8859-15,
-// KOI8-R). Throws errc::unsupported when ICU does not know it.
+// From an encoding named as in dictionaries (ISO8859-15, KOI8-R); errc::unsupported if unknown.
 [[nodiscard]] std::string to_utf8(std::string_view bytes, const std::string& encoding);
 
 // Adds a word in the form in which `speller` looks it up, and its forms in capitals.
@@ -40,8 +38,7 @@ struct named_text {
   std::string_view bytes;
   std::string name;
 };
-// Adds all forms of all words of a hunspell dictionary, and the letters that it names for
-// suggestions.
+// Adds all forms of all words of a hunspell dictionary, and its letters for suggestions.
 void add_hunspell(dictionary_builder& to, const named_text& aff, const named_text& dic,
                   const affix_limits& limits = {});
 

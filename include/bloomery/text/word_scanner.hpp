@@ -18,8 +18,7 @@ class word_scanner {
   static constexpr std::size_t longest_word = 1024;
   using receiver = std::function<void(std::string_view word)>;
 
-  // Takes the next bytes of a text, which may be cut anywhere, and calls `each` with every word
-  // that is complete.
+  // Takes the next bytes of a text, cut anywhere, and calls `each` with every complete word.
   void feed(std::string_view bytes, const receiver& each);
   // Ends the text. The scanner can then begin another one.
   void finish(const receiver& each);

@@ -1,15 +1,13 @@
-// Lines of short fingerprints that can double without their keys: what a scalable filter is made
-// of.
+// Lines of short fingerprints that can double without their keys: the parts of a scalable filter.
 //
 //     line    [ 1011001 1 0000000 | 011000101100011 1 | ... ]   cells of 12, 16, 21 or 32 bits
 //               fingerprint, a 1, zeros                         0 is an empty one
 //
-// The product of a hash and the number of lines has the line of the key in its upper half, and in
-// the lower one the fraction, which is what is left to tell keys of one line apart. A cell of w
-// bits has the first w - 1 bits of it. Twice as many lines take the first bit of them: the cells of
-// line i go to lines 2i and 2i + 1 by it and are one bit shorter. So a lookup reads one line,
-// however often the lines have doubled (after Dayan, Bercea, Reviriego and Pagh 2023, who have
-// fingerprints of several lengths in a quotient filter).
+// The product of a hash and the number of lines has the line of the key in its upper half; the
+// lower one, the fraction, tells keys of one line apart. A cell of w bits has its first w - 1 bits.
+// When the lines double, the first of these bits sends the cells of line i to line 2i or 2i + 1 and
+// is dropped. So a lookup reads one line, however often the lines have doubled (after Dayan,
+// Bercea, Reviriego and Pagh 2023, who have fingerprints of several lengths in a quotient filter).
 //
 // The cells of a line are filled from the front. A key whose line has no room goes into the stash,
 // a table of whole hashes with linear probing, which is asked for the keys of full lines only.

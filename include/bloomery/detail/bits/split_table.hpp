@@ -28,8 +28,7 @@ class split_table {
     std::uint64_t stored = 0;
   };
   added add(std::span<const std::uint64_t> hashes, std::uint64_t most);
-  // Puts a key that is not contained where it belongs; only if that is its line, which then has
-  // room.
+  // Puts a key that is not contained where it belongs; put_in_line only if that is its line.
   void put(std::uint64_t hash);
   [[nodiscard]] bool put_in_line(std::uint64_t hash) noexcept;
   // The same keys in twice as many lines.

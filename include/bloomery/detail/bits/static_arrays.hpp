@@ -8,8 +8,7 @@
 
 namespace bloomery::detail {
 
-// A payload whose footer and number of entries were checked; the entries are the kind's own
-// business.
+// A payload whose footer and number of entries were checked; the kind checks the entries.
 struct static_directory {
   const std::uint64_t* words = nullptr;    // of the payload
   const std::uint64_t* entries = nullptr;  // of the directory
@@ -26,8 +25,7 @@ struct static_directory {
 
 // ---- packed cells -------------------------------------------------------------------------------
 
-// Cell i of `width` bits is bits i * width and following. Widths that divide 64, so that no cell
-// straddles words:
+// Cell i is bits i * width and following. Widths that divide 64, so no cell straddles words:
 struct even_cells {
   std::uint32_t width;  // 8, 16 or 32
 

@@ -19,8 +19,7 @@ __extension__ using int128 = __int128;
 // The two halves of a * b, XORed.
 [[nodiscard]] constexpr std::uint64_t multiply_fold(std::uint64_t a, std::uint64_t b) noexcept {
 #if defined(__x86_64__)
-  // GCC 12 often sends a 128-bit product through memory, which takes as long as the rest of a
-  // lookup in the cache.
+  // GCC 12 often sends a 128-bit product through memory: as slow as the rest of a cached lookup.
   if (!std::is_constant_evaluated()) {
     std::uint64_t high = 0;
     asm("mul %[b]" : "+a"(a), "=d"(high) : [b] "r"(b) : "cc");

@@ -26,8 +26,7 @@ inline constexpr std::array<std::uint16_t, 17> lane_pattern = {
     0x0000, 0x0001, 0x0003, 0x000b, 0x0053, 0x0153, 0x02b3, 0x053b, 0x0a6f,
     0x0b77, 0x177b, 0x1dbf, 0x2eff, 0x5dff, 0x3fff, 0x7fff, 0xffff};
 
-// Odd multipliers, one for each lane: the top five bits of x * multiplier choose the bit in the
-// lane.
+// Odd, one for each lane: the top five bits of x * multiplier choose the bit in the lane.
 alignas(64) inline constexpr std::array<std::uint32_t, 16> lane_multiplier = {
     0x47b6137b, 0x44974d91, 0x8824ad5b, 0xa2b7289d, 0x705495c7, 0x2df1424b, 0x9efc4947, 0x5c6bfb31,
     0xd1b54a33, 0x6c8e944d, 0xb5297a4d, 0x1b56c4e9, 0xe7037ed1, 0x3c6ef373, 0xf39cc061, 0x82a2b175};

@@ -38,11 +38,10 @@ inline constexpr std::uint64_t line_words = 8;
   return whole_lines((buckets * bucket_bits + 63) / 64);
 }
 
-// Cells that a table of this many buckets may be planned to fill. Where the first insertion fails
-// was measured with filter/cuckoo.hpp's search, at 100,000 buckets and more: b = 1: 0.49, 2: 0.875,
-// 3: 0.946, 4: 0.971, 5: 0.984, 6: 0.990, 8: 0.995, 16: 0.999. The shares are a little below. Small
-// tables scatter, those of small buckets more: some cells less make failures rare there too (b = 4:
-// below 2 %).
+// Cells that a table of this many buckets may be planned to fill: a little below where the first
+// insertion fails, measured with filter/cuckoo.hpp's search from 100,000 buckets on: b = 1: 0.49,
+// 2: 0.875, 3: 0.946, 4: 0.971, 5: 0.984, 6: 0.990, 8: 0.995, 16: 0.999. Small tables scatter: some
+// cells less make failures rare there too (b = 4: below 2 %).
 [[nodiscard]] constexpr std::uint64_t planned_slots(std::uint64_t buckets,
                                                     std::uint32_t cells) noexcept {
   constexpr std::array<std::uint64_t, 9> per_thousand = {0, 450, 850, 935, 960, 970, 975, 980, 985};

@@ -1,5 +1,4 @@
-// Code points of text that is probably UTF-8. What is not is taken byte by byte, so any string has
-// code points.
+// Code points of text that is probably UTF-8; any other is taken byte by byte.
 #pragma once
 
 #include <cstddef>

@@ -16,8 +16,7 @@
 
 namespace bloomery {
 
-// What a view may tell about itself (filter/explanation.hpp).
-struct explanation;
+struct explanation;  // filter/explanation.hpp
 struct cell_array;
 
 }  // namespace bloomery
@@ -33,8 +32,7 @@ inline constexpr std::size_t shared_keys = 8 * batch_keys;
 // has each of them in the cache for longer when the piece is long; the answers are 8 KiB.
 inline constexpr std::size_t batch_hashes = 65536;
 
-// Calls bits(first, count, bitmap) for consecutive pieces and take(first, count, bitmap) after
-// each.
+// Calls bits(first, count, bitmap), then take with the same, for consecutive pieces.
 template <std::size_t Piece = batch_keys, class Bits, class Take>
 void for_each_piece(std::size_t keys, Bits bits, Take take) {
   detail::scratch<std::uint64_t, Piece / 64> bitmap;

@@ -3,9 +3,8 @@
 //
 // bit_filter owns its words and can be changed, bit_view borrows them (detail/filter/owned.hpp).
 //
-// Threads: any number may ask at the same time while nobody adds. To add and ask at the same time,
-// give each thread its own handle from concurrent(). To add many keys at once with all cores, keyed
-// has calls that take a `parallel`.
+// Threads: any number may ask while nobody adds. To add and ask at the same time, give each thread
+// its own handle from concurrent(). To add with all cores, keyed has calls that take a `parallel`.
 #pragma once
 
 #include <cstddef>
@@ -35,8 +34,7 @@ class bit_view : public detail::batch_answers<bit_view<Probes>, typename Probes:
   static constexpr filter_kind kind = Probes::kind;
   static constexpr probe_scheme scheme = Probes::scheme;
 
-  // Throws errc::bad_argument unless the plan's shape is one of this kind and `words` holds its
-  // bits.
+  // Throws errc::bad_argument unless the shape is of this kind and `words` holds its bits.
   bit_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
   [[gnu::always_inline]] [[nodiscard]] bool contains(const hash_type& hash) const noexcept {
@@ -63,11 +61,9 @@ class bit_view : public detail::batch_answers<bit_view<Probes>, typename Probes:
   [[nodiscard]] double fill() const noexcept {
     return static_cast<double>(bits_set()) / static_cast<double>(shape().bits);
   }
-  // The false-positive rate of the bits as they are now: the chance that a random hash finds all of
-  // its bits set. Reads the whole array.
+  // The false-positive rate of the bits as they are now. Reads the whole array.
   [[nodiscard]] double fpr() const noexcept;
 
-  // What it looks at for a key, and its cells; filter/explanation.hpp.
   [[nodiscard]] explanation explain(const hash_type& hash) const;
   [[nodiscard]] cell_array cells() const;
 
@@ -108,9 +104,8 @@ class bit_filter : public detail::changeable<bit_view<Probes>> {
     requires in_blocks<Probes>;
 
   // A handle for one thread among many: adds with atomic ORs, asks with atomic loads, takes no
-  // locks. A key is sure to be found by whoever learnt, by any synchronisation, that its add has
-  // returned. The filter's own keys() is right once the handles are gone; the filter must outlive
-  // them.
+  // locks. A key is found by whoever learnt, by any synchronisation, that its add has returned. The
+  // filter must outlive the handles; its own keys() is right once they are gone.
   class concurrent_handle {
    public:
     using hash_type = typename view::hash_type;

@@ -1,6 +1,5 @@
 // Lets several threads add to one array of blocks with the fast loops of one thread: hashes are
-// sorted by the stripe of the array that their block is in, and a stripe belongs to one thread at a
-// time.
+// sorted by the stripe that their block is in, and a stripe belongs to one thread at a time.
 //
 //     blocks   | stripe 0 | stripe 1 | ...             | stripe 63 |
 //              a lock for each

@@ -20,8 +20,7 @@
 
 namespace bloomery {
 
-// What most callers know when they make a filter. `seed` chooses the hash function
-// (filter/keyed.hpp).
+// What most callers know. `seed` chooses the hash function (filter/keyed.hpp).
 struct options {
   std::uint64_t keys = 0;
   double fpr = 0.01;
@@ -30,11 +29,9 @@ struct options {
 
 namespace detail {
 
-// Throws errc::bad_argument for the shape of another kind of filter, or of other positions, and for
-// one that no filter has.
+// Throws errc::bad_argument for another kind or scheme, and for a shape that no filter has.
 void check_kind(const shape& s, filter_kind kind, probe_scheme scheme = probe_scheme::multiply);
-// Throws errc::bad_argument also unless there are as many words as the shape needs. Returns the
-// plan.
+// Throws errc::bad_argument also for too few or too many words. Returns the plan.
 const plan& checked_plan(const plan& p, std::span<const std::uint64_t> words, filter_kind kind,
                          probe_scheme scheme = probe_scheme::multiply);
 
@@ -42,17 +39,14 @@ class word_view {
  public:
   [[nodiscard]] const bloomery::shape& shape() const noexcept { return plan_.shape; }
   [[nodiscard]] const plan& planned() const noexcept { return plan_; }
-  // Calls of add so far, repetitions included, less those of remove that took something away. A
-  // static filter counts its different keys.
+  // Calls of add, repetitions included, less successful ones of remove; different keys if static.
   [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
   [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
     return {words_, static_cast<std::size_t>(bit_array::words_for(shape().bits))};
   }
-  // What the words take in memory.
   [[nodiscard]] std::uint64_t bytes() const noexcept { return words().size_bytes(); }
 
-  // Whether two filters give the same answers: the same positions, and the same words there. How
-  // often add was called does not matter.
+  // The same answers: positions and words are equal. How often add was called does not matter.
   friend bool operator==(const word_view& a, const word_view& b) noexcept {
     return a.shape() == b.shape() && std::memcmp(a.words_, b.words_, a.words().size_bytes()) == 0;
   }
@@ -70,7 +64,6 @@ class word_view {
   std::uint64_t keys_;
 };
 
-// All that a view is made of, with its words.
 struct payload {
   plan planned;
   bit_array array;
@@ -119,8 +112,7 @@ class changeable : public owned<View> {
   // The smallest filter that holds o.keys keys at o.fpr.
   explicit changeable(const options& o)
       : changeable(plan_for({.kind = View::kind, .keys = o.keys, .fpr = o.fpr})) {}
-  // An empty filter of this shape. A template, so that a filter({.keys = ...}) can only mean
-  // options.
+  // An empty one of this shape. A template, so that filter({.keys = ...}) can only mean options.
   template <std::same_as<plan> Plan>
   explicit changeable(const Plan& p)
       : owned<View>(payload{.planned = p, .array = bit_array(checked_bits(p.shape))}) {}

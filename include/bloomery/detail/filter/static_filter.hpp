@@ -33,8 +33,7 @@ class static_view : public detail::batch_answers<Kind>, public detail::word_view
   static constexpr probe_scheme scheme = probe_scheme::multiply;
 
   [[nodiscard]] double keys_estimated() const noexcept { return static_cast<double>(this->keys()); }
-  // The share of the payload that cells of this many bits need at the least; above 0.99 in a large
-  // ribbon.
+  // The share of the payload that its cells need at the least; above 0.99 in a large ribbon.
   [[nodiscard]] double fill() const noexcept {
     return std::min(
         1.0, static_cast<double>(keys()) * shape().cell_bits / static_cast<double>(shape().bits));
@@ -83,8 +82,7 @@ template <class Item>
 class static_builder {
  public:
   [[nodiscard]] std::uint64_t shards() const noexcept { return stream_->shards(); }
-  // The words of the next shard, good until the next call. Sorts what it is given, and drops
-  // repetitions from it.
+  // The words of the next shard, until the next call. Sorts its items and drops repetitions.
   std::span<const std::uint64_t> add_shard(std::span<Item> items) {
     return stream_->add_shard(items);
   }

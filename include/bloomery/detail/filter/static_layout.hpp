@@ -5,9 +5,8 @@
 //       from 64-byte boundaries                       4 or 8 words each                    8 words
 //
 // The key with hash h belongs to shard high64(h * shards). So shards are built one by one, by
-// several threads or from a file that is larger than memory, and written as they come; what is
-// known last stands last. Inside a shard the upper bits of h say nothing new, so it is mixed again,
-// with a seed of the shard's own.
+// several threads or from a large file, and written as they come; what is known last stands last.
+// Inside a shard h is mixed again with the shard's seed, as its upper bits say nothing new.
 //
 //     footer    word 0  number of shards
 //               word 1  number of different keys
@@ -28,16 +27,14 @@
 
 namespace bloomery::detail {
 
-// Throws errc::bad_argument when the shape is not one of this kind or needs another number of
-// words, and errc::corrupt when the footer contradicts itself, the words or the number of keys in
-// the header.
+// Throws errc::bad_argument for a shape of another kind or number of words, and errc::corrupt for a
+// footer that contradicts itself, the words or the number of keys in the header.
 [[nodiscard]] static_directory open_static(const plan& p, filter_kind kind,
                                            std::span<const std::uint64_t> words, std::uint64_t keys,
                                            std::uint64_t entry_words);
 [[noreturn]] void throw_bad_shard(filter_kind kind, std::uint64_t shard, const char* what);
 
-// Bloomier: the cell that holds the value of a key, or all ones when the tags say that there is
-// none.
+// Bloomier: the cell with a key's value, or all ones when the tags say that there is none.
 [[nodiscard]] inline std::uint64_t bloomier_own_cell(const std::uint64_t* words,
                                                      const packed_cells& tags, std::uint64_t mixed,
                                                      const sizing::fuse_size& size,
@@ -52,8 +49,7 @@ namespace bloomery::detail {
   return tag < probes ? cells[tag] : UINT64_MAX;
 }
 
-// Checks the entries of a directory of fuse shards whose arrays together have array_words(size)
-// words.
+// Checks a directory of fuse shards whose arrays together have array_words(size) words.
 template <class ArrayWords>
 void check_fuse_shards(const static_directory& d, const shape& s, ArrayWords array_words) {
   std::uint64_t next = 0;

@@ -1,5 +1,4 @@
-// What a guard (guard/guard.hpp) counts while it works, in cache lines that one thread or few
-// share.
+// What a guard (guard/guard.hpp) counts, in cache lines that one thread or few share.
 #pragma once
 
 #include <algorithm>

@@ -11,13 +11,11 @@
 //                      and turns the masks of 64 keys into a word of the answer together, which the
 //                      compiler's vectors cannot say (counters: 3.6 against 4.9 ns a key).
 //
-// tests/hash/block_lanes_test.cpp holds the first two to the text of the format, and is built for
-// AVX2 and AVX-512, too; tests/kernel holds the kernels of every instruction set to the first, and
-// fuzz/kernel_fuzz.cpp does so with random arrays.
+// tests/hash/block_lanes_test.cpp, also built for AVX2 and AVX-512, holds the first two to the
+// format's text; tests/kernel and fuzz/kernel_fuzz.cpp hold all kernels to the first.
 //
-// Zen 4, 1.25 MB, 7 probes, hashing included: 2.4 ns a key in programs that are built for AVX-512,
-// 2.7 for AVX2, 9 with SSE2 alone or lane by lane. Programs that are built for any x86-64 call the
-// AVX2 form (lane_calls.hpp).
+// Zen 4, 1.25 MB, 7 probes, hashing included: 2.4 ns a key in programs built for AVX-512, 2.7 for
+// AVX2, 9 with SSE2 or lane by lane. Those for any x86-64 call the AVX2 form (lane_calls.hpp).
 #pragma once
 
 #include "bloomery/detail/hash/lane_calls.hpp"

@@ -19,8 +19,7 @@ struct alignas(64) lane_numbers {
   std::array<std::uint32_t, block_geometry::lanes> lanes{};
 };
 
-// A used lane and its multiplier. Together they take one load; a list of lanes would take a second
-// one, for the multiplier.
+// A used lane and its multiplier, in one load; a list of lanes would take a second one.
 struct lane_step {
   std::uint32_t multiplier = 0;
   std::uint32_t lane = 0;

@@ -1,8 +1,5 @@
-// One key and its block of sixteen 32-bit lanes, lane by lane: the form of block_lanes.hpp for
-// every machine.
-//
-// A counter is the group of `width` bits (2, 4, 8, 16) around the key's bit. It sticks at its
-// maximum.
+// One key and its block of sixteen 32-bit lanes, lane by lane: block_lanes.hpp for every machine. A
+// counter is the `width` bits (2, 4, 8, 16) around the key's bit, and sticks at its maximum.
 #pragma once
 
 #include <cstddef>

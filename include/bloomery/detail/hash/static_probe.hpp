@@ -34,9 +34,8 @@ struct fuse_shard {
 };
 
 // The cells of a mixed hash: one in each of `probes` neighbouring segments (Graf and Lemire 2022).
-// What is left of a multiply-high, the lower half of the product, is as good as a new hash; so any
-// number of segments and any length will do. With lengths of powers of two a million keys could not
-// have just 1.13 cells each.
+// The lower half of a multiply-high's product is as good as a new hash; so any number and length of
+// segments will do. With powers of two a million keys could not have just 1.13 cells each.
 template <class Visit>
 inline void fuse_cells(std::uint64_t mixed, const sizing::fuse_size& size, std::uint32_t probes,
                        Visit visit) noexcept {
@@ -52,8 +51,7 @@ inline void fuse_cells(std::uint64_t mixed, const sizing::fuse_size& size, std::
   }
 }
 
-// The bits that a key must find: the upper ones of a product, since the positions used the upper
-// bits of the mixed hash itself.
+// The bits that a key must find, the upper ones of a product: positions used those of the hash.
 [[nodiscard]] constexpr std::uint64_t fuse_print(std::uint64_t mixed,
                                                  std::uint32_t width) noexcept {
   return (mixed * fuse_print_multiplier) >> (64U - width);
@@ -154,9 +152,8 @@ struct ribbon_cover {
   }
 };
 
-// Both numbers consist of units of 2 * by bits. Each unit becomes the XOR of its two halves; those
-// of `a` come to the lower halves of the result, those of `b` to the upper ones. `low` has a one in
-// each bit of the lower halves.
+// Both numbers consist of units of 2 * by bits, each of which becomes the XOR of its two halves:
+// those of `a` in the lower halves of the result, those of `b` in the upper. `low` masks the lower.
 [[nodiscard]] constexpr std::uint64_t fold_two(std::uint64_t a, std::uint64_t b, std::uint32_t by,
                                                std::uint64_t low) noexcept {
   return ((a & low) | ((b & low) << by)) ^ (((a >> by) & low) | (b & ~low));

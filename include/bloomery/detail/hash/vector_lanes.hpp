@@ -1,10 +1,8 @@
-// One key and its block of sixteen 32-bit lanes, all lanes at once: the form of block_lanes.hpp in
-// the compiler's own vectors, of as many bytes as the machine has. GCC and Clang turn these into
-// the instructions of whatever a function is compiled for, so this one text serves SSE2, AVX2,
-// AVX-512 and NEON.
+// One key and its block of sixteen 32-bit lanes, all at once: the form of block_lanes.hpp in the
+// compiler's own vectors, of as many bytes as the machine has. GCC and Clang turn these into any
+// instructions, so this one text serves SSE2, AVX2, AVX-512 and NEON.
 //
-// Every function is inlined always: a copy of one that was compiled for AVX2 must not be linked
-// into a program for another machine.
+// Always inlined: a copy compiled for AVX2 must not be linked into a program for another machine.
 #pragma once
 
 #include <cstddef>
@@ -85,8 +83,7 @@ class vector_lanes {
   }
   [[gnu::always_inline]] bool decrement(std::uint64_t hash, std::uint64_t* block,
                                         std::uint32_t width) const noexcept {
-    // The block is written in any case: a branch would be mispredicted where absent keys are among
-    // the others.
+    // Written in any case: a branch would be mispredicted where absent keys are among the others.
     part there[parts];
     part step[parts];
     part missing{};
@@ -161,7 +158,6 @@ class vector_lanes {
     std::memcpy(block + i * sizeof(part) / 8, &lanes, sizeof(part));
   }
 
-  // By halves.
   [[gnu::always_inline]] static std::uint32_t least_of(const part& all) noexcept {
     using four_lanes = typename vector_of<std::uint32_t, 16>::type;
     four_lanes four[Bytes / 16];

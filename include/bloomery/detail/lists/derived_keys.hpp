@@ -24,9 +24,8 @@ class derived_keys {
   void add(std::string_view derived);
   [[nodiscard]] std::uint64_t size() const noexcept { return spool_.keys() + waiting_.size(); }
 
-  // A blocked filter of all strings, with a rate of at most `fpr` for each string that it is asked
-  // for. With `keys` it is sized for that many, so that filters of several lists have the same
-  // shape and can be merged.
+  // A blocked filter of all strings, with a rate of at most `fpr` for each string asked for. Sized
+  // for `keys`, if given, so that filters of several lists can be merged.
   [[nodiscard]] any_filter build(double fpr, std::uint64_t keys = 0);
 
  private:
@@ -41,8 +40,7 @@ class derived_keys {
 // The rate that one string may have so that `strings` of them together stay below `fpr`.
 [[nodiscard]] double rate_of_one(double fpr, std::size_t strings);
 
-// The hash function to open a filter with that was made by this rule. Throws errc::mismatch when
-// the header has another rule.
+// The hash function of filters made by this rule. errc::mismatch when the header has another.
 [[nodiscard]] std::shared_ptr<const any_hasher> derived_hasher(const image_header& header,
                                                                key_rule rule);
 
