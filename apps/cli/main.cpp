@@ -25,8 +25,7 @@ namespace {
 
 using bloomery::cli::exit_error;
 
-// Prints an error as one line, even if its text has several.
-int complain(std::string what) {
+int complain(std::string what) {  // prints one line, even if the text has several
   for (char& c : what) {
     if (c == '\n') c = ' ';
   }
@@ -136,8 +135,7 @@ int run(int argc, char** argv) {
   app.footer(
       "'bloomery help VERB' shows a verb's options and an example; 'man bloomery-VERB'\n"
       "says more.");
-  // Without a verb nothing is done, so the exit status is an error.
-  if (argc < 2) {
+  if (argc < 2) {  // nothing is done without a verb, so the status is an error
     fmt::print(stderr, "{}", app.help());
     return exit_error;
   }

@@ -1,5 +1,4 @@
-// The server's side: the functions of the Redis module interface that the module calls, under the
-// server's own names.
+// The server's side: the functions of the Redis module interface, under the server's own names.
 //
 // A server hands its functions out by name when it loads a module: the first word of the context of
 // RedisModule_OnLoad is the function that finds them. No header of the server is needed for it,
@@ -35,8 +34,7 @@ inline constexpr int read_write = 3;
 inline constexpr int key_empty = 0;
 inline constexpr int notify_module = 1 << 13;
 
-// Bits of GetContextFlags.
-inline constexpr int in_lua = 1 << 0;
+inline constexpr int in_lua = 1 << 0;  // bits of GetContextFlags, from here
 inline constexpr int in_multi = 1 << 1;
 inline constexpr int is_master = 1 << 2;
 inline constexpr int is_replicated = 1 << 12;
@@ -44,8 +42,7 @@ inline constexpr int is_loading = 1 << 13;
 inline constexpr int deny_blocking = 1 << 21;
 inline constexpr int is_resp3 = 1 << 22;
 
-// Bits of SetModuleOptions.
-inline constexpr int handles_io_errors = 1 << 0;
+inline constexpr int handles_io_errors = 1 << 0;  // bits of SetModuleOptions, from here
 inline constexpr int says_what_changed = 1 << 1;  // calls SignalModifiedKey itself
 
 // Version 3 of the methods of a data type. Some stay null: nothing is to be done when a value is
@@ -67,8 +64,7 @@ struct type_methods {
   int (*defrag)(defrag_ctx*, string*, void**) = nullptr;
 };
 
-// What SetCommandInfo takes. Its first member tells the server how large the structures were when
-// the module was compiled.
+// What SetCommandInfo takes; its first member tells the sizes that the module was compiled with.
 struct command_info_version {
   int version;
   std::size_t history_bytes;
@@ -240,7 +236,6 @@ inline function<blocked_client*(ctx*, command_function reply, command_function t
 inline function<int(blocked_client*, void* data)> UnblockClient{"UnblockClient"};
 inline function<void*(ctx*)> GetBlockedClientPrivateData{"GetBlockedClientPrivateData"};
 
-// Finds all functions. False when the server lacks one that is not optional.
-[[nodiscard]] bool resolve(ctx* c);
+[[nodiscard]] bool resolve(ctx* c);  // false when the server lacks one that is not optional
 
 }  // namespace bloomery_redis::api

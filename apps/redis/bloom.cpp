@@ -22,8 +22,7 @@ bool bit_of(std::span<const std::uint64_t> bitmap, std::size_t i) {
   return ((bitmap[i / 64] >> (i % 64)) & 1U) != 0;
 }
 
-// Adds items even if the filter has them: a counting filter counts how often they came, and in a
-// windowed one their time starts again.
+// Adds known items, too: a counting filter counts them again, a windowed one restarts their time.
 void add_always(any_filter& f, std::span<const std::string_view> items, added& a) {
   for (std::size_t i = 0; i < items.size(); ++i) {
     const bool known = f.contains(items[i]);
@@ -33,8 +32,7 @@ void add_always(any_filter& f, std::span<const std::string_view> items, added& a
   a.done = a.fresh = items.size();
 }
 
-// Whether the filter takes another item. If a new layer is needed, checks that there is memory for
-// it.
+// Whether the filter takes another item, with memory for a new layer if it needs one.
 bool make_way(const call& c, const value& v) {
   if (v.facts[1] == 0) return v.filter().keys() < v.facts[0];
   if (v.filter()->room() == 0) {
@@ -110,8 +108,7 @@ insertion read_insert(const call& c) {
   return in;
 }
 
-// Adds items to the key and tells the replicas. A missing key is created from `create`, or refused
-// if that is null.
+// Adds items to the key and the replicas. A missing key is made from `create`, or refused if null.
 const added& add_to(const call& c, std::size_t first_item, const bloom_spec* create) {
   opened_key key(c, 1, api::read_write);
   value* v = key.find_or_refuse(bloom_family);
@@ -124,8 +121,7 @@ const added& add_to(const call& c, std::size_t first_item, const bloom_spec* cre
   keep_time(c, *v);
   const added& a = add_items(c, *v, c.items(first_item));
   if (made || a.done != c.size() - first_item) {
-    // Replicas do not get the client's words: their defaults may differ, and some items were
-    // refused.
+    // Replicas do not get the client's words: defaults may differ, and some items were refused.
     if (a.done != 0) {
       api::Replicate(c.ctx, "BF.INSERT", "sccv", c.args[1], "NOCREATE", "ITEMS",
                      c.args.data() + first_item, a.done);

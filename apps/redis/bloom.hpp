@@ -3,9 +3,8 @@
 // A filter that grows is layered: no command may stop to double a large table, and EXPANSION is the
 // factor of a layer. The others have a fixed size: blocked, counting if keys can be removed,
 // windowed if keys are forgotten. Scalable filters come from files only. facts[0] is the capacity
-// that was asked for, facts[1] the expansion, which is 0 for a fixed size. In a windowed filter
-// facts[2] is the window in milliseconds, facts[3] the number of generations, and facts[4] the time
-// at which its clock was last advanced.
+// asked for, facts[1] the expansion, 0 for a fixed size. In a windowed filter facts[2] is the
+// window in milliseconds, facts[3] the generations, and facts[4] when its clock last advanced.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +28,7 @@ struct bloom_spec {
   std::uint32_t generations = 4;
   bloomery::shard_number shard = {};
 };
-// What a filter is made like that nobody described.
-[[nodiscard]] bloom_spec default_spec();
+[[nodiscard]] bloom_spec default_spec();  // for a filter that nobody described
 
 // Throws bloomery::error when there can be no such filter, or not enough memory.
 [[nodiscard]] std::unique_ptr<value> make_bloom(const call& c, const bloom_spec& spec);
@@ -42,12 +40,10 @@ void replicate_reserve(const call& c, const bloom_spec& spec);
 // Refuses items of other shards.
 void check_own(const value& v, std::span<const std::string_view> items);
 
-// A filter's capacity, expansion and number of layers, as INFO tells them.
-[[nodiscard]] std::uint64_t capacity_of(const value& v);
+[[nodiscard]] std::uint64_t capacity_of(const value& v);  // as INFO tells it
 [[nodiscard]] std::uint64_t layers_of(const value& v);
 
-// Moves the clock of a filter that forgets, on a master, and tells the replicas.
-void keep_time(const call& c, value& v);
+void keep_time(const call& c, value& v);  // moves a windowed filter's clock, on a master
 
 struct added {
   std::vector<std::uint64_t> is_new;  // a bit for each item that was added or already there
@@ -61,8 +57,7 @@ struct added {
 
 [[nodiscard]] bool create_bloom_commands(api::ctx* c);
 
-// The commands, by file.
-namespace bloom {
+namespace bloom {  // the commands, by file
 void reserve(const call& c);
 void insert(const call& c);
 void add(const call& c);

@@ -20,8 +20,7 @@ constexpr std::uint64_t most_expansion = 32768;
 constexpr std::uint32_t most_generations = 63;
 constexpr double milliseconds = 1000;
 
-// The first layer of a filter that grows has room for at least this many keys, in about a kilobyte,
-// whatever was asked for.
+// A filter that grows starts with room for this many keys, in about 1 kB, whatever was asked for.
 constexpr std::uint64_t least_keys = 640;
 constexpr std::uint64_t few_keys = 1024;
 

@@ -1,5 +1,4 @@
-// The commands of BF beyond adding and asking: union and comparison, removal, the window,
-// statistics, and transfer in pieces.
+// BF beyond adding and asking: union, comparison, removal, the window, statistics and transfer.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -31,8 +30,7 @@ constexpr dump_texts say = {.bad_iterator = "Second argument must be numeric",
                             .no_start = "ERR invalid offset - no link found",
                             .too_long = "ERR invalid chunk - Too big for current filter"};
 
-// Sets the facts of a filter that the command-line tool made.
-void adopt(value& v) {
+void adopt(value& v) {  // sets the facts of a filter that the command-line tool made
   const auto& planned = v.filter().planned();
   const bool grows = v.filter().can().grow;
   v.facts[0] = std::max(planned.keys, grows ? 0 : v.filter().keys());
@@ -41,8 +39,7 @@ void adopt(value& v) {
   v.facts[1] = grows ? (layered ? planned.shape.variant & 0xffU : 2) : 0;
 }
 
-// The array of bits of a filter that has only one.
-struct bit_content {
+struct bit_content {  // the array of bits of a filter that has only one
   bloomery::shape shape;
   std::span<const std::uint64_t> words;
 };
@@ -70,8 +67,7 @@ void reply_number(const call& c, const char* name, double number) {
   api::ReplyWithDouble(c.ctx, number);
 }
 
-// Counts the bits of two filters and of their union, a step at a time.
-class comparison final : public job {
+class comparison final : public job {  // counts the bits of two filters and of their union
  public:
   comparison(const bit_content& a, const bit_content& b) : a_(a), b_(b) {
     bloomery::check_combinable(a.shape, b.shape);
@@ -144,8 +140,7 @@ void merge_now(const call& c) {
   reply_ok(c);
 }
 
-// Removes one item. Returns whether it was there.
-bool remove_one(value& v, std::string_view item) {
+bool remove_one(value& v, std::string_view item) {  // returns whether it was there
   if (!v.filter().can().remove) {
     throw refusal("ERR items can be removed from filters that were reserved with COUNTING only");
   }
@@ -217,11 +212,10 @@ void bloom::mrem(const call& c) {
   reply_bits(c, bitmap, items.size());
 }
 
-// BF.MERGE dst src...: dst becomes the union of all, including itself if it exists.
-//
-// Filters of a fixed size are merged in place, once all are known to be compatible. Filters that
-// grow are merged into a copy, which replaces the key when it is complete, since the union may need
-// more memory than there is. Large filters are merged into a copy too, in a thread.
+// BF.MERGE dst src...: dst becomes the union of all, including itself if it exists. Filters of a
+// fixed size are merged in place, once all are known to be compatible; those that grow into a copy,
+// which replaces the key when it is complete, since the union may need more memory than there is.
+// Large filters are merged into a copy too, in a thread.
 void bloom::merge(const call& c) {
   std::vector<std::shared_ptr<const any_filter>> lent;
   std::optional<fact_list> facts;  // of the first

@@ -1,6 +1,5 @@
-// Filters that are spread over several keys: each key knows which slice of the whole filter it
-// holds, and accepts only the items of that slice. Clients compute the shard of an item themselves
-// (docs/redis.md).
+// Filters spread over several keys: each key knows which slice of the whole filter it holds, and
+// accepts only items of it. Clients compute the shard of an item themselves (docs/redis.md).
 #include <string>
 
 #include "bloom.hpp"

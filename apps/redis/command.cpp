@@ -26,8 +26,7 @@ constexpr api::command_info_version info_version = {.version = 1,
                                                     .key_spec_bytes = sizeof(api::key_spec),
                                                     .argument_bytes = 8 * sizeof(void*)};
 
-// One key specification, or two where the command gives a number of further keys. A zeroed one ends
-// the list.
+// One key specification, or two if the command counts further keys, and a zeroed one at the end.
 std::array<api::key_spec, 3> specs_of(const command& which) {
   std::array<api::key_spec, 3> specs{};
   const bool reading = std::string_view(which.flags).substr(0, 4) == "read";

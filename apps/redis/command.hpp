@@ -17,8 +17,7 @@
 
 namespace bloomery_redis {
 
-// One call of a command. args[0] is its name.
-struct call {
+struct call {  // of a command; args[0] is its name
   api::ctx* ctx;
   std::span<api::string* const> args;
 
@@ -31,8 +30,7 @@ struct call {
   [[nodiscard]] std::optional<double> real(std::size_t i) const noexcept;
   // The arguments from `first` on, as keys of a filter. The span is valid until the next call.
   [[nodiscard]] std::span<const std::string_view> items(std::size_t first) const;
-  // Whether the call comes from the master or from the append-only file.
-  [[nodiscard]] bool is_replayed() const noexcept {
+  [[nodiscard]] bool is_replayed() const noexcept {  // from the master or the append-only file
     return (api::GetContextFlags(ctx) & (api::is_replicated | api::is_loading)) != 0;
   }
 };
@@ -46,8 +44,7 @@ inline constexpr const char* wrong_type =
     "WRONGTYPE Operation against a key holding the wrong kind of value";
 inline constexpr const char* not_found = "ERR not found";
 
-// A key of the database, open while a command runs.
-class opened_key {
+class opened_key {  // a key of the database, open while a command runs
  public:
   opened_key(const call& c, std::size_t argument, int mode);
   opened_key(const opened_key&) = delete;
@@ -55,22 +52,18 @@ class opened_key {
   ~opened_key();
 
   [[nodiscard]] bool empty() const noexcept;
-  // The value, or null if the key is missing or holds something of another type.
-  [[nodiscard]] value* find(const family& of) const;
-  // The value, or null if the key is missing. Refuses a value of another type.
-  [[nodiscard]] value* find_or_refuse(const family& of) const;
-  // The value. Refuses a missing key and a value of another type.
+  [[nodiscard]] value* find(const family& of) const;            // null if missing or another type
+  [[nodiscard]] value* find_or_refuse(const family& of) const;  // refuses another type
+  // Refuses a missing key, too.
   [[nodiscard]] value& get(const family& of, const char* missing = not_found) const;
-  // Replaces what the key holds.
-  value& set(std::unique_ptr<value> v);
+  value& set(std::unique_ptr<value> v);  // replaces what the key holds
 
  private:
   api::key* key_;
   bool to_be_written_;
 };
 
-// The hashes of items by the hash function of the value's filter. The span is valid until the next
-// call.
+// The items' hashes by the hash function of the value's filter, valid until the next call.
 [[nodiscard]] std::span<const std::uint64_t> hashes_of(const value& v,
                                                        std::span<const std::string_view> items);
 
@@ -83,12 +76,10 @@ struct command {
   const char* flags;
   int arity;  // with the name; -n for n or more
   const char* summary;
-  // Which arguments are keys: the first, the last (-1 for the last argument), and the step between
-  // two.
+  // Which arguments are keys: the first, the last (-1 for the last of all), and the step.
   int first_key = 1;
   int last_key = 1;
-  // If this is not 0: the argument that gives the number of keys that follow it; first_key is then
-  // one more key.
+  // If not 0: the argument that counts the keys after it; first_key is then one more key.
   int counted_keys_at = 0;
 };
 inline constexpr const char* writes = "write deny-oom";
@@ -110,7 +101,6 @@ int entry(api::ctx* c, api::string** args, int count) {
   return detail::guarded(Run, Arity, c, args, count);
 }
 
-// Declares a command.
 template <detail::body Run, int Arity>
 [[nodiscard]] constexpr command make_command(const char* name, const char* flags,
                                              const char* summary) {
@@ -121,19 +111,15 @@ template <detail::body Run, int Arity>
 // ---- replies ----------------------------------------------------------------------------------
 
 inline void reply_ok(const call& c) { api::ReplyWithSimpleString(c.ctx, "OK"); }
-// The answers of a batch (detail/filter/batch.hpp) as an array of booleans, which are integers in
-// RESP2.
+// The answers of a batch (detail/filter/batch.hpp): an array of booleans, in RESP2 of integers.
 void reply_bits(const call& c, std::span<const std::uint64_t> bitmap, std::size_t count);
 void reply_text(const call& c, std::string_view text);
-// An unsigned number of the library. Integer replies of the server are signed.
-void reply_number(const call& c, std::uint64_t number);
+void reply_number(const call& c, std::uint64_t number);  // unsigned, unlike integer replies
 struct named_number {
   const char* name;
   std::uint64_t number;
 };
-// A map; in RESP2 a flat array.
-void reply_numbers(const call& c, std::span<const named_number> all);
-// [iterator, bytes]
+void reply_numbers(const call& c, std::span<const named_number> all);  // a map, flat in RESP2
 void reply_piece(const call& c, std::uint64_t iterator, std::span<const std::byte> bytes);
 
 }  // namespace bloomery_redis

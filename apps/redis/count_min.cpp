@@ -1,5 +1,4 @@
 // The family CMS: how often items occurred, by count-min sketches with counters of 32 bits.
-//
 // facts[0] is the width that was asked for: a single row of an odd number of counters has one more.
 #include "bloomery/sketch/count_min.hpp"
 
@@ -81,8 +80,7 @@ void init_by_dim(const call& c) {
   make(c, {width, depth});
 }
 
-// By Markov's inequality the error of a row exceeds 2 / width of the total with a probability of at
-// most a half.
+// By Markov's inequality a row's error exceeds 2 / width of the total with probability at most 1/2.
 void init_by_prob(const call& c) {
   const auto read = [&](std::size_t i, const char* otherwise) {
     const auto x = c.real(i);

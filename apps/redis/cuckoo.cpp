@@ -1,7 +1,5 @@
-// The family CF: cuckoo filters, from which items can be removed.
-//
-// facts[0] is MAXITERATIONS, facts[1] the number of items deleted. How a filter grows is stored in
-// the filter itself.
+// The family CF: cuckoo filters, from which items can be removed. facts[0] is MAXITERATIONS,
+// facts[1] the number of items deleted; how a filter grows is stored in the filter itself.
 #include "bloomery/filter/cuckoo.hpp"
 
 #include <algorithm>
@@ -28,8 +26,7 @@ constexpr std::uint64_t most_capacity = std::uint64_t{1} << 30U;
 constexpr std::uint64_t most_iterations = 65535;
 constexpr std::uint64_t most_expansion = 32768;
 
-// The false-positive rates of one layer. A lookup in a filter that grows asks all layers: four of
-// them together have the rate of a fixed filter.
+// A layer's false-positive rates. Lookups ask every layer: four together match a fixed filter.
 constexpr double fixed_rate = 0.01;
 constexpr double growing_rate = fixed_rate / 4;
 
@@ -160,8 +157,7 @@ const char* why_full(const cuckoo_filter& f) {
   return f.max_layers() == 1 ? "Filter is full" : "Maximum expansions reached";
 }
 
-// Adds items to a value, which grows while the server has the memory.
-class adder {
+class adder {  // of items to a value, which grows while the server has the memory
  public:
   adder(const call& c, value& v) : call_(c), value_(v), filter_(filter_as<cuckoo_filter>(v)) {}
 
@@ -183,8 +179,7 @@ class adder {
       }
     }
   }
-  // The error reply for items that were refused.
-  [[nodiscard]] const char* why() const {
+  [[nodiscard]] const char* why() const {  // the error reply for refused items
     return no_memory_ ? "ERR Insufficient memory to create filter" : why_full(filter_);
   }
 
@@ -208,8 +203,7 @@ class adder {
   bool no_memory_ = false;
 };
 
-// Tells replicas about the items that were added. If some were refused, replicas get the others
-// only: a replica might have had the memory for all.
+// Tells replicas of added items only: a replica might have had the memory for refused ones, too.
 void replicate_added(const call& c, std::size_t first_item, std::span<const fate> fates,
                      bool as_said) {
   static std::vector<api::string*> taken;
@@ -238,8 +232,7 @@ struct inserted {
   const char* why_refused = nullptr;
 };
 
-// The result is valid until the next call.
-const inserted& insert_items(const call& c, const insertion& in) {
+const inserted& insert_items(const call& c, const insertion& in) {  // valid until the next call
   static inserted result;
   opened_key key(c, 1, api::read_write);
   value* v = key.find_or_refuse(cuckoo_family);

@@ -14,8 +14,7 @@ namespace {
 using bloomery::errc;
 using bloomery::error;
 
-// Word 0 of the head: "BLOOMY" and the version of these 64 bytes. The facts follow, and the last
-// word is the checksum of the others.
+// The head: "BLOOMY" with its version in word 0, the facts, and last the checksum of the others.
 constexpr std::uint64_t head_mark = 0x0001594d4f4f4c42U;
 constexpr std::size_t head_words = dump_head_bytes / 8;
 

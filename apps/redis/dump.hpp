@@ -1,5 +1,4 @@
-// A filter as a stream of bytes that is read piece by piece: by database files, the append-only
-// file and clients.
+// A filter as bytes in pieces, for database files, the append-only file and clients.
 //
 //     | 64 bytes: what the module knows | image: header, words, checksums (docs/format.md) |
 //
@@ -28,8 +27,7 @@ using fact_list = std::array<std::uint64_t, 6>;
 inline constexpr std::size_t dump_head_bytes = 64;
 // The bytes of the first piece: as many as it takes to know the length of the whole.
 inline constexpr std::size_t dump_start_bytes = dump_head_bytes + bloomery::image_header_bytes;
-// The bytes of one piece. The server serves nobody else while it copies one; this many take less
-// than a millisecond.
+// Bytes of one piece, which take less than a millisecond to copy; meanwhile nobody else is served.
 inline constexpr std::size_t dump_piece_bytes = std::size_t{4} << 20U;
 
 // The image of a filter, which must not change while this object exists. Its checksums are computed
@@ -56,8 +54,7 @@ class image_source {
   std::vector<std::span<const std::uint64_t>> parts_;
   std::vector<std::byte> checksums_;
   std::uint64_t bytes_ = 0;
-  // These three are used until the checksums are complete.
-  std::optional<bloomery::image_writer> writer_;
+  std::optional<bloomery::image_writer> writer_;  // these three until the checksums are complete
   std::size_t part_ = 0;
   std::size_t word_ = 0;
 };
@@ -67,22 +64,19 @@ struct dumped {
   fact_list facts{};
 };
 
-// Assembles the pieces of a stream.
-class image_sink {
+class image_sink {  // assembles the pieces of a stream
  public:
   enum class content : std::uint8_t { image, dump };
   // Refuses images that are longer than `most_bytes`.
   image_sink(content what, std::uint64_t most_bytes) : most_bytes_(most_bytes), what_(what) {}
 
-  // Throws bloomery::error when the first bytes are not those of an image, or when there are more
-  // bytes than its header announces.
+  // Throws bloomery::error for a wrong start, or more bytes than the header announces.
   void append(std::span<const std::byte> piece);
   [[nodiscard]] std::uint64_t received() const noexcept { return bytes_.size(); }
   // The length of the whole stream; known once its header is complete.
   [[nodiscard]] std::optional<std::uint64_t> expected() const noexcept { return expected_; }
   [[nodiscard]] bool complete() const noexcept { return expected_ == received(); }
-  // The filter. Throws bloomery::error unless the image is complete and its checksums hold.
-  [[nodiscard]] dumped finish() const;
+  [[nodiscard]] dumped finish() const;  // throws bloomery::error unless complete and undamaged
 
  private:
   [[nodiscard]] std::size_t head_bytes() const noexcept {
@@ -95,9 +89,8 @@ class image_sink {
   content what_;
 };
 
-// Reads a value from a database file, which holds the number of pieces and then the pieces. `next`
-// returns the next piece, or nothing when the file ends or cannot be read. Throws bloomery::error
-// when the pieces are damaged.
+// Reads a value from a database file: the number of pieces, then the pieces. `next` returns the
+// next piece, or nothing at the end or on an error. Throws bloomery::error if pieces are damaged.
 [[nodiscard]] dumped read_pieces(
     std::uint64_t pieces, const std::function<std::optional<std::span<const std::byte>>()>& next,
     std::uint64_t most_bytes);

@@ -1,5 +1,4 @@
-// The families of commands beside BF: cuckoo filters (CF), count-min sketches (CMS), most frequent
-// items (TOPK).
+// Families beside BF: cuckoo filters (CF), count-min sketches (CMS), most frequent items (TOPK).
 #pragma once
 
 #include "api.hpp"

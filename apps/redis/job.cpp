@@ -58,8 +58,7 @@ struct running {
   }
 };
 
-// Works for one slice of time. Returns true when there is nothing more to do.
-bool advance(api::ctx* c, running& r) {
+bool advance(api::ctx* c, running& r) {  // for one slice; true when nothing is left to do
   try {
     api::SelectDb(c, r.database);
     if (!r.unchanged(c)) return true;  // reply() will notice it, too

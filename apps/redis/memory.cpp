@@ -15,8 +15,7 @@ constexpr std::size_t alignment = bloomery::bit_array::alignment;
 
 std::atomic<std::uint64_t> held = 0;  // large filters are freed in a thread of the server's
 
-// Stands just before an array and says where its allocation begins.
-struct note {
+struct note {  // stands just before an array and says where its allocation begins
   void* start;
 };
 

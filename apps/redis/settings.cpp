@@ -66,8 +66,7 @@ int put_number(const char*, long long given, void* which, api::string**) {
   return api::ok;
 }
 
-// The server does not take ownership of the string.
-api::string* get_rate(const char*, void*) {
+api::string* get_rate(const char*, void*) {  // the server does not own the string
   static api::string* shown = nullptr;
   const std::string text = bloomery::detail::to_text(current.error_rate);
   if (shown != nullptr) api::FreeString(nullptr, shown);
@@ -148,8 +147,7 @@ std::uint64_t most_filter_bytes() noexcept {
 void check_memory(api::ctx* c, std::uint64_t bytes, std::uint64_t more_bytes) {
   if ((api::GetContextFlags(c) & (api::is_replicated | api::is_loading)) != 0) return;
   if (bytes > most_filter_bytes()) throw_no_memory();
-  // The server's own check before every command that writes is enough for a small filter, and
-  // asking for its memory takes 50 us.
+  // The server checks before writes, enough for small filters; asking for its memory takes 50 us.
   constexpr std::uint64_t small = std::uint64_t{1} << 20U;
   if (more_bytes < small) return;
   server_memory m = memory_of_server(c);

@@ -1,7 +1,5 @@
-// The family TOPK: the most frequent items, by HeavyKeeper sketches.
-//
-// facts[0] is the decay that was asked for, as the bits of a double: the sketch itself has none
-// above 0.99.
+// The family TOPK: the most frequent items, by HeavyKeeper sketches. facts[0] is the decay that was
+// asked for, as the bits of a double: the sketch itself has none above 0.99.
 #include "bloomery/sketch/top_k.hpp"
 
 #include <algorithm>
@@ -101,8 +99,7 @@ void reserve(const call& c) {
 
 // ---- counted
 
-// The state of the random numbers is part of a sketch, so the same commands give the same sketch on
-// a replica.
+// The random state is part of a sketch, so the same commands give the same sketch on a replica.
 void add_counted(const call& c, std::span<const std::string_view> items,
                  std::span<const std::uint64_t> counts, const char* event) {
   opened_key key(c, 1, api::read_write);

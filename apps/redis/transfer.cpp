@@ -20,8 +20,7 @@ using content = image_sink::content;
 
 // ---- sending
 
-// A filter that a client is reading piece by piece. Its checksums are kept from one piece to the
-// next, because computing them reads the whole filter.
+// A filter that a client reads in pieces. Its checksums are kept: computing them reads all of it.
 struct reading {
   std::uint64_t id;
   std::uint64_t changes;
@@ -37,8 +36,7 @@ image_source unprepared(const value& v, content what) {
                                : image_source(v.filter(), image_source::when::later);
 }
 
-// The source that was kept for this filter, or null. Refuses when the filter has changed since the
-// client began to read it.
+// The source kept for this filter, or null. Refuses if it has changed since the client began.
 const image_source* kept_source(const value& v, content what, bool from_start) {
   const auto found = std::find_if(readings.begin(), readings.end(),
                                   [&](const reading& r) { return r.id == v.id && r.what == what; });
@@ -51,8 +49,7 @@ const image_source* kept_source(const value& v, content what, bool from_start) {
 
 using reply_function = void (*)(const call&, const image_source&, std::uint64_t iterator);
 
-// Computes the checksums, keeps them and replies with the first piece.
-class preparation final : public job {
+class preparation final : public job {  // computes and keeps checksums; sends the first piece
  public:
   preparation(const value& v, content what, reply_function answer, std::uint64_t iterator)
       : made_{v.id, v.changes, what, unprepared(v, what)}, answer_(answer), iterator_(iterator) {}

@@ -1,14 +1,11 @@
-// Transfer of filters to and from clients in pieces: what the commands SCANDUMP, LOADCHUNK, EXPORT
-// and IMPORT of all families share.
+// Transfer of filters in pieces: what SCANDUMP, LOADCHUNK, EXPORT and IMPORT of all families share.
 //
-// A filter that arrives is assembled outside the database. It becomes a key, here and on the
-// replicas, when its last piece is there and all checksums hold, so nobody ever sees part of a
-// filter. An unfinished one is dropped when another transfer begins and it has received nothing for
-// a minute.
+// A filter that arrives is assembled outside the database. It becomes a key, here and on replicas,
+// when it is complete and all checksums hold, so nobody ever sees part of a filter. An unfinished
+// one is dropped when another transfer begins and it has received nothing for a minute.
 //
 // Iterators of SCANDUMP are opaque to clients: 1 comes with the first piece, 1 + n with the piece
-// that ends n bytes after it. Those of EXPORT and IMPORT are offsets in the file that `bloomery
-// build` writes.
+// that ends n bytes after it. Those of EXPORT and IMPORT are offsets in the tool's file.
 #pragma once
 
 #include "command.hpp"

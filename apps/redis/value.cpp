@@ -17,8 +17,7 @@ std::atomic<std::uint64_t> next_id = 1;
 
 constexpr std::size_t file_piece_bytes = std::size_t{1} << 20U;
 
-// The memory of the objects around the array, as measured.
-constexpr std::size_t object_bytes = 512;
+constexpr std::size_t object_bytes = 512;  // the objects around the array, as measured
 
 std::span<const char> chars_of(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
@@ -46,8 +45,7 @@ void save_value(api::io* to, void* v) {
   });
 }
 
-// The iterators are those of BF.SCANDUMP (transfer.hpp).
-void rewrite_value(api::io* to, api::string* key, void* v) {
+void rewrite_value(api::io* to, api::string* key, void* v) {  // with BF.SCANDUMP's iterators
   const image_source source(value_of(v).filter(), value_of(v).facts);
   for_each_piece(source, dump_piece_bytes, [&](std::uint64_t end, std::span<const char> piece) {
     const auto iterator = static_cast<long long>(1 + end - dump_start_bytes);

@@ -1,5 +1,4 @@
-// What a key of the module holds, and its data types in the server: one for each family of
-// commands, all with the same methods.
+// What a key of the module holds, and its data types: one for each family, with the same methods.
 #pragma once
 
 #include <cstddef>
@@ -31,23 +30,19 @@ struct value {
 
   [[nodiscard]] bloomery::any_filter& filter() noexcept { return *filter_; }
   [[nodiscard]] const bloomery::any_filter& filter() const noexcept { return *filter_; }
-  // All the memory that the key occupies.
-  [[nodiscard]] std::size_t bytes() const;
+  [[nodiscard]] std::size_t bytes() const;  // all memory of the key
 
-  // The filter as it is now, for a thread that reads it. It does not change while somebody holds
-  // this pointer: a command that changes or deletes the value meanwhile leaves the lent filter
-  // alone.
+  // The filter for a thread to read. It does not change while somebody holds this pointer: a
+  // command that changes or deletes the value meanwhile leaves the lent filter alone.
   [[nodiscard]] std::shared_ptr<const bloomery::any_filter> lend() const { return filter_; }
-  // Must be called before every change: copies the filter if it is lent. opened_key calls it for
-  // keys that are opened for writing.
+  // Called before every change: copies a lent filter. opened_key calls it if it opens for writing.
   void own();
 
  private:
   std::shared_ptr<bloomery::any_filter> filter_;
 };
 
-// The filter of a value whose family has one type. To change it counts as a change, so that whoever
-// reads it in pieces begins again.
+// The filter of a family with one type. Counts as a change: pieces are then read from the start.
 template <class Filter>
 [[nodiscard]] Filter& filter_as(value& v) {
   ++v.changes;
@@ -64,15 +59,13 @@ struct family {
   const char* load_command;  // takes a piece of a dump: `COMMAND key iterator bytes`
   std::span<const bloomery::filter_kind> kinds;
   api::type* type = nullptr;
-  // Sets those parameters of a filter that only its facts have. Throws bloomery::error(corrupt)
-  // when facts and filter contradict each other.
+  // Sets what only the facts know. Throws bloomery::error(corrupt) if facts and filter disagree.
   void (*settle)(value& v) = nullptr;
 
   [[nodiscard]] bool has(bloomery::filter_kind kind) const;
 };
 
-// How many values of all families exist now, and how many were ever created.
-struct value_totals {
+struct value_totals {  // of all families: values that exist now, and all ever created
   std::uint64_t values = 0;
   std::uint64_t created = 0;
 };
@@ -89,8 +82,7 @@ void* load_value(api::io* from, int encoding, const family& of);
 [[nodiscard]] api::type_methods shared_methods();
 }  // namespace detail
 
-// Creates the data type. A family is a template parameter because the server's callbacks have no
-// argument that could name it.
+// Creates the data type. Family is a parameter because the server's callbacks cannot name it.
 template <family& Family>
 [[nodiscard]] bool create_type(api::ctx* c) {
   api::type_methods methods = detail::shared_methods();

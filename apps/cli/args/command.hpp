@@ -1,6 +1,5 @@
-// Verbs and their options as the sources of the verbs see them: the part of CLI11 that they use,
-// and no more. CLI11's headers take five seconds to compile, and without this two dozen sources
-// would include them.
+// Verbs and their options as the verbs' sources see them: the part of CLI11 that they use, no more.
+// Otherwise two dozen sources would include its headers, which take five seconds to compile.
 #pragma once
 
 #include <cstdint>
@@ -56,12 +55,10 @@ class command {
                      const std::string& help);
   option* add_flag(const std::string& names, bool& value, const std::string& help);
 
-  // Sets the heading, in the help, of the options that are added from now on.
-  command* group_options(const std::string& heading);
+  command* group_options(const std::string& heading);  // of the options added from now on
 
   command* footer(const std::string& text);
-  // `run` is called when the command line names this verb and its options are valid.
-  command* callback(std::function<void()> run);
+  command* callback(std::function<void()> run);  // for this verb, once its options are valid
 
  private:
   option* keep(CLI::Option& wrapped);

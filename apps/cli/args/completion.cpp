@@ -1,8 +1,7 @@
-// bloomery completion: prints the script by which a shell completes verbs, options and values. The
-// scripts are generated from the definitions that parser and help use, so they cannot miss an
-// option.
+// bloomery completion: prints the script by which a shell completes verbs, options and values. It
+// is generated from the definitions of parser and help, so it cannot miss an option.
 //
-// They contain all words and call nothing: a completion that started the tool for each TAB would be
+// The scripts contain all words and call nothing: one that started the tool for each TAB would be
 // slower, and would fail where the tool is not on the path.
 #include <fmt/format.h>
 
@@ -33,8 +32,7 @@ std::vector<std::string> names_of(const CLI::Option& o) {
   return names;
 }
 
-// Whether the value of an option is a file. Otherwise it is one of a list of words, or something
-// that cannot be completed, such as a number.
+// Whether an option takes a file, rather than a word of a list or something like a number.
 bool takes_file(const CLI::Option& o) {
   const std::string name = value_name(o);
   return name == "F" || name == "FILE";
@@ -152,8 +150,7 @@ complete -F _bloomery bloomery
 
 std::string zsh_quoted(const std::string& text) { return "'" + replaced(text, "'", "'\\''") + "'"; }
 
-// Escapes colons and brackets, which have a meaning in the descriptions of _arguments and
-// _describe.
+// Escapes what has a meaning in the descriptions of _arguments and _describe.
 std::string zsh_text(std::string text) {
   for (const char* special : {"\\", ":", "[", "]"}) {
     text = replaced(std::move(text), special, std::string("\\") + special);

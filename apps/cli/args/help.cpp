@@ -117,8 +117,7 @@ std::string options_text(const CLI::App& app) {
   return text;
 }
 
-// Paragraphs are wrapped; examples, which are indented, stay as they are.
-std::string footer_text(const std::string& footer) {
+std::string footer_text(const std::string& footer) {  // indented examples are not wrapped
   std::string text = footer.empty() ? "" : "\n";
   std::string paragraph;
   for (const std::string& line : CLI::detail::split(footer, '\n')) {

@@ -18,18 +18,15 @@ class help_formatter : public CLI::Formatter {
 
 // The words that an option accepts as its value; empty when it accepts other values.
 std::vector<std::string> values_of(const CLI::Option& option);
-// The placeholder of an option's value in the help, such as N; empty for flags.
-std::string value_name(const CLI::Option& option);
+std::string value_name(const CLI::Option& option);  // such as N in the help; empty for flags
 
-// The candidate that differs by one or two typing errors, or begins with the text; empty when there
-// is none.
+// The candidate at most two typing errors away, or that begins with the text; empty if none.
 std::string nearest(std::string_view text, const std::vector<std::string>& candidates);
 
 // ", did you mean 'build'?", or nothing.
 std::string suggestion(std::string_view text, const std::vector<std::string>& candidates);
 
-// Throws errc::bad_argument, with a suggestion, when the words name a verb that does not exist.
-// Words end at the first option.
+// Throws errc::bad_argument, with a suggestion, for an unknown verb. Words end at the first option.
 const CLI::App& find_verb(const CLI::App& root, const std::vector<std::string>& words);
 
 // The heading of the verbs that are about the tool itself.

@@ -10,8 +10,7 @@
 
 namespace bloomery::cli {
 
-// Where keys come from and how they are read.
-struct input_options {
+struct input_options {  // where keys come from and how they are read
   std::vector<std::string> paths;
   record_options records;
   unsigned threads = 0;

@@ -105,8 +105,7 @@ std::size_t byte_source::read(char* to, std::size_t room) {
 }
 
 std::size_t byte_source::read_raw(char* to, std::size_t room) {
-  // Wakes up now and then to see whether a signal asks for a progress line.
-  constexpr int wait_ms = 200;
+  constexpr int wait_ms = 200;  // wakes up now and then to see whether a signal asks for progress
   struct pollfd state = {.fd = fd_, .events = POLLIN, .revents = 0};
   int ready = 0;
   while ((ready = ::poll(&state, 1, wait_ms)) == 0 || (ready < 0 && errno == EINTR)) {

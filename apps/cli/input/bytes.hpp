@@ -20,19 +20,15 @@ class byte_source {
   byte_source& operator=(const byte_source&) = delete;
   ~byte_source();
 
-  // Opens the next file; false after the last.
-  bool open_next();
+  bool open_next();  // false after the last
   [[nodiscard]] bool is_open() const { return fd_ >= 0; }
   // Reads some bytes of the open file, at most `room`. At its end returns 0 and closes it.
   std::size_t read(char* to, std::size_t room);
-  // Whether there is nothing to read right now, because a person or a slow program writes the
-  // input.
+  // Whether there is nothing to read right now: a person or a slow program writes the input.
   [[nodiscard]] bool paused() const;
-  // The name of the open file, or of the one read last, for messages.
-  [[nodiscard]] const std::string& name() const;
+  [[nodiscard]] const std::string& name() const;  // of the open or last file, for messages
 
-  // Whether every input is a regular file, so that it can be read twice.
-  [[nodiscard]] bool rereadable() const;
+  [[nodiscard]] bool rereadable() const;  // whether every input is a regular file
   void rewind();
 
  private:

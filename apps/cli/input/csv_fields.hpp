@@ -1,6 +1,5 @@
-// Finds the fields of CSV, one after the other, quoted as in RFC 4180: a field may contain
-// delimiters, line ends and doubled quotes. The reader of a column (csv_format.cpp) and that of
-// whole rows (csv_table.cpp) both use it.
+// Finds the fields of CSV in turn, quoted as in RFC 4180: they may contain delimiters, line ends
+// and doubled quotes. csv_format.cpp reads a column with it, csv_table.cpp whole rows.
 #pragma once
 
 #include <fmt/format.h>
@@ -29,8 +28,7 @@ class csv_fields {
  public:
   static constexpr char quote = '"';
 
-  // Takes the delimiter as given on the command line; empty means a comma. Throws
-  // errc::bad_argument.
+  // Takes the delimiter of the command line, empty for a comma. Throws errc::bad_argument.
   explicit csv_fields(const std::string& delimiter) : delimiter_(parse_delimiter(delimiter)) {}
 
   [[nodiscard]] char delimiter() const noexcept { return delimiter_; }
@@ -66,8 +64,7 @@ class csv_fields {
     return f;
   }
 
-  // The text of a field. If it has doubled quotes, it is written to `next`, which is advanced and
-  // must have room for it.
+  // A field's text. One with doubled quotes is written to `next`, which has room and is advanced.
   [[nodiscard]] static std::string_view unquoted(std::string_view text, const csv_field& f,
                                                  char*& next) {
     const std::string_view raw = text.substr(f.begin, f.end - f.begin);
@@ -87,8 +84,7 @@ class csv_fields {
     return !tail.empty() && !(f.last && tail == "\r");
   }
 
-  // Appends a field, in quotes if it needs them.
-  void append(std::string& to, std::string_view text) const {
+  void append(std::string& to, std::string_view text) const {  // in quotes if it needs them
     if (std::none_of(text.begin(), text.end(), [this](char c) {
           return c == delimiter_ || c == quote || c == '\n' || c == '\r';
         })) {

@@ -79,8 +79,7 @@ class csv_format final : public record_format {
   }
 
  private:
-  // The first record of a file names the columns.
-  void read_header(chunk& c) {
+  void read_header(chunk& c) {  // the first record of a file names the columns
     bool found = number_ != 0;
     std::size_t at = 0;
     csv_field f;

@@ -1,8 +1,5 @@
-// A table in a CSV file whose first record names the columns. It is read row by row, as often as
-// needed.
-//
-// A file is read again each time, so that a table may be larger than memory. An input that cannot
-// be read twice, such as a pipe, is kept in memory.
+// A CSV table whose first record names the columns, read row by row. A file is read again each
+// time, so it may be larger than memory; a pipe, which cannot be read twice, is kept in memory.
 #pragma once
 
 #include <cstddef>
@@ -21,17 +18,14 @@ namespace bloomery::cli {
 
 class csv_table {
  public:
-  // Reads the names of the columns. Throws, naming the file, when there are none, or when none is
-  // called `key`.
+  // Reads the columns' names. Throws, naming the file, when there are none or none is called `key`.
   csv_table(const std::string& path, const std::string& key, const std::string& delimiter,
             progress& meter);
 
   [[nodiscard]] const std::vector<std::string>& columns() const noexcept { return columns_; }
-  // The index of the key among the columns.
   [[nodiscard]] std::size_t key_column() const noexcept { return key_column_; }
 
-  // Gets the fields of a row, without quotes, as many as there are columns. They are valid during
-  // the call.
+  // Gets a row's fields, without quotes, one for each column. They are valid during the call.
   using visit = std::function<void(std::span<const std::string_view> fields)>;
   // Calls `each` for each row, in order. Throws errc::corrupt, naming file, line and record, for a
   // row with another number of fields, a quote that is not closed, or text after a closing quote.
@@ -39,8 +33,7 @@ class csv_table {
 
  private:
   void read_header(const chunk& c, const std::string& key);
-  // Writes the fields of a record to fields_.
-  void split(const chunk& c, std::string_view record, std::uint64_t number);
+  void split(const chunk& c, std::string_view record, std::uint64_t number);  // to fields_
 
   csv_fields syntax_;
   key_source source_;

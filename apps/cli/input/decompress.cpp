@@ -30,8 +30,7 @@ class gzip_unpacker final : public unpacker {
 
   step unpack(std::string_view in, char* to, std::size_t room) override {
     if (complete_) {
-      // After the end of a member, zeros are padding, as in gzip itself.
-      if (in.front() == '\0') return {.taken = 1};
+      if (in.front() == '\0') return {.taken = 1};  // padding after a member, as in gzip itself
       inflateReset(&stream_);
       complete_ = false;
     }
@@ -96,8 +95,7 @@ class xz_unpacker final : public unpacker {
     stream_.avail_in = in.size();
     stream_.next_out = reinterpret_cast<std::uint8_t*>(to);
     stream_.avail_out = room;
-    // Several streams may follow each other, so only the end of the input ends the data. An empty
-    // input means that.
+    // Streams may follow each other, so only the end of the input, which is empty, ends the data.
     const lzma_ret status = lzma_code(&stream_, in.empty() ? LZMA_FINISH : LZMA_RUN);
     if (status == LZMA_STREAM_END) {
       complete_ = true;

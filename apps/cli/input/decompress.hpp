@@ -9,8 +9,7 @@ namespace bloomery::cli {
 
 class unpacker {
  public:
-  // How many bytes of the input were used, and how many were written.
-  struct step {
+  struct step {  // how many bytes of the input were used, and how many were written
     std::size_t taken = 0;
     std::size_t made = 0;
   };
@@ -26,11 +25,8 @@ class unpacker {
   [[nodiscard]] virtual bool complete() const = 0;
 };
 
-// The length of the longest magic number.
-inline constexpr std::size_t magic_bytes = 6;
-// Whether this is the beginning of a magic number, so that more bytes are needed to decide.
-bool may_become_magic(std::string_view start);
-// The unpacker for an input that begins like this; null if it is not compressed.
-std::unique_ptr<unpacker> unpacker_for(std::string_view start);
+inline constexpr std::size_t magic_bytes = 6;   // the longest magic number
+bool may_become_magic(std::string_view start);  // and more bytes are needed to decide
+std::unique_ptr<unpacker> unpacker_for(std::string_view start);  // null if not compressed
 
 }  // namespace bloomery::cli

@@ -63,8 +63,7 @@ class walker {
   std::vector<complaint>* complaints_;
 };
 
-// Splits a text into paragraphs at its blank lines.
-class paragraphs {
+class paragraphs {  // splits a text at its blank lines
  public:
   paragraphs(word_scanner& words, document_sink& to)
       : words_(&words), to_(&to), each_([&to](std::string_view word) { to.term(word); }) {}
@@ -115,8 +114,7 @@ class paragraphs {
   bool blank_ = true;   // the line so far
 };
 
-// Reads a whole piece, or the rest of the file. One read is not enough, because the source first
-// returns only the bytes by which it recognised the file.
+// Reads a whole piece or the rest: the source first returns only what it recognised the file by.
 std::size_t fill(byte_source& bytes, char* to) {
   std::size_t size = 0;
   while (bytes.is_open() && size < piece_bytes) size += bytes.read(to + size, piece_bytes - size);

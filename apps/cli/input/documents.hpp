@@ -11,18 +11,16 @@
 
 namespace bloomery::cli {
 
-// A file that could not be read. They are reported at the end, in the order of the files, so that
-// the report does not depend on the threads.
+// A file that could not be read. Complaints come at the end, in the order of the files.
 struct complaint {
   std::size_t place;
   std::string text;
 };
 void tell_complaints(std::vector<complaint>& all);
 
-// The named regular files and those below named folders, except the file `except`, with the paths
-// that grep -r would print. Files of a folder are sorted, and links in it are not followed. "-" is
-// standard input. Throws when something that is named does not exist; files below that cannot be
-// read become complaints.
+// The named regular files and those below named folders, with the paths of grep -r, but without the
+// file `except`. Files of a folder are sorted, and links in it are not followed. "-" is standard
+// input. Throws when what is named does not exist; unreadable files below it become complaints.
 std::vector<std::string> find_files(const std::vector<std::string>& named,
                                     const std::string& except, std::vector<complaint>& complaints);
 
@@ -34,10 +32,8 @@ class document_sink {
   virtual ~document_sink() = default;
 
   virtual void term(std::string_view term) = 0;
-  // Ends a document. `line` is where it began, or 0 for a whole file.
-  virtual void end(std::uint32_t line) = 0;
-  // Whether the rest of the file need not be read.
-  [[nodiscard]] virtual bool enough() const { return false; }
+  virtual void end(std::uint32_t line) = 0;  // of a document that began there; 0: a whole file
+  [[nodiscard]] virtual bool enough() const { return false; }  // the rest need not be read
 };
 
 struct reading {

@@ -15,10 +15,8 @@ namespace bloomery::cli {
 std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64_t seed,
                                               const std::string& key_file, std::uint32_t probes,
                                               key_form form = key_form::bytes);
-// Whether the function makes digests, for probe_scheme::modulo.
-bool makes_digests(std::string_view hash_name);
-// Opens or loads a filter, ready to be asked: with its hash function, and the key where it needs
-// one.
+bool makes_digests(std::string_view hash_name);  // for probe_scheme::modulo
+// Opens or loads a filter, ready to be asked: with its hash function, and its key if it needs one.
 any_filter open_filter(const std::string& path, const std::string& key_file,
                        key_form form = key_form::bytes);
 any_filter load_filter(const std::string& path, const std::string& key_file,
@@ -27,8 +25,7 @@ any_filter load_filter(const std::string& path, const std::string& key_file,
 // Throws errc::unsupported, naming the file, unless its kind can do what is asked of it.
 void require(bool ability, const any_filter& f, const std::string& path, std::string_view what);
 
-// Changes a filter file: locks it, loads it, lets `change` work and saves what is there then.
-// Nothing is written when `change` throws or returns false.
+// Changes a filter file: locks it, loads it, and saves it unless `change` throws or returns false.
 any_filter change_file(const std::string& path, const std::string& key_file, key_form form,
                        const std::function<bool(any_filter&)>& change);
 

@@ -1,5 +1,4 @@
-// JSON lines: each line is an object, of which one field is the key. A line without the field has
-// no key.
+// JSON lines: one field of each line's object is the key. A line without it has no key.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
@@ -48,8 +47,7 @@ class json_format final : public line_format {
   }
 
  private:
-  // The key of a number is its form in nlohmann's output, which can be longer than in the input:
-  // 1e2 becomes 100.0.
+  // A number's key is its form in nlohmann's output, which can be longer: 1e2 becomes 100.0.
   static constexpr std::size_t slack = 8;
 
   [[nodiscard]] std::optional<std::string> key_of(const chunk& c, std::string_view record) const {

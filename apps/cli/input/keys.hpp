@@ -10,13 +10,11 @@
 
 namespace bloomery::cli {
 
-// Adds all keys of the source. If the bits do not depend on the order of the keys, all threads add;
-// otherwise they hash in parallel and add in the order of the input, so that the file is the same
-// for any number of threads.
+// Adds all keys. If the bits do not depend on the order of keys, all threads add; otherwise they
+// hash in parallel and add in input order, so that any number of threads makes the same file.
 void add_keys(any_filter& f, key_source& source, unsigned threads);
 
-// Hashes all keys in parallel; take(chunk, hashes) gets them a chunk at a time, in the order of the
-// input.
+// Hashes all keys in parallel; take(chunk, hashes) gets them by chunks, in the order of the input.
 template <class Take>
 void hash_in_order(const any_hasher& hash, key_source& source, unsigned threads, Take take) {
   for_each_chunk_in_order(source, threads, [&](const chunk& c, auto in_turn) {
@@ -27,7 +25,6 @@ void hash_in_order(const any_hasher& hash, key_source& source, unsigned threads,
   });
 }
 
-// Seconds since 1970, the clock of filters that forget.
-std::uint64_t clock_now();
+std::uint64_t clock_now();  // seconds since 1970, the clock of filters that forget
 
 }  // namespace bloomery::cli

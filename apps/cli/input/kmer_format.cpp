@@ -2,8 +2,7 @@
 // reverse complement are the same piece of DNA read from the two strands, so the lesser of the two
 // in the alphabet is the key. Letters other than A, C, G, T (either case) are in no k-mer.
 //
-// A sequence may be as long as a chromosome, so a chunk of FASTA may begin in the middle of one: it
-// comes with the k - 1 bases before it.
+// Sequences may be whole chromosomes: a chunk that begins in one has the k - 1 bases before it.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -73,8 +72,7 @@ class kmer_format final : public record_format {
 
   void split(chunk& c) const override {
     c.key_list.clear();
-    // Room for the sequences, and as much again for their reverse complements.
-    char* room = c.make_room(2 * (c.before.size() + c.text.size()));
+    char* room = c.make_room(2 * (c.before.size() + c.text.size()));  // with reverse complements
     c.fastq ? split_fastq(c, room) : split_fasta(c, room);
     c.keys = c.key_list;
     c.records = c.keys;
@@ -93,8 +91,7 @@ class kmer_format final : public record_format {
     }
   }
 
-  // Keeps the last k - 1 bases of the sequence in which the chunk ends.
-  void carry(std::string_view text) {
+  void carry(std::string_view text) {  // keeps the last k - 1 bases of the chunk's last sequence
     const std::size_t last = text.rfind("\n>");
     if (last != std::string_view::npos) text.remove_prefix(last + 1);
     if (text.starts_with('>')) {
@@ -161,8 +158,7 @@ class kmer_format final : public record_format {
     }
   }
 
-  // Adds the k-mers of the sequence at `bases`, behind which there is room for its reverse
-  // complement.
+  // Adds the k-mers of `bases`, behind which there is room for the reverse complement.
   void add_kmers(chunk& c, char* bases, std::size_t length) const {
     char* const opposite = bases + length;
     std::size_t good = 0;  // bases in a row, up to here

@@ -25,8 +25,7 @@ void line_format::split(chunk& c) const {
   if (crlf_) cut_returns(c);
 }
 
-// Removes the CR at the end of lines, and lines that are empty without it.
-void line_format::cut_returns(chunk& c) const {
+void line_format::cut_returns(chunk& c) const {  // removes CRs at line ends, then empty lines
   c.key_list.clear();
   std::size_t kept = 0;
   for (const std::string_view record : c.records) {

@@ -5,8 +5,7 @@
 
 namespace bloomery::cli {
 
-// The last record of a file need not have the end.
-class line_format : public record_format {
+class line_format : public record_format {  // the last record of a file need not have the end
  public:
   line_format(char end, bool keep_empty, bool crlf)
       : end_(end), keep_empty_(keep_empty), crlf_(crlf) {}

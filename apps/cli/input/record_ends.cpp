@@ -16,8 +16,7 @@ namespace kernel {
 
 namespace {
 
-// Each instruction set has a function from 64 bytes to a word with a bit for each that is `end`;
-// the loops around it are the same.
+// From 64 bytes each instruction set makes a word with a bit for each `end`; the loops are shared.
 
 template <auto Mask>
 [[gnu::always_inline]] inline std::size_t find_all(const char* text, std::size_t blocks, char end,
@@ -28,8 +27,7 @@ template <auto Mask>
     const auto base = static_cast<std::uint32_t>(b * record_block);
     const int count = std::popcount(mask);
     std::uint32_t* to = next;
-    // Writes four positions at a time, even if there are fewer: their number is unpredictable, and
-    // a branch misprediction costs more.
+    // Writes four positions even if there are fewer: a mispredicted branch costs more than that.
     for (int done = 0; done < count; done += 4) {
       for (int i = 0; i < 4; ++i) {
         *to++ = base + static_cast<std::uint32_t>(std::countr_zero(mask));
@@ -55,8 +53,7 @@ template <auto Mask>
   return sum;
 }
 
-// Works on eight bytes at a time: bytes that are 0 after the XOR get their top bit set, and a
-// multiplication gathers the eight top bits.
+// Eight bytes at a time: zeros after the XOR get their top bit set; a multiplication gathers them.
 std::uint64_t mask_portable(const char* text, char end) noexcept {
   constexpr std::uint64_t low_bits = 0x7f7f7f7f7f7f7f7fU;
   const std::uint64_t pattern = static_cast<unsigned char>(end) * 0x0101010101010101U;

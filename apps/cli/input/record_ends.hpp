@@ -11,8 +11,7 @@
 
 namespace bloomery {
 
-// The positions of the ends in a text of less than 4 GiB. The object reuses its memory for the next
-// text.
+// The positions of ends in a text of less than 4 GiB. The object reuses its memory.
 class record_ends {
  public:
   // Finds all ends and returns their number; end(i) is the position of number i, ascending.
@@ -24,8 +23,7 @@ class record_ends {
   std::size_t capacity_ = 0;
 };
 
-// The number of ends, and the number without those of empty records, which are the ends at the
-// start of the text or directly after another one.
+// The number of ends, and of those that end a record which is not empty.
 struct record_count {
   std::size_t all = 0;
   std::size_t not_empty = 0;

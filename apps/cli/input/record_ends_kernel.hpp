@@ -12,8 +12,7 @@ namespace bloomery::kernel {
 inline constexpr std::size_t record_block = 64;
 
 struct record_kernels {
-  // Writes the positions of `end` to `out` and returns their number. It may write up to 64
-  // meaningless numbers after them.
+  // Returns how many positions of `end` it wrote to `out`; up to 64 meaningless ones may follow.
   std::size_t (*find)(const char* text, std::size_t blocks, char end, std::uint32_t* out) noexcept;
   record_count (*count)(const char* text, std::size_t blocks, char end) noexcept;
 };

@@ -88,8 +88,7 @@ void check_forms(const record_options& o) {
                {o.null, "--null"},
                {o.record_bytes != 0, "--record-bytes"},
                {o.kmer != 0, "--kmer"}});
-  // A column and a field of JSON are not in this list: their text may spell the key as hexadecimal
-  // or as a number.
+  // A column or JSON field is not in this list: it may spell the key in hexadecimal or decimal.
   at_most_one({{o.null, "--null"},
                {o.record_bytes != 0, "--record-bytes"},
                {o.kmer != 0, "--kmer"},

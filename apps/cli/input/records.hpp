@@ -3,8 +3,7 @@
 //     text ->  | record | record | record | rest ...   `whole` finds where the last record ends
 //                 key      key      key                `split` finds the keys
 //
-// `whole` and `begin` are called for one chunk after the other, in order; `split` may run in any
-// thread.
+// `whole` and `begin` are called chunk by chunk, in order; `split` may run in any thread.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +20,7 @@
 
 namespace bloomery::cli {
 
-// A piece of input that consists of whole records.
-struct chunk {
+struct chunk {  // a piece of input that consists of whole records
   std::uint64_t sequence = 0;
   std::string_view text;
   // Keys and records are in the order of the input. There are as many of both, unless a format says
@@ -34,14 +32,12 @@ struct chunk {
   // The file and line of the chunk, for messages of formats that have any.
   std::string_view file;
   std::uint64_t first_line = 1;
-  // What the format found in `begin`: the column, and what came before (in CSV, the record that
-  // names the columns).
+  // What `begin` found: the column, and what came before (in CSV the record of column names).
   std::size_t column = 0;
   bool fastq = false;
   std::string before;
 
-  // Memory that is reused for the next chunk. The buffer is never cleared: writing zeros before
-  // reading bytes would cost a twentieth of the whole time.
+  // Memory reused for the next chunk. Clearing the buffer would take a twentieth of the time.
   std::unique_ptr<char[]> buffer;  // what `text` shows
   std::size_t capacity = 0;
   record_ends ends;
@@ -51,8 +47,7 @@ struct chunk {
   std::size_t made_capacity = 0;
   std::string read;  // memory for keys that were converted from their spelling
 
-  // Room for `size` bytes that keys may point into.
-  char* make_room(std::size_t size);
+  char* make_room(std::size_t size);  // for keys to point into
 };
 
 class record_format {
@@ -62,32 +57,26 @@ class record_format {
   record_format& operator=(const record_format&) = delete;
   virtual ~record_format() = default;
 
-  // What follows a record when it is printed.
-  [[nodiscard]] virtual std::string_view terminator() const { return "\n"; }
+  [[nodiscard]] virtual std::string_view terminator() const { return "\n"; }  // of a printed record
   // The length of the whole records at the beginning of `text`; 0 when there is none. The caller
   // knows that no record ends in the first `searched` bytes.
   [[nodiscard]] virtual std::size_t whole(std::string_view text, std::size_t searched) const = 0;
-  // Looks at a new chunk, and may remove a header from its text.
-  virtual void begin(chunk& c, bool first_of_file);
+  virtual void begin(chunk& c, bool first_of_file);  // may remove a header from the text
   virtual void split(chunk& c) const = 0;
-  // Like split, but sets only `number`.
-  virtual void count(chunk& c) const { split_to_count(c); }
+  virtual void count(chunk& c) const { split_to_count(c); }  // sets only `number`
   // The number of lines of the file before the next chunk, in formats that count lines. Before the
   // first chunk of a file it is still that of the file before.
   [[nodiscard]] std::optional<std::uint64_t> lines_before() const { return lines_before_; }
 
  protected:
-  // Numbers the lines of the chunk, for formats whose messages name lines.
-  void number_lines(chunk& c, bool first_of_file);
-  // Counts by splitting, for formats that have no faster way.
-  void split_to_count(chunk& c) const;
+  void number_lines(chunk& c, bool first_of_file);  // for formats whose messages name lines
+  void split_to_count(chunk& c) const;              // for formats that have no faster way
 
  private:
   std::optional<std::uint64_t> lines_before_;
 };
 
-// The options of the command line: at most one form of records, and at most one spelling of the
-// keys in lines, in a column or in a field.
+// Options: at most one form of records, and one spelling of keys in lines, a column or a field.
 struct record_options {
   bool keep_empty = false;
   bool crlf = false;
@@ -102,8 +91,7 @@ struct record_options {
   bool hex = false;  // spellings, from here
   bool integers = false;
 
-  // Whether records are counted as fast as they are read, so that several threads would only wait
-  // for each other.
+  // Whether counting is as fast as reading, so that threads would only wait for each other.
   [[nodiscard]] bool counted_by_ends() const {
     return !crlf && column.empty() && json_key.empty() && !hex && !integers && kmer == 0;
   }
@@ -118,15 +106,12 @@ struct record_options {
 // Throws errc::bad_argument when the options contradict each other.
 std::unique_ptr<record_format> make_format(const record_options& o);
 
-// The eight bytes of an integer that is written in decimal, or in hexadecimal after 0x. Throws
-// errc::bad_argument.
+// The eight bytes of an integer in decimal, or in hexadecimal after 0x. Throws errc::bad_argument.
 std::string integer_key(std::string_view text);
 
-// Appends a key in the form of the input: integers in decimal, and bytes in hexadecimal if they
-// came so.
+// Appends a key as it was in the input: integers in decimal, bytes in hexadecimal if they came so.
 void append_readable(std::string& to, std::string_view key, const record_options& o);
 
-// The formats that have sources of their own.
 std::unique_ptr<record_format> make_csv_format(const record_options& o);
 std::unique_ptr<record_format> make_json_format(const record_options& o);
 std::unique_ptr<record_format> make_kmer_format(std::uint32_t k);
@@ -134,8 +119,7 @@ std::unique_ptr<record_format> make_kmer_format(std::uint32_t k);
 std::unique_ptr<record_format> make_spelled_format(const record_options& o,
                                                    std::unique_ptr<record_format> found);
 
-// The number of the line in which this byte of the chunk's text stands.
-std::uint64_t line_of(const chunk& c, const char* at);
+std::uint64_t line_of(const chunk& c, const char* at);  // the number of the line of this byte
 // Throws errc::corrupt with a text such as "access.csv:17: a message".
 [[noreturn]] void throw_bad_record(const chunk& c, std::uint64_t line, std::string_view what);
 

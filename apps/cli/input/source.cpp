@@ -50,8 +50,7 @@ void key_source::grow(chunk& c, std::size_t used, std::size_t capacity) {
   c.capacity = capacity;
 }
 
-// Reads until the chunk has enough whole records, and keeps what follows the last of them for the
-// next.
+// Reads until the chunk has enough whole records, and keeps the rest for the next chunk.
 bool key_source::fill(chunk& c) {
   std::size_t size = carry_.size();
   grow(c, 0, std::max(chunk_bytes, 2 * size));

@@ -2,9 +2,8 @@
 //
 // A chunk is a quarter of a megabyte of whole records: with the list of its keys it stays in the
 // second-level cache from reading to probing. Threads take chunks in turn (`next` is locked) and
-// each works on its own, so reading, hashing and probing overlap without a thread that only reads.
-// When the input pauses, a chunk ends early, so that a person who types or runs `tail -f` sees
-// answers at once.
+// each works on its own, so reading, hashing and probing overlap without a reading thread. When the
+// input pauses, a chunk ends early: a person who types or runs `tail -f` sees answers at once.
 #pragma once
 
 #include <condition_variable>
@@ -36,11 +35,8 @@ class key_source {
   // The next chunk of records, or false at the end. Safe to call from several threads.
   bool next(chunk& out, want wanted = want::keys);
 
-  // Whether every input is a regular file, so that it can be read twice.
-  [[nodiscard]] bool rereadable() const { return bytes_.rereadable(); }
-  // Starts again from the first file.
-  void rewind();
-  // What follows a record when it is printed.
+  [[nodiscard]] bool rereadable() const { return bytes_.rereadable(); }  // all are regular files
+  void rewind();  // starts again from the first file
   [[nodiscard]] std::string_view terminator() const { return format_->terminator(); }
 
  private:
@@ -60,8 +56,7 @@ class key_source {
   std::uint64_t sequence_ = 0;
 };
 
-// Lets threads do something one after the other, in the order of their chunks.
-class turnstile {
+class turnstile {  // lets threads do something in the order of their chunks
  public:
   template <class Work>
   void in_turn(std::uint64_t sequence, Work work) {
@@ -128,8 +123,7 @@ void for_each_chunk(key_source& source, unsigned threads, Work work) {
   for_each_chunk(source, threads, work, [] {});
 }
 
-// Runs work(chunk, in_turn) in all threads. What it gives to in_turn is done by one thread at a
-// time, in the order of the input.
+// Runs work(chunk, in_turn) in all threads; in_turn runs what it gets singly, in input order.
 template <class Work>
 void for_each_chunk_in_order(key_source& source, unsigned threads, Work work) {
   turnstile turns;

@@ -1,6 +1,5 @@
 // Keys that are spelled: bytes in hexadecimal, integers in decimal. Another format finds them, as
-// lines, in a column or in a field of JSON; this one converts what it found. Records stay as they
-// are.
+// lines, in a column or in a field of JSON, and this one converts them. Records stay as they are.
 #include <fmt/format.h>
 
 #include <charconv>

@@ -50,8 +50,7 @@ bool text_blocks::next(text_block& out) {
     if (got == 0 && size_ > 0) return hand_out(out, size_);
     const std::string_view text = std::string_view(buffer_).substr(0, size_);
     if (size_ == buffer_.size()) return hand_out(out, end_of_block(text));
-    // A person types, or a program waits for the answer.
-    if (got > 0 && bytes_.paused()) {
+    if (got > 0 && bytes_.paused()) {  // a person types, or a program waits for the answer
       if (const std::size_t lines = after_last(text, "\n"); lines != 0) return hand_out(out, lines);
     }
   }

@@ -20,11 +20,9 @@ struct text_block {
 
 class text_blocks {
  public:
-  // No paths means standard input; so does "-".
-  text_blocks(std::vector<std::string> paths, progress& meter);
+  text_blocks(std::vector<std::string> paths, progress& meter);  // none or "-": standard input
 
-  // The next block, valid until the next call; false after the last.
-  bool next(text_block& out);
+  bool next(text_block& out);  // valid until the next call; false after the last
 
  private:
   bool hand_out(text_block& out, std::size_t size);

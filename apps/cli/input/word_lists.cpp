@@ -32,8 +32,7 @@ void add_dictionary(dictionary_builder& to, const fs::path& dic) {
   add_hunspell(to, {contents(rules), aff.string()}, {contents(words), dic.string()});
 }
 
-// The line without blanks at its ends.
-std::string_view trimmed(std::string_view line) {
+std::string_view trimmed(std::string_view line) {  // without blanks at its ends
   constexpr std::string_view blanks = " \t\r";
   const std::size_t begin = line.find_first_not_of(blanks);
   if (begin == std::string_view::npos) return {};
@@ -55,8 +54,7 @@ void add_lines(dictionary_builder& to, const text_block& block) {
   }
 }
 
-// Looks only into regular files, because bytes that were read from a pipe are gone.
-bool is_filter(const std::string& path) {
+bool is_filter(const std::string& path) {  // regular files only: what a pipe gives is gone
   std::error_code none;
   if (!fs::is_regular_file(path, none)) return false;
   std::array<char, 8> start{};
@@ -69,8 +67,7 @@ std::string value_of(const char* variable) {
   return value == nullptr ? "" : value;
 }
 
-// The language of the locale, such as "de_CH", or nothing in the locale C. It becomes part of a
-// file name, so only letters and _ are accepted.
+// The locale's language, such as "de_CH", if any: letters and _ only, since it names a file.
 std::string language() {
   for (const char* variable : {"LC_ALL", "LC_MESSAGES", "LANG"}) {
     const std::string value = value_of(variable);

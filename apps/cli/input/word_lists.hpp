@@ -9,15 +9,13 @@
 
 namespace bloomery::cli {
 
-// Adds the words of a list, one in each line, or of NAME.dic with NAME.aff beside it. Errors name
-// file and line.
+// Adds a list, one word a line, or NAME.dic with NAME.aff beside it. Errors name file and line.
 void add_words(dictionary_builder& to, const std::string& path, progress& meter);
 
 // Opens a filter file; any other file is read into a filter in memory.
 dictionary_filter open_dictionary(const std::string& path, progress& meter);
 
-// The hunspell dictionary for the language of the locale, or the system's list of words. Throws
-// errc::io when there is neither.
+// The locale's hunspell dictionary, or the system's word list. Throws errc::io without either.
 std::string default_dictionary();
 
 }  // namespace bloomery::cli

@@ -15,18 +15,14 @@ struct bar {
   std::string text;  // after the bar
 };
 
-// How wide the terminal on standard output is; 80 columns when there is none.
-[[nodiscard]] std::size_t output_columns();
-// Whether the locale's character set has block characters.
-[[nodiscard]] bool has_blocks();
+[[nodiscard]] std::size_t output_columns();  // of the terminal; 80 without one
+[[nodiscard]] bool has_blocks();             // whether the locale has block characters
 
-// One line for each bar, at most `columns` wide, in block characters of an eighth of a column where
-// the locale has them and in # elsewhere.
+// A line for each bar, up to `columns` wide, in eighth blocks where the locale has them, else in #.
 [[nodiscard]] std::string bar_chart(const std::vector<bar>& bars, std::size_t columns);
 
-// A figure, panel under panel. Lines are drawn with quarter blocks where the locale has them;
-// elsewhere each line is drawn with a letter of its own, which also stands before its name. On a
-// terminal it has colours, unless NO_COLOR is set.
+// A figure, panel under panel, with colours on a terminal unless NO_COLOR is set. Lines are quarter
+// blocks where the locale has them; elsewhere each has its own letter, also before its name.
 [[nodiscard]] std::string figure_chart(const figure& f, std::size_t columns);
 
 }  // namespace bloomery::cli

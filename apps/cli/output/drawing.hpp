@@ -1,5 +1,4 @@
-// Figures in files: `laid_out` decides once where everything stands, and SVG and PNG are two ways
-// to write the picture that it makes.
+// Figures in files: `laid_out` decides where everything stands; SVG and PNG write its picture.
 #pragma once
 
 #include <string>
@@ -11,8 +10,7 @@ namespace bloomery::cli {
 
 enum class anchor { start, middle, end };
 
-// A line through points, an outline that is filled, a dot, or words that stand at a point.
-// Coordinates are in pixels, from the top left.
+// A line, a filled outline, a dot, or words at a point. Coordinates are pixels from the top left.
 struct mark {
   enum { line, area, dot, words } form = line;
   std::vector<point> points{};
@@ -37,8 +35,7 @@ struct picture {
 [[nodiscard]] std::string svg_of(const picture& p);
 [[nodiscard]] std::string png_of(const picture& p);
 
-// Red, green and blue as RRGGBB on light paper, and on dark.
-struct tint {
+struct tint {  // RRGGBB on light paper, and on dark
   unsigned light;
   unsigned dark;
 };

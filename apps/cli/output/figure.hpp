@@ -8,12 +8,10 @@
 
 namespace bloomery::cli {
 
-// Colours by their part in a picture. Those of series can be told apart by people who see colours
-// differently (after Okabe and Ito 2008). Where there are more series than colours, the name at the
-// end of each line tells which it is.
+// Colours by their part. Those of series suit people who see colours differently (after Okabe and
+// Ito 2008). If series outnumber colours, the names at the ends of lines tell them apart.
 enum class hue { paper, grid, muted, ink, blue, orange, green, purple, gold, sky };
-// The colour of series number `index`; they repeat.
-[[nodiscard]] hue series_hue(std::size_t index) noexcept;
+[[nodiscard]] hue series_hue(std::size_t index) noexcept;  // colours repeat
 
 struct point {
   double x = 0;
@@ -52,8 +50,7 @@ struct series {
   std::vector<point> dots{};
 };
 
-// A line across the panel, such as the rate that was asked for.
-struct guide {
+struct guide {  // a line across the panel, such as the rate that was asked for
   bool upright = false;
   double at = 0;
   std::string text{};

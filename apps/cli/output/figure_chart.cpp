@@ -1,5 +1,4 @@
-// Figures on a terminal. A panel is a grid of characters; with quarter blocks each character is two
-// by two points of a line.
+// Figures on a terminal: panels are grids of characters; a quarter block is two by two points.
 #include <fmt/format.h>
 #include <unistd.h>
 

@@ -18,8 +18,7 @@ namespace {
 
 constexpr std::uint64_t most_slices = 100;
 
-// A share of the array: cells, and those of them that are not 0.
-struct slice {
+struct slice {  // a share of the array: cells, and those of them that are not 0
   std::uint64_t cells = 0;
   std::uint64_t used = 0;
 };

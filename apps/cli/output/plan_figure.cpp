@@ -40,8 +40,7 @@ double classic_rate(std::uint64_t keys, double bits_per_key, std::uint32_t probe
   return std::max(least_rate, sizing::classic_fpr(keys, whole, probes));
 }
 
-// The sizes, in bits per key, whose curves the first and the third panel show. The largest is
-// enough for what was asked.
+// Sizes in bits per key for the first and third panel; the largest is enough for what was asked.
 std::vector<double> sizes_for(const sizing::request& asked) {
   const std::optional<plan> p = plan_of(asked, filter_kind::classic);
   const double needed = p ? p->bits_per_key() : 32;
@@ -145,8 +144,7 @@ panel kinds_panel(const sizing::request& asked) {
   const double last = std::min(1e-6, asked.fpr.value_or(1));
   panel p{.title = "Size by rate, every kind", .x = rate_axis("fpr", first, last)};
   for (const filter_kind kind : all_kinds()) {
-    // The most frequent keys are not all keys.
-    if (abilities_of(kind).lists_top) continue;
+    if (abilities_of(kind).lists_top) continue;  // the most frequent keys are not all keys
     series s = kind_series(asked, kind, first, last);
     s.colour = series_hue(p.all.size());
     // From the seventh kind on the colours repeat, and dashes tell the two apart. The line of

@@ -10,12 +10,10 @@ namespace bloomery::cli {
 
 option* add_plot(command& verb, std::string& target);
 
-// Throws errc::bad_argument when a picture cannot be drawn to the target. Verbs call it before they
-// do any work.
+// Throws errc::bad_argument when the target can have no picture. Called before any work is done.
 void check_plot(const std::string& target, bool json);
 
-// Writes FILE.svg or FILE.png, which appears complete or not at all. With - the picture is returned
-// as text instead, for the verb to print after everything else.
+// Writes FILE.svg or FILE.png, complete or not at all; for - it returns text to print at the end.
 [[nodiscard]] std::string plot(const figure& f, const std::string& target);
 
 }  // namespace bloomery::cli

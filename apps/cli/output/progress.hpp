@@ -27,8 +27,7 @@ struct progress_options {
 
 class progress {
  public:
-  // `label` is what is going on, e.g. "building".
-  progress(std::string label, const progress_options& o);
+  progress(std::string label, const progress_options& o);  // such as "building"
   progress(const progress&) = delete;
   progress& operator=(const progress&) = delete;
   ~progress();
@@ -38,12 +37,10 @@ class progress {
   void restart();
 
   void advance(std::uint64_t bytes);
-  // Says where it stands if a signal asked for it.
-  void answer_signal();
+  void answer_signal();  // says where it stands if a signal asked
   void count_keys(std::uint64_t keys) { keys_ += keys; }
 
-  // Takes the line away, so that other text can follow.
-  void clear();
+  void clear();  // takes the line away, so that other text can follow
 
  private:
   using clock = std::chrono::steady_clock;

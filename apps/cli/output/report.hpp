@@ -12,18 +12,15 @@
 namespace bloomery::cli {
 
 // "words.bloom: 104,334 keys, 129 kB, 9.94 bits a key, fpr 0.99 %", to standard error, and a
-// warning when a filter of fixed size holds more keys than it was planned for. The rate of a filter
-// of bits follows from its header; that of others is read from the filter, and left out where there
-// is only a header.
+// warning when a filter of fixed size holds more keys than planned. The rate of a filter of bits
+// follows from its header; others need the filter itself, and without it the rate is left out.
 void print_summary(const std::string& path, const image_header& header);
 void print_summary(const std::string& path, const any_filter& f);
 // The object of `info --json`; `build --json` and `add --json` print the same.
 nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes);
-// Likewise, of `info --json` and `index --json`.
-nlohmann::json info_json(const text_index_view& index);
+nlohmann::json info_json(const text_index_view& index);  // of `info --json` and `index --json`
 
 void print_json(const nlohmann::json& object);
-// Writes to standard output past stdio; throws errc::io with the reason when it cannot.
-void write_output(std::string_view text);
+void write_output(std::string_view text);  // past stdio; throws errc::io with the reason
 
 }  // namespace bloomery::cli

@@ -1,9 +1,8 @@
-// A picture as SVG. cairo writes SVG too, but worse: without text that can be searched, selected or
-// read aloud (letters become outlines, of the fonts of the machine that drew them, so that no two
-// machines agree on the bytes), without dark mode, and five to twelve times as large (101,057 bytes
-// for docs/figures/kinds.svg instead of 19,411; 75,196 for probes.svg instead of 6,344). Here text
-// is text, the bytes are the same everywhere, and colours are classes, so that one file suits light
-// and dark pages.
+// A picture as SVG. cairo's SVG is worse: without text that can be searched, selected or read aloud
+// (letters become outlines of the machine's fonts, so no two machines agree on the bytes), without
+// dark mode, and five to twelve times as large (101,057 bytes for docs/figures/kinds.svg instead of
+// 19,411; 75,196 for probes.svg instead of 6,344). Here text is text, the bytes are the same
+// everywhere, and colours are classes, so one file suits light and dark pages.
 #include <fmt/format.h>
 
 #include <array>
@@ -26,8 +25,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-// A tenth of a pixel: finer than anyone sees, coarse enough that all compilers and C libraries
-// agree on it.
+// A tenth of a pixel: finer than anyone sees; compilers and C libraries still agree on it.
 std::string number(double value) {
   std::string text = fmt::format("{:.1f}", value);
   if (text.ends_with(".0")) text.resize(text.size() - 2);

@@ -17,8 +17,7 @@ namespace {
   throw error(errc::bad_argument, fmt::format("'{}' is not {}", text, wanted));
 }
 
-// The number at the start of the text, and what follows it.
-struct leading_number {
+struct leading_number {  // at the start of the text, and what follows it
   double value;
   std::string_view rest;
 };
@@ -40,8 +39,7 @@ std::uint64_t scaled(std::string_view text, double value, double factor, std::st
   return static_cast<std::uint64_t>(std::llround(std::min(product, 0x1p62)));
 }
 
-// The power in k, M, G, T as 1 to 4; 0 when there is no such letter.
-int magnitude(char letter) {
+int magnitude(char letter) {  // k, M, G, T as 1 to 4; 0 for any other
   constexpr std::string_view letters = "kmgt";
   const auto lower = static_cast<char>(letter | 0x20);
   const std::size_t at = letters.find(lower);

@@ -10,14 +10,11 @@
 
 namespace bloomery::cli {
 
-// 0.01, 1% or 1e-2. Throws errc::bad_argument.
-double parse_rate(std::string_view text);
-// 1000, 1e9, 64k, 2.5M, 10G, 1T: decimal multiples for keys ...
-std::uint64_t parse_count(std::string_view text);
-// ... and 64K, 10M, 2G, 1T as powers of 1024 for bytes, as dd and sort have it; 10MB is decimal.
+double parse_rate(std::string_view text);          // 0.01, 1% or 1e-2; throws errc::bad_argument
+std::uint64_t parse_count(std::string_view text);  // 1000, 1e9, 64k, 2.5M, 10G, 1T: decimal
+// 64K, 10M, 2G and 1T are powers of 1024, as dd and sort have it; 10MB is decimal.
 std::uint64_t parse_bytes(std::string_view text);
-// 90s, 15m, 1h, 7d, 2w, in seconds.
-std::uint64_t parse_span(std::string_view text);
+std::uint64_t parse_span(std::string_view text);  // 90s, 15m, 1h, 7d, 2w, in seconds
 
 std::string with_commas(std::uint64_t value);  // 1,234,567
 std::string as_bytes(double bytes);            // 8.70 MB

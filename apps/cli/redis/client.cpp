@@ -18,9 +18,8 @@ constexpr std::size_t most_items = 65536;                         // of one arra
 constexpr std::size_t most_reply_bytes = std::size_t{24} << 20U;  // of one reply
 constexpr std::size_t flush_bytes = std::size_t{256} << 10U;
 
-// ---- replies as hiredis builds them: `parent` is where the reply belongs, in an array that is
-// already there. hiredis is C, so nothing may be thrown here; null means that there is no memory,
-// which ends the connection.
+// ---- replies as hiredis builds them: `parent` is where the reply belongs, in an existing array.
+// hiredis is C, so nothing may be thrown; null means no memory, which ends the connection.
 
 redis_reply* place_for(const redisReadTask* task) noexcept {
   if (task->parent == nullptr) return new (std::nothrow) redis_reply;

@@ -25,8 +25,7 @@ struct redis_address {
   friend auto operator<=>(const redis_address&, const redis_address&) = default;
 };
 
-// The parts of redis://user:password@host:port/key?db=3, percent-decoded. A key may contain
-// slashes.
+// The parts of redis://user:password@host:port/key?db=3, percent-decoded. Keys may have slashes.
 struct redis_url {
   redis_address server;
   std::string user;
@@ -50,8 +49,7 @@ struct redis_reply {
   }
 };
 
-// The connection was lost, or could not be made. Commands that were sent may or may not have been
-// executed.
+// The connection was lost or could not be made. Commands that were sent may have been executed.
 class redis_lost : public error {
  public:
   explicit redis_lost(const std::string& what) : error(errc::io, what) {}
@@ -69,12 +67,10 @@ class redis_connection {
   redis_connection& operator=(const redis_connection&) = delete;
   ~redis_connection();
 
-  // Any number of commands may be sent before their replies are read; the replies come in the same
-  // order.
+  // Any number of commands may be sent before replies are read, which come in the same order.
   void append(words command);
   void flush();
-  // Reads the next reply. Throws redis_lost, or errc::io when it is malformed.
-  redis_reply read();
+  redis_reply read();  // the next reply; throws redis_lost, or errc::io when it is malformed
   redis_reply call(words command);
   redis_reply call(std::initializer_list<std::string_view> command) {
     return call(words(command.begin(), command.size()));

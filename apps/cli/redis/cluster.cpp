@@ -30,16 +30,14 @@ constexpr std::array<std::uint16_t, 256> crc_table() {
   return table;
 }
 
-// Whether the error is temporary: the cluster is being reconfigured, and the command itself is not
-// at fault.
+// Whether the error is temporary: the cluster is being reconfigured, the command not at fault.
 bool is_passing(const redis_reply& r) {
   constexpr std::array<std::string_view, 7> words = {
       "TRYAGAIN", "CLUSTERDOWN", "LOADING", "MASTERDOWN", "READONLY", "NOREPLICAS", "UNBLOCKED"};
   return std::ranges::any_of(words, [&](std::string_view word) { return r.is_error(word); });
 }
 
-// The target of "MOVED 3999 127.0.0.1:6381" or "ASK ..."; an empty host means that of the node
-// which sent it.
+// The target of "MOVED 3999 127.0.0.1:6381" or "ASK ..."; an empty host is that of the sender.
 struct redirection {
   std::uint16_t slot = 0;
   redis_address to;
@@ -147,8 +145,7 @@ bool redis_cluster::take_slots(const redis_reply& r, const redis_address& from) 
   return true;
 }
 
-// Asks one node after the other which node has which slot.
-void redis_cluster::refresh() {
+void redis_cluster::refresh() {  // asks one node after the other who has which slot
   if (!options_.cluster) return;
   std::vector<redis_address> known;
   for (const auto& [a, n] : nodes_) known.push_back(a);
@@ -225,8 +222,7 @@ void redis_cluster::send(round& r, const redis_address& at,
   c.flush();
 }
 
-// Whether the reply redirects the job to another node, or asks to try again later. Notes in the job
-// where to send it.
+// Whether the reply sends the job elsewhere, which is noted in it, or asks to try again later.
 bool redis_cluster::redirected(const redis_reply& r, job& j) {
   const redis_address from = *j.at;
   j.asking = false;
@@ -343,8 +339,7 @@ redis_reply redis_cluster::run(const redis_command& command) {
   return result;
 }
 
-// Waits until replicas have what was written on this connection; throws redis_lost when they do
-// not.
+// Waits until replicas have what this connection wrote; throws redis_lost when they do not.
 void redis_cluster::settle(redis_connection& c, std::uint32_t replicas) {
   if (replicas == 0) return;
   const auto end = clock::now() + options_.patience;

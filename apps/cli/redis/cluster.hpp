@@ -2,9 +2,8 @@
 // at a time. A command is repeated when the key has moved, the node fails over or it does not
 // answer for a while. (Redis cluster specification: hash slots, MOVED and ASK.)
 //
-// A cluster replicates asynchronously: a master that fails loses writes that it acknowledged and
-// had not replicated. So writes may be followed by WAIT, and count as done when a replica has them,
-// too. All commands must be idempotent.
+// Replication is asynchronous: a failing master loses writes that it acknowledged but had not
+// replicated. So WAIT may follow writes until a replica has them. Commands must be idempotent.
 #pragma once
 
 #include <chrono>
@@ -30,8 +29,7 @@ inline constexpr std::size_t redis_slots = 16384;
 
 struct redis_cluster_options {
   bool cluster = true;  // false: one server; what it says of other nodes is an error
-  // The number of replicas that must have a write before it counts as done. By default it is one if
-  // the master has any; a given number is always required.
+  // Replicas that must have a write before it counts: as given, or by default one if there is any.
   std::optional<std::uint32_t> replicas;
   // How long to retry when nothing succeeds.
   std::chrono::milliseconds patience{30'000};
@@ -50,16 +48,14 @@ class redis_cluster {
   ~redis_cluster();
 
   // Calls done(i, reply) once for each command, in any order. The reply may be an error of the
-  // command, but not one of the cluster. Throws redis_lost, with the last reason, when the patience
-  // is over.
+  // command, not of the cluster. Throws redis_lost, with the last reason, when patience is over.
   using done_call = std::function<void(std::size_t, redis_reply&)>;
   void run(std::span<const redis_command> commands, const done_call& done);
   redis_reply run(const redis_command& command);
 
-  // Runs several commands about one key on the node that has it. `talk` returns the error that
-  // ended it, or nothing. It is called again, from the beginning, when the key has moved or the
-  // connection is lost. The error that is returned in the end is not one of the cluster. If the
-  // commands write, this waits until the replicas have it.
+  // Runs several commands about one key on its node. `talk` returns the error that ended it, or
+  // nothing. It is called again, from the beginning, when the key has moved or the connection is
+  // lost. The error returned in the end is not one of the cluster. Writes wait for the replicas.
   using talk_call = std::function<std::optional<redis_reply>(redis_connection&)>;
   std::optional<redis_reply> converse(std::string_view key, bool writes, const talk_call& talk);
 

@@ -32,8 +32,7 @@ std::optional<std::uint64_t> number_of(const redis_reply& r) {
   return n;
 }
 
-// The reply has names and values in turn.
-std::optional<shard_layout> parse_layout(const redis_reply& r) {
+std::optional<shard_layout> parse_layout(const redis_reply& r) {  // names and values in turn
   if (r.kind != type::array) return std::nullopt;
   shard_layout l;
   unsigned found = 0;
@@ -85,8 +84,7 @@ std::vector<redis_command> shard_commands(std::span<const std::string> names) {
   return commands;
 }
 
-// Throws unless all keys are shards of the same filter as the first one. Returns how many items
-// they hold.
+// Throws unless all keys are shards of the first one's filter. Returns how many items they hold.
 std::uint64_t check_shards(redis_cluster& cluster, std::span<const std::string> names,
                            const shard_layout& layout) {
   std::uint64_t keys = 0;
@@ -109,8 +107,7 @@ std::uint64_t check_shards(redis_cluster& cluster, std::span<const std::string> 
   return keys;
 }
 
-// Items are spread over the shards at random, so each shard has room for six standard deviations
-// more than the mean.
+// Items come to shards at random, so each has room for six standard deviations above the mean.
 std::uint64_t capacity_for(const spread_request& r) {
   const double mean = std::ceil(static_cast<double>(r.keys) / r.shards);
   const double room = r.shards == 1 ? 0 : std::ceil(6 * std::sqrt(mean));
@@ -213,8 +210,7 @@ spread_filter spread_filter::create(redis_cluster& cluster, const std::string& n
   return *std::move(f);
 }
 
-// The items of one command, and their indexes among all.
-struct spread_filter::batch {
+struct spread_filter::batch {  // the items of one command, and their indexes among all
   redis_command command;
   std::vector<std::size_t> places;
 };
@@ -279,8 +275,7 @@ std::vector<redis_command> commands_of(std::vector<Batch>& all, bool writes) {
 
 }  // namespace
 
-// Sends BF.INSERT with NOCREATE instead of BF.MADD, because a shard that was deleted must not be
-// recreated with another shape.
+// Sends BF.INSERT with NOCREATE, not BF.MADD: a deleted shard must not return in another shape.
 std::uint64_t spread_filter::add(redis_cluster& cluster,
                                  std::span<const std::string_view> items) const {
   constexpr std::array<std::string_view, 4> before = {"BF.INSERT", "", "NOCREATE", "ITEMS"};

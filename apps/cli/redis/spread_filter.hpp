@@ -1,6 +1,5 @@
-// A filter that is spread over keys of a cluster: shard i of N is the key NAME/i. Each shard knows
-// its number and N, so a client that finds NAME/0 knows the rest. The key of an item's shard
-// follows from its hash (docs/redis.md, "Cluster").
+// A filter spread over keys of a cluster: shard i of N is the key NAME/i. Each shard knows i and N,
+// so finding NAME/0 is enough. An item's hash gives its shard (docs/redis.md, "Cluster").
 #pragma once
 
 #include <cstdint>
@@ -20,8 +19,7 @@ namespace bloomery::cli {
 // "NAME/7". It has no hash tag, so that the keys are spread over all nodes.
 [[nodiscard]] std::string shard_key(std::string_view name, std::uint32_t index);
 
-// What BF.SHARD replies about a key.
-struct shard_layout {
+struct shard_layout {  // what BF.SHARD replies about a key
   bool alone = false;  // the key NAME itself, and not NAME/0
   std::uint32_t shard = 0;
   std::uint32_t shards = 1;
@@ -39,13 +37,11 @@ struct shard_layout {
 [[nodiscard]] std::optional<shard_layout> find_shards(redis_cluster& cluster,
                                                       const std::string& name);
 
-// Throws errc::io with one line about a command that was refused: the key, the server's error and
-// what to do.
+// Throws errc::io with one line on a refused command: the key, the server's error and what to do.
 [[noreturn]] void throw_refusal(const redis_cluster& cluster, std::string_view key,
                                 const redis_reply& r);
 
-// The parameters of a new filter.
-struct spread_request {
+struct spread_request {  // the parameters of a new filter
   std::uint64_t keys = 0;
   double fpr = 0.01;
   std::uint32_t shards = 0;  // 0: by the cluster and the size
@@ -56,13 +52,11 @@ class spread_filter {
   // Returns nothing when the first shard does not exist, and throws when another one is missing.
   [[nodiscard]] static std::optional<spread_filter> open(redis_cluster& cluster,
                                                          const std::string& name);
-  // Creates the shards that are missing. The first shard is created last, so that a client which
-  // finds it finds all.
+  // Creates missing shards, the first one last, so that a client which finds it finds all.
   [[nodiscard]] static spread_filter create(redis_cluster& cluster, const std::string& name,
                                             const spread_request& r);
 
-  // Returns when every item is acknowledged, and throws otherwise. The result is the number of new
-  // items.
+  // Returns the number of new items when every item is acknowledged, and throws otherwise.
   std::uint64_t add(redis_cluster& cluster, std::span<const std::string_view> items) const;
   // Bit i % 64 of bitmap[i / 64] is the answer for item i.
   void check(redis_cluster& cluster, std::span<const std::string_view> items,

@@ -24,8 +24,7 @@ namespace {
 using key_span = std::span<const std::uint64_t>;
 using steady = std::chrono::steady_clock;
 
-// The number of keys between two readings of the clock. They take 128 kB, which leaves room for the
-// filter in the cache.
+// Keys between two readings of the clock: 128 kB, which leaves room for the filter in the cache.
 constexpr std::size_t largest_piece = std::size_t{1} << 14U;
 // The smallest and the largest number of keys that are asked for or added in one repetition.
 constexpr std::uint64_t least_work = std::uint64_t{1} << 17U;
@@ -34,8 +33,7 @@ constexpr std::uint64_t absent_keys = std::uint64_t{1} << 20U;  // a rate of 1 %
 
 volatile std::uint64_t sink = 0;  // what the compiler must not drop
 
-// How often this thread was preempted.
-long interruptions() {
+long interruptions() {  // how often this thread was preempted
 #ifdef RUSAGE_THREAD
   rusage usage{};
   getrusage(RUSAGE_THREAD, &usage);
@@ -82,8 +80,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// Key number i. The multiplier is odd, so all keys differ. Those with numbers below n are in the
-// filter, the others are not.
+// Key number i. The multiplier is odd, so all keys differ. Only the first n are in the filter.
 std::uint64_t key_number(std::uint64_t i) { return i * 0x9e3779b97f4a7c15U; }
 
 struct workload {
@@ -97,8 +94,7 @@ struct workload {
   // A small filter is made several times in one repetition.
   [[nodiscard]] std::uint64_t rounds() const { return (least_work + keys - 1) / keys; }
 
-  // The i-th key that is asked for: randomly one of the filter or another, so that branch
-  // prediction cannot learn the answers.
+  // The i-th key to ask for: in the filter or not at random, so that branches cannot be predicted.
   [[nodiscard]] std::uint64_t asked(std::uint64_t i) const {
     const std::uint64_t random = splitmix64(i);
     return key_number(detail::multiply_high(random, keys) + (random % 2) * keys);
@@ -138,9 +134,8 @@ keyed<Filter> empty_filter(const workload& w) {
   return keyed<Filter>(untouched);
 }
 
-// Adds all keys to an empty filter, in bulk and one at a time. If they are not too many, they go to
-// two filters, one after the other, so that each has the cache for itself. Otherwise some pieces of
-// one filter are added one at a time, so that both ways meet the filter at every fill.
+// Adds all keys in bulk and one at a time: few keys to two filters in turn, each with the cache for
+// itself; of many, some pieces one at a time, so that both ways meet the filter at every fill.
 template <class Filter, class AddBulk, class AddOne>
 keyed<Filter> add_all(const workload& w, sample& s, AddBulk add_bulk, AddOne add_one) {
   const auto add_singly = [&](keyed<Filter>& f, key_span keys) {
@@ -170,8 +165,7 @@ keyed<Filter> make_filter(const workload& w, sample& s) {
       [](keyed<Filter>& f, std::uint64_t key) { f.add(key); });
 }
 
-// Builds a static kind from all hashes in one call. Hashing is part of the time, as with the
-// others.
+// Builds a static kind from all hashes in one call. The time includes hashing, as with the others.
 template <class Filter>
   requires std::derived_from<Filter, static_view<typename Filter::view>>
 keyed<Filter> make_filter(const workload& w, sample& s) {
@@ -218,8 +212,7 @@ keyed<Filter> make_filter(const workload& w, sample& s) {
 
 // ---- asking it --------------------------------------------------------------------------------
 
-// Times visit(keys) for the keys that are asked for in one repetition. Calls it once before without
-// timing, to bring the array back into the cache if it fits.
+// Times visit(keys) for a repetition's keys, after an untimed call that fills the cache.
 template <class Visit>
 void time_asking(const workload& w, std::uint64_t count, stopwatch& timed, Visit visit) {
   stopwatch unused;
@@ -255,8 +248,7 @@ double rate_of(const workload& w, const keyed<Filter>& f) {
 
 // ---- several threads --------------------------------------------------------------------------
 
-// Million keys a second of all threads together, each of which calls work(its keys) once, at the
-// same time.
+// Million keys a second of all threads together; each calls work(its keys) once, at the same time.
 template <class Make, class Work>
 double rate_of_threads(const workload& w, Make make, Work work) {
   const auto count = static_cast<std::size_t>(

@@ -1,5 +1,4 @@
-// Measures the floor of the machine and the speed of the kinds for bloomery bench, through the
-// library's public calls.
+// Measures the machine's floor and the kinds' speed for bloomery bench, through the public calls.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +14,7 @@ namespace bloomery::cli {
 
 inline constexpr double measured_fpr = 0.01;
 inline constexpr int measured_repetitions = 5;
-// With fewer keys the result would be the time of reading the clock.
-inline constexpr std::uint64_t fewest_measured_keys = 1000;
+inline constexpr std::uint64_t fewest_measured_keys = 1000;  // fewer would measure the clock
 
 struct measurement {
   std::uint64_t keys = 0;
@@ -26,8 +24,7 @@ struct measurement {
   std::function<void(filter_kind, int)> tell = [](filter_kind, int) {};
 };
 
-// Times are in nanoseconds a key, medians of the repetitions.
-struct measured_kind {
+struct measured_kind {  // times are in nanoseconds a key, medians of the repetitions
   filter_kind kind = filter_kind::blocked;
   double bits_per_key = 0;
   double fpr = 0;             // share of absent keys that were found
@@ -53,9 +50,8 @@ struct measured_machine {
   std::vector<measured_kind> rows;
 };
 
-// Kinds take turns with each other and with the floor, so that other load on the machine affects
-// all of them. Keys are made in pieces when they are needed. The memory is that of one filter and
-// the floor's array, and for static kinds what building takes.
+// Kinds take turns with each other and the floor, so that other load affects all of them. Keys are
+// made in pieces. Memory: one filter, the floor's array, and for static kinds what building takes.
 [[nodiscard]] measured_machine measure(const measurement& m);
 
 }  // namespace bloomery::cli

@@ -67,8 +67,7 @@ void for_each_list_line(std::vector<std::string> paths, progress& meter, Take ta
   }
 }
 
-// Counts the lines of the lists by what they were.
-struct line_counts {
+struct line_counts {  // the lines of the lists by what they were
   std::array<std::uint64_t, line_kinds> of{};
   std::string first_bad;  // "list:17: 'text'"
 
@@ -147,8 +146,7 @@ void run_build(const list_options& o) {
   }
 }
 
-// Looks up everything that a chunk of a log contains at once.
-class log_chunk {
+class log_chunk {  // looks up everything that a chunk of a log contains at once
  public:
   log_chunk(const block_list& list, const chunk& c) : lines_(c.records), batch_(list) {
     for (const std::string_view line : lines_) {
@@ -162,8 +160,7 @@ class log_chunk {
   [[nodiscard]] const block_batch& batch() const { return batch_; }
   [[nodiscard]] std::size_t things() const { return things_.size(); }
 
-  // The first address of each line that has one.
-  [[nodiscard]] std::vector<ip_address> sources() const {
+  [[nodiscard]] std::vector<ip_address> sources() const {  // the first of each line, if any
     std::vector<ip_address> found;
     for (std::size_t line = 0, i = 0; line < lines_.size(); ++line) {
       for (; i < line_ends_[line]; ++i) {
@@ -211,8 +208,7 @@ class log_chunk {
   block_batch batch_;
 };
 
-// Looks up the whole log, then reads the lists once and keeps what was reported and is really in
-// them.
+// Looks up the whole log, then reads the lists once and keeps what was reported and is in them.
 void confirm(const block_list& list, const log_options& o, key_source& source, progress& meter,
              block_confirmation& confirmed) {
   if (!source.rereadable()) {

@@ -1,5 +1,4 @@
-// bloomery build: a filter from keys. Four ways, those that a kind has all with the same bytes as
-// the result:
+// bloomery build: a filter from keys, in four ways that give the same bytes where a kind has them:
 //   files            counted first, then read again and added
 //   pipes            hashes are spooled while counting, then added
 //   a huge filter    hashes are spooled, then the file is made slice by slice
@@ -64,15 +63,13 @@ std::uint64_t available_memory() {
   return 0;
 }
 
-// A larger filter than this is built in slices.
-std::uint64_t memory_limit(const build_options& o) {
+std::uint64_t memory_limit(const build_options& o) {  // a larger filter is built in slices
   if (!o.memory.empty()) return parse_bytes(o.memory);
   const std::uint64_t available = available_memory();
   return available == 0 ? UINT64_MAX : available / 4 * 3;
 }
 
-// Refuses options that have no meaning for the kind.
-void check_build_options(const build_options& o) {
+void check_build_options(const build_options& o) {  // refuses what has no meaning for the kind
   const auto only = [&](bool given, std::string_view option,
                         std::initializer_list<std::string_view> kinds) {
     if (!given || std::find(kinds.begin(), kinds.end(), o.kind) != kinds.end()) return;
@@ -169,8 +166,7 @@ void builder::run() {
   return too_large && is_of_bits(plan_.shape.kind) ? build_in_slices() : build_in_memory();
 }
 
-// A kind that grows needs no number of keys if they come from a pipe.
-void builder::plan_by_input() {
+void builder::plan_by_input() {  // a kind that grows can take uncounted keys from a pipe
   constexpr std::uint64_t first_layer = 50'000;  // 110 kB
   const bool grows = abilities_of(*kind_from_name(o_.kind)).grow;
   if (source_.rereadable()) {

@@ -22,8 +22,7 @@ struct compact_options {
   bool json = false;
 };
 
-// Throws unless every key of the chunk is in the old filter. Otherwise the input is another set,
-// and keys that only the old filter has would be lost.
+// Throws if a key is not in the old filter: then the input is another set, and keys would be lost.
 void check_known(const any_filter& old, const chunk& c, const std::string& path) {
   std::vector<std::uint64_t> bitmap((c.keys.size() + 63) / 64);
   old.contains_bits(c.keys, bitmap);

@@ -1,8 +1,6 @@
 // bloomery dedup: each line the first time that it is seen, in the memory of a filter instead of
-// that of the lines.
-//
-// A false positive of the filter drops a line that was never seen. So the rate is low by default,
-// and the expected number of lost lines is printed at the end.
+// that of the lines. A false positive drops a line that was never seen, so the rate is low by
+// default, and the expected number of lost lines is printed at the end.
 #include <fmt/format.h>
 
 #include "bloomery/core/error.hpp"
@@ -30,8 +28,7 @@ struct dedup_options {
   bool json = false;
 };
 
-// A span of time, or a number of lines.
-struct window_span {
+struct window_span {  // of time, or a number of lines
   std::uint64_t length = 0;
   bool by_time = false;
 };
@@ -95,16 +92,14 @@ class dedup {
     return f;
   }
 
-  // In the order of the input.
-  void take(const chunk& c, std::span<const std::uint64_t> hashes) {
+  void take(const chunk& c, std::span<const std::uint64_t> hashes) {  // in the order of the input
     filter_->advance(clock_now());
     new_bits_.assign((hashes.size() + 63) / 64, 0);
     const double rate = rate_now();
     const std::size_t fresh = filter_->add_new(hashes, new_bits_);
     lines_ += hashes.size();
     printed_ += fresh;
-    // Nearly all lines that are not printed were seen before. The others are a share of `rate` of
-    // the lines that were not seen before.
+    // Nearly all lines not printed were seen before; the others are a share `rate` of unseen lines.
     lost_ += rate / (1 - rate) * static_cast<double>(fresh);
     if (o_.count || o_.json) return;
     text_.clear();
@@ -115,8 +110,7 @@ class dedup {
     write_output(text_);
   }
 
-  // The rate with the present number of keys. A filter that grows or forgets stays below its
-  // target.
+  // The rate with the present keys. A filter that grows or forgets stays below its target.
   double rate_now() {
     const plan& p = filter_.planned();
     if (!is_of_bits(p.shape.kind)) return p.fpr_target > 0 ? p.fpr_target : filter_.fpr();

@@ -1,5 +1,4 @@
-// bloomery explain: what a filter looks at when it is asked for a key, and why it answers as it
-// does.
+// bloomery explain: what a filter looks at when asked for a key, and why it answers as it does.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -66,8 +65,7 @@ std::string number_text(const named_number& n, bool hexadecimal) {
   return all;
 }
 
-// The sentence with its numbers in it.
-std::string sentence(const finding& f) {
+std::string sentence(const finding& f) {  // with its numbers in it
   std::string text(f.text);
   for (const named_number& n : f.numbers) {
     for (const bool hexadecimal : {false, true}) {

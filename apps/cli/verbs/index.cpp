@@ -63,8 +63,7 @@ text_index_options options_of(const index_options& o) {
           .unit = o.paragraphs ? document_unit::paragraph : document_unit::file};
 }
 
-// Reads the files in several threads. A file that cannot be read to its end is left out and
-// reported.
+// Reads the files in several threads. A file not readable to its end is left out and reported.
 index_totals read_files(const index_options& o, const std::vector<std::string>& paths,
                         text_index_builder& builder, std::vector<complaint>& complaints) {
   for (const std::string& path : paths) builder.add_file(path);

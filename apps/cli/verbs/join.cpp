@@ -31,8 +31,7 @@ struct join_options {
   bool quiet = false;
 };
 
-// NAME, or A_NAME=B_NAME where the columns have different names.
-std::string name_in(const join_options& o, bool of_a) {
+std::string name_in(const join_options& o, bool of_a) {  // of NAME or A_NAME=B_NAME
   const std::size_t sign = o.on.find('=');
   std::string name = o.on;
   if (sign != std::string::npos) name = of_a ? o.on.substr(0, sign) : o.on.substr(sign + 1);
@@ -40,8 +39,7 @@ std::string name_in(const join_options& o, bool of_a) {
   return name;
 }
 
-// A table as the library needs it: the key, and the other fields as a list.
-class joined_table {
+class joined_table {  // as the library needs it: the key, and the other fields as a list
  public:
   joined_table(const std::string& path, const std::string& key, const join_options& o)
       : meter_("reading", {.quiet = o.quiet}),
@@ -55,8 +53,7 @@ class joined_table {
   [[nodiscard]] const join_side& side() const { return side_; }
   [[nodiscard]] const csv_table& table() const { return table_; }
 
-  // What the other host must know: the name of the key and the names of all columns.
-  [[nodiscard]] std::string about() const {
+  [[nodiscard]] std::string about() const {  // for the peer: the names of the key and all columns
     std::string list;
     append_field(list, table_.columns()[table_.key_column()]);
     for (const std::string& name : table_.columns()) append_field(list, name);
@@ -81,8 +78,7 @@ class joined_table {
   join_side side_;
 };
 
-// Prints joined rows as CSV: A's columns, then B's without the key.
-class row_printer {
+class row_printer {  // prints CSV: A's columns, then B's without the key
  public:
   row_printer(const csv_table& b, const join_options& o) : syntax_(o.delimiter), b_(&b) {}
 
@@ -222,8 +218,7 @@ int run_at_b(message_channel& peer, const joined_table& b, const join_options& o
   return o.estimate ? estimate_at_b(peer, b, o) : join_at_b(peer, b, o);
 }
 
-// Joins two tables in this process, with A in a thread of its own.
-int run_here(const join_options& o) {
+int run_here(const join_options& o) {  // in this process, with A in a thread of its own
   if (o.paths[0] == "-" && o.paths[1] == "-") {
     throw error(errc::bad_argument, "only one of the two tables can be standard input");
   }
@@ -250,8 +245,7 @@ int run_here(const join_options& o) {
     failure_b = std::current_exception();
   }
   sender.join();
-  // If a file has changed meanwhile, one side fails, and the other learns only that its peer has
-  // gone. So the error of the first is thrown.
+  // If a file has changed, one side fails and the other loses its peer: the first error is thrown.
   if (failure) std::rethrow_exception(failure);
   if (failure_b) std::rethrow_exception(failure_b);
   return status;

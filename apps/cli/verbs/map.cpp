@@ -51,8 +51,7 @@ std::optional<key_and_value> split_pair(std::string_view line) {
   return std::nullopt;
 }
 
-// Counts the lines before each chunk, for messages. Chunks must come in order.
-class line_counter {
+class line_counter {  // of lines before each chunk, for messages; chunks must come in order
  public:
   std::uint64_t first_line(const chunk& c) {
     if (c.file != file_) lines_ = 0;

@@ -106,8 +106,7 @@ std::string asked_key(const password_filter& f, std::string_view candidate) {
 #endif
 }
 
-// Switches the echo of a terminal off while the object exists.
-class silent_terminal {
+class silent_terminal {  // switches the echo off while the object exists
  public:
   silent_terminal() {
     tcgetattr(STDIN_FILENO, &before_);
@@ -165,8 +164,7 @@ int run_check(const passwd_options& o) {
   return found > 0 ? exit_success : exit_no_match;
 }
 
-// Reads what pam_exec with expose_authtok writes to a program: the password, ended by a zero byte
-// or the end of the pipe.
+// Reads what pam_exec with expose_authtok writes: the password, then a zero byte or the pipe's end.
 int run_pam(const passwd_options& o) {
   constexpr std::size_t longest = 4096;
   password_filter f = password_filter::open(o.path);

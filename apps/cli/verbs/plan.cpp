@@ -40,8 +40,7 @@ std::vector<alternative> alternatives(double n, double fpr) {
           {"sorted list of 64-bit hashes", n * 8, n * 0x1p-64},
           // A table with open addressing that is 7/8 full, with a byte of metadata for each slot.
           {"hash table of 64-bit hashes", n / 0.875 * 9, n * 0x1p-64},
-          // Each key has a pointer in the table and an allocation with its length and the
-          // allocator's overhead.
+          // Each key has a pointer, and an allocation with its length and the allocator's overhead.
           {"hash table of 20-byte keys", n * 40, 0}};
 }
 
@@ -65,8 +64,7 @@ nlohmann::json make_row(const sizing::request& r) {
           {"forget", can.forget}};
 }
 
-// The kinds that hold a set. Top-k holds the most frequent keys only, so it has no size for all of
-// them.
+// The kinds that hold a set. Top-k holds only the most frequent keys, so it has no size for all.
 nlohmann::json make_rows(const sizing::request& asked) {
   nlohmann::json rows = nlohmann::json::array();
   std::optional<error> reason;
@@ -77,8 +75,7 @@ nlohmann::json make_rows(const sizing::request& asked) {
     try {
       rows.push_back(make_row(r));
     } catch (const error& e) {
-      // A kind that cannot do it has no line. If none can, the first reason is thrown.
-      if (!reason) reason = e;
+      if (!reason) reason = e;  // such a kind has no line; if none can, the first reason is thrown
     }
   }
   if (rows.empty()) throw error(*reason);
@@ -87,8 +84,7 @@ nlohmann::json make_rows(const sizing::request& asked) {
 
 nlohmann::json make_json(const sizing::request& r) {
   nlohmann::json rows = make_rows(r);
-  // If a size is given, the kinds have different rates, and the lower bound is that for the best
-  // one.
+  // If a size is given, rates differ by kind, and the lower bound is that for the best one.
   double fpr = 1;
   for (const auto& row : rows) fpr = std::min(fpr, row["fpr"].get<double>());
   if (r.fpr) fpr = *r.fpr;

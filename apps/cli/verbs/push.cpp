@@ -1,5 +1,4 @@
-// bloomery push: a filter file into Redis. The key appears when the last piece is there and all
-// checksums hold.
+// bloomery push: a filter file into Redis. The key appears when it is whole and all checksums hold.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -15,8 +14,7 @@ namespace {
 
 constexpr std::size_t piece_bytes = std::size_t{4} << 20U;
 
-// Reads the bytes of an image from its parts, which stay where they are.
-class image_bytes_of {
+class image_bytes_of {  // reads an image from its parts, which stay where they are
  public:
   explicit image_bytes_of(const filter_version& v) : writer_(v.header) {
     writer_.pass(v.words);
@@ -47,8 +45,7 @@ class image_bytes_of {
   std::uint64_t bytes_ = 0;
 };
 
-// Two pieces are sent before a reply is read, so that the server works on one while the other is
-// transferred.
+// Two pieces are sent before a reply is read, so that the server works while the next one travels.
 std::optional<redis_reply> send_pieces(redis_connection& c, const std::string& key,
                                        const image_bytes_of& image, progress& meter) {
   constexpr std::size_t ahead = 2;
@@ -103,8 +100,7 @@ void run_push(const transfer_options& o) {
   {
     progress meter("pushing", o.show());
     meter.set_total(whole.words.size_bytes());
-    // The first shard is sent last, because other clients take its existence for that of the whole
-    // filter.
+    // The first shard is sent last, because clients take its existence for that of all shards.
     for (std::uint32_t i = o.shards; i-- > 0;) {
       const bool alone = o.shards == 1;
       push_one(cluster, alone ? url.key : shard_key(url.key, i),

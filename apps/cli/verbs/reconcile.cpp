@@ -34,8 +34,7 @@ struct reconcile_verb {
   bool json = false;
 };
 
-// All lines of a file, in memory.
-class line_list {
+class line_list {  // all lines of a file, in memory
  public:
   line_list(const std::string& path, const record_options& records, bool quiet) {
     progress meter("reading", progress_options{.quiet = quiet});

@@ -1,6 +1,5 @@
-// bloomery redis: one filter over the keys of a Redis cluster. `add` makes it and adds keys,
-// `check` asks; both go on through failovers and while slots move, and say nothing of keys that
-// were not acknowledged.
+// bloomery redis: one filter over keys of a Redis cluster. `add` makes and fills it, `check` asks;
+// both go on through failovers and slot moves, and say nothing of unacknowledged keys.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -32,8 +31,7 @@ struct redis_options {
   selection_options selection;
 };
 
-// A pool of connections, each of which is used by one thread at a time.
-class cluster_pool {
+class cluster_pool {  // of connections, each used by one thread at a time
  public:
   explicit cluster_pool(const redis_options& o)
       : where_(parse_redis_url(o.address)),
@@ -84,7 +82,6 @@ std::uint64_t count_keys(key_source& source, const redis_options& o, progress& m
   return keys;
 }
 
-// Opens the filter, or creates it if it does not exist.
 spread_filter open_or_create(redis_cluster& cluster, const redis_options& o, key_source& source,
                              progress& meter) {
   if (auto there = spread_filter::open(cluster, o.name)) {

@@ -55,8 +55,7 @@ question ask(const search_options& o, const text_index_options& indexed) {
   return q;
 }
 
-// Finds the documents of one file that have the terms.
-class prover final : public document_sink {
+class prover final : public document_sink {  // finds a file's documents that have the terms
  public:
   prover(const question& q, std::vector<std::uint32_t> lines)
       : question_(&q), lines_(std::move(lines)), seen_(q.terms.size()), proved_(lines_.size()) {
@@ -77,8 +76,7 @@ class prover final : public document_sink {
     std::fill(seen_.begin(), seen_.end(), false);
     number_ = 0;
   }
-  // The rest of a file need not be read once it has all of them.
-  [[nodiscard]] bool enough() const override {
+  [[nodiscard]] bool enough() const override {  // once a file has all of them
     return lines_.size() == 1 && lines_[0] == 0 && number_ >= question_->needed;
   }
   [[nodiscard]] const std::vector<bool>& proved() const { return proved_; }
@@ -92,8 +90,7 @@ class prover final : public document_sink {
   std::size_t number_ = 0;  // of terms seen
 };
 
-// The documents of one file, whose numbers follow each other.
-struct candidate_file {
+struct candidate_file {  // the documents of one file, with consecutive numbers
   std::string path;
   std::vector<std::uint32_t> documents;
   std::vector<std::uint32_t> lines;

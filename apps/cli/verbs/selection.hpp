@@ -1,5 +1,4 @@
-// What check and redis check share: which records are selected by the answers, and what is printed
-// of them.
+// What check and redis check share: which records the answers select, and what is printed of them.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +18,10 @@ struct selection_options {
   bool annotate = false;
   bool json = false;
 };
-// --invert and --count.
-void add_selection_options(command& verb, selection_options& o);
+void add_selection_options(command& verb, selection_options& o);  // --invert and --count
 
-// Asks about all keys of the input: ask(chunk, bitmap) is called by several threads, and bit i % 64
-// of bitmap[i / 64] is the answer for key i. Output keeps the order of the input; JSON has the
-// members of `more`, too. Returns the exit status.
+// Asks about all keys: several threads call ask(chunk, bitmap), and bit i % 64 of bitmap[i / 64] is
+// the answer for key i. Output is in input order; JSON has `more`, too. Returns the exit status.
 int select_records(const input_options& input, const selection_options& o,
                    const std::function<void(const chunk&, std::span<std::uint64_t> bitmap)>& ask,
                    nlohmann::json more = nlohmann::json::object());

@@ -53,8 +53,7 @@ inline std::vector<any_filter> open_alike(const std::vector<std::string>& paths,
   return filters;
 }
 
-// Prints what was made, and warns when its rate is above the target of the parts.
-inline void report_set(const set_options& o) {
+inline void report_set(const set_options& o) {  // warns if the rate is above the parts' target
   if (o.quiet && !o.json) return;
   const any_filter f = any_filter::open(o.output);
   if (!o.quiet) {
