@@ -87,8 +87,7 @@ bit_array::~bit_array() {
 std::uint64_t count_bits(std::span<const std::uint64_t> words, std::uint64_t first,
                          std::uint64_t last) noexcept {
   if (first >= last) return 0;
-  // The bits below a position, within its word.
-  const auto below = [&](std::uint64_t position) {
+  const auto below = [&](std::uint64_t position) {  // the bits below a position, within its word
     const std::uint64_t inside = position & 63U;
     if (inside == 0) return std::uint64_t{0};
     const std::uint64_t word = detail::little_endian(words[position >> 6U]);

@@ -16,8 +16,7 @@ constexpr std::uint64_t least_slots = 16;
 // The 1 after the fingerprint of a cell; 0 for an empty one.
 constexpr std::uint32_t mark_of(std::uint32_t cell) noexcept { return cell & (0U - cell); }
 
-// Whether every key that fits this cell fits one of the line: a fingerprint there is how that of
-// the cell begins.
+// Whether each key that fits this cell fits one of the line: a fingerprint there begins the cell's.
 bool has_all_of(const word_cells& cells, const std::uint64_t* line, std::uint32_t cell) noexcept {
   bool has = false;
   cells.each(line, [&](std::uint32_t there) {
@@ -33,8 +32,7 @@ std::uint32_t common(std::uint32_t a, std::uint32_t b) noexcept {
   return (a & ~(2 * mark - 1)) | mark;
 }
 
-// Makes a cell of the line that is in use fit all keys of this one too, with as many of its bits as
-// possible.
+// Makes a cell of the line that is in use fit this one's keys too, with as many bits as possible.
 void join_closest(const word_cells& cells, std::uint64_t* line, std::uint32_t cell) noexcept {
   std::uint32_t closest = 0;
   std::uint32_t least = UINT32_MAX;  // the mark after the common bits: the lower, the more of them
@@ -53,8 +51,7 @@ void join_closest(const word_cells& cells, std::uint64_t* line, std::uint32_t ce
       little_endian(std::uint64_t{change} << (closest % cells.count * cells.width));
 }
 
-// A line in the making: where its next cell goes is known.
-struct new_line {
+struct new_line {  // a line in the making: where its next cell goes is known
   std::array<std::uint64_t, split_lines::words_per_line> words{};
   std::uint64_t used = 0;
   std::uint32_t word = 0;
@@ -205,8 +202,7 @@ void split_table::put_all(const split_lines& other) {
 }
 
 double split_rate(const split_lines& table) noexcept {
-  // A key that fits a fingerprint is not stored again, so no key fits two of them: their chances
-  // add up. The fingerprints of a union may overlap a little; then this is an upper bound.
+  // A key that fits is not stored again, so chances add up; after a union this is an upper bound.
   double sum = 0;
   for (std::uint64_t line = 0; line < table.lines; ++line) {
     double chance = 0;

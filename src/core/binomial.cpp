@@ -5,16 +5,14 @@
 
 namespace bloomery::sizing {
 
-// The plain difference of two lgammas loses every digit when x is near
-// 2^64, so far from 0 Stirling's series is subtracted term by term.
+// The difference of lgammas loses all digits near 2^64: Stirling's series is subtracted termwise.
 long double log_falling(long double x, long double n) {
   const long double rest = x - n;
   if (rest < 1e6L) return std::lgamma(x + 1) - std::lgamma(rest + 1);
   return n * std::log(x) - (rest + 0.5L) * std::log1p(-n / x) - n + 1 / (12 * x) - 1 / (12 * rest);
 }
 
-// Summed outwards from `value`, on the side
-// away from the mean, where the terms fall from the first one on.
+// Summed outwards from `value`, away from the mean, where the terms fall from the first one on.
 double binomial_tail(long double trials, long double p, long double value) {
   if (value > trials) return 0.0;
   const long double odds = p / (1 - p);

@@ -3,8 +3,7 @@
 
 namespace bloomery::sizing {
 
-// ln of x (x-1) ... (x-n+1).
-[[nodiscard]] long double log_falling(long double x, long double n);
+[[nodiscard]] long double log_falling(long double x, long double n);  // ln of x (x-1) ... (x-n+1)
 
 // P(X >= value) for X ~ Binomial(trials, p), 0 < p < 1.
 [[nodiscard]] double binomial_tail(long double trials, long double p, long double value);

@@ -1,8 +1,7 @@
 // The exact false-positive rate of the blocked layout.
 //
 // Fix a query; by symmetry its rotation is 0, so it asks for one bit in each lane of the pattern P.
-// Let T be a subset of those k bits. One key of the same block leaves all of T untouched with
-// probability
+// One key of the same block leaves all of T, a subset of those k bits, untouched with probability
 //
 //     g(T) = mean over the 16 rotations r of (1 - 1/L)^|T and rot_r(P)|
 //
@@ -12,8 +11,7 @@
 // Subsets with the same g are summed beforehand: 32,768 subsets at k = 15 are a few hundred groups.
 //
 // With all 16 lanes in use the rotation does nothing and the lanes are independent given the load,
-// so k = 16 has a direct form with positive terms only; that is the k of the lowest targets, where
-// an alternating sum would have lost its digits.
+// so k = 16, that of the lowest targets, has a form without an alternating sum, which loses digits.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -81,9 +79,8 @@ const std::vector<term>& terms_of(std::uint32_t probes, std::uint32_t positions)
   return terms[row][probes];
 }
 
-// The mean of f(load) over load ~ Binomial(n, 1/blocks), for an f that grows from 0 to 1. The
-// window of 12 standard deviations below the mean loses less than 1e-30; above it the sum runs
-// until the rest is negligible against what it has.
+// The mean of f(load) over load ~ Binomial(n, 1/blocks), for an f that grows from 0 to 1. Starting
+// 12 standard deviations below the mean loses less than 1e-30; it ends when the rest is negligible.
 template <class Function>
 double mean_over_loads(double n, double blocks, Function f) {
   if (blocks == 1) return static_cast<double>(f(n));

@@ -11,9 +11,8 @@
 
 namespace bloomery::sizing {
 
-// The model gives the mean over all hash functions. The filter that somebody builds is one draw,
-// and a measurement of it another; both scatter around the mean. Planning for a little less keeps
-// the measured rate at or below the one that was asked for. At 1 % it costs 0.05 bits a key.
+// The model gives the mean over hash functions. A filter is one draw and a measurement another:
+// planning for less keeps measured rates at or below the target. At 1 % it costs 0.05 bits a key.
 inline constexpr double planned_share = 0.98;
 
 inline void check_keys(std::uint64_t keys) {

@@ -1,11 +1,9 @@
 // How a layered filter grows: the rule that the planner and the filter share. Whole numbers only,
-// so that a filter grows alike on every machine. docs/math.md has the shares of the rate that each
-// layer gets.
+// so that all machines agree. docs/math.md has the shares of the rate that each layer gets.
 //
 // A filter that was told its keys and only might get more follows the reserved rule: its first
-// layer has most of the rate, and the others, which may never come, (1 + spread / 16) times its
-// bits a key. The steep rule starts small, and a new layer makes the whole up to 32 times as large
-// while that is small, so that ten million keys are in five layers.
+// layer has most of the rate, and the others (1 + spread / 16) times its bits a key. The steep rule
+// starts small and grows up to 32 times at a step while small: ten million keys are in five layers.
 #pragma once
 
 #include <cstddef>
@@ -22,8 +20,7 @@ struct step {
   std::uint64_t keys = 0;
 };
 
-// What the variant of a shape says.
-struct rule {
+struct rule {  // what the variant of a shape says
   std::uint32_t factor = 2;
   std::uint32_t spread = 1;
   bool steep = false;
@@ -38,8 +35,7 @@ constexpr std::uint32_t variant_of(const rule& r) noexcept {
 inline constexpr std::uint32_t least_factor = 2;
 inline constexpr std::uint32_t most_factor = 16;
 
-// Layers after the first that the rules deal a rate to; as many again get about half of it, by
-// more blocks.
+// Layers after the first that the rules deal a rate to; as many again get half, by more blocks.
 constexpr std::size_t reserved_layers = 8;
 constexpr std::size_t steep_layers = 14;
 constexpr std::size_t dealt_layers(const rule& r) noexcept {

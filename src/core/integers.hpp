@@ -1,5 +1,4 @@
-// Integers as files and messages have them: little-endian, at any address. Bytes are a span, a
-// vector, an array or a text of std::byte or char.
+// Little-endian integers at any address, in containers of std::byte or char.
 #pragma once
 
 #include <concepts>

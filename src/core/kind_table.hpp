@@ -69,8 +69,7 @@ struct limits {
   std::uint32_t most = 0;
 };
 
-// The limits are promises of docs/format.md.
-struct kind_row {
+struct kind_row {  // the limits are promises of docs/format.md
   filter_kind kind;
   std::string_view name;
   abilities can = {};

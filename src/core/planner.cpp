@@ -44,8 +44,7 @@ std::uint32_t blocked_probes(Enough enough) {
   return static_cast<std::uint32_t>(step - blocked_steps.begin()) + 1;
 }
 
-// What a kind counts in: the array is a whole number of units in each of its parts, and folding ORs
-// neighbouring parts of it.
+// What a kind counts in: parts of the array have whole units, and folding ORs neighbouring parts.
 struct unit {
   std::uint64_t bits;   // of one unit
   std::uint64_t parts;  // equal parts of the array: the slices of a partitioned filter, else 1
@@ -90,8 +89,7 @@ shape round_down(const request& r, std::uint32_t probes, std::uint64_t units) {
   return shape_of(r, probes, units - units % fold_quantum(r.kind, units));
 }
 
-// The fewest units with which the exact model meets the target. The model falls with the size, so a
-// secant in log(fpr) finds the place in a few steps and a bracket keeps it honest.
+// The fewest units with which the model meets the target: a bracketed secant in log(fpr).
 std::uint64_t least_units(const request& r, std::uint32_t probes) {
   const unit u = unit_of(r.kind, probes);
   const std::uint64_t most = max_bits / (u.parts * u.bits);
@@ -229,8 +227,7 @@ std::uint32_t lines_of_lookup(const shape& s) {
 
 namespace {
 
-// The logarithm of the chance that one key leaves a given bit of so many alone: its probes are
-// anywhere, or in different places.
+// ln of the chance that one key leaves a given bit alone: its probes are anywhere, or all differ.
 double log_stays_zero(double bits, double probes, bool anywhere) {
   return anywhere ? probes * std::log1p(-1.0 / bits) : std::log1p(-probes / bits);
 }

@@ -38,12 +38,10 @@ plan part_of(const request& r, std::uint64_t keys, double share, std::uint64_t p
   return make_plan(part);
 }
 
-// What the first layer gets of the rate.
-constexpr double reserved_share = 0.85;
+constexpr double reserved_share = 0.85;  // what the first layer gets of the rate
 constexpr double steep_share = 1.0 / 16;
 
-// The least spread with which all layers that the rule deals a rate to stay below it; 0 when there
-// is none.
+// The least spread that keeps all layers with a rate of their own below it; 0 when there is none.
 std::uint32_t spread_for(const shape& first, const request& r, growth::rule rule) {
   const growth::step start{.blocks = first.bits / bits_per_block, .keys = r.keys};
   const double rate = blocked_fpr(start.keys, start.blocks, first.probes);
@@ -68,8 +66,7 @@ std::uint32_t spread_for(const shape& first, const request& r, growth::rule rule
                                       detail::to_text(fpr) + "; a layered filter keeps others");
 }
 
-// The narrowest cells that keep the rate for a million times the keys, or for a thousand times
-// where many false positives are no matter.
+// The narrowest cells that keep the rate for a million times the keys, or a thousand at high rates.
 const doubling::line_load& load_for(double fpr) {
   constexpr double high_rate = 0.05;
   const std::uint32_t needed = fpr > high_rate ? 10 : 20;

@@ -67,8 +67,7 @@ std::uint64_t bits_of(const request& r) {
 
 // ---- counting ---------------------------------------------------------------------------------
 
-// What is chosen before the size and the probes: the width of a counter, and whether the counters
-// of a key share a block of 512 bits (0 when they are anywhere).
+// Chosen before size and probes: the width of a counter, and 512 for counters in a block, else 0.
 struct counting_layout {
   std::uint32_t width;
   std::uint32_t block_bits;
@@ -101,8 +100,7 @@ counting_layout layout_for(const request& r, bool lines_by_default) {
   return layout;
 }
 
-// The fewest units that meet the target with these probes, to 1/8192 of their number; `none` beyond
-// 2^48 bits.
+// The fewest units that meet the target with these probes, to 1/8192; `none` beyond 2^48 bits.
 std::uint64_t least_units(const request& r, const counting_layout& layout, std::uint32_t probes) {
   const double target = planned_share * *r.fpr;
   const double guess = static_cast<double>(r.keys) * bits_per_key(probes, target) * layout.width /

@@ -15,8 +15,7 @@ namespace bloomery::sizing {
 namespace {
 
 // For 2^i keys: cells a key in units of 1/10,000, interpolated in between, and segments to begin
-// in, for all from 2^i to 2^(i+1) keys. Found by trying: with these at least nine seeds in ten
-// peel.
+// in, from 2^i to 2^(i+1) keys. Found by trying: with these at least nine seeds in ten peel.
 struct fuse_row {
   std::uint32_t cells_per_10000;
   std::uint32_t starts;
@@ -52,10 +51,9 @@ fuse_size fuse_size_for(std::uint64_t keys, std::uint32_t probes) noexcept {
           .segment = (keys * (row.cells_per_10000 - less) + parts - 1) / parts};
 }
 
-// A layer gets 4 % fewer slots than keys, and bumps so many that all but a few slots are full:
-// about 50 and one in 6000 stay empty, with a standard deviation of 25. Its own overhead makes a
-// layer worthwhile from 6,000 keys on. The last layer takes what is left, and 128 slots more for
-// the scatter.
+// A layer gets 4 % fewer slots than keys and bumps so many that all but about 50 slots and one in
+// 6,000 are full, with a standard deviation of 25. Its overhead makes it worthwhile from 6,000 keys
+// on. The last layer takes what is left, and 128 slots more for the scatter.
 ribbon_size ribbon_size_for(std::uint64_t keys) noexcept {
   ribbon_size slots{};
   if (keys == 0) return slots;
@@ -97,8 +95,7 @@ std::uint32_t probes_of(const request& r) {
   return probes;
 }
 
-// The chance that an absent key matches by its fingerprint, or in a map by the tag of one of its
-// cells.
+// The chance that an absent key matches by its fingerprint, or in a map by one of its cells' tags.
 double print_fpr(const shape& s) {
   if (s.kind != filter_kind::bloomier) return std::ldexp(1.0, -static_cast<int>(s.cell_bits));
   return std::ldexp(s.probes, -static_cast<int>(bloomier_tag_bits(s)));

@@ -19,8 +19,7 @@ const unsigned char* as_chars(const std::byte* bytes) {
   return reinterpret_cast<const unsigned char*>(bytes);
 }
 
-// The text makes the id specific to this use, so that it reveals nothing about ids of the same key
-// elsewhere.
+// The text makes the id specific to this use: it reveals nothing about other ids of the key.
 std::uint64_t id_of(const siphash_hasher::key_type& key) {
   constexpr std::string_view purpose = "bloomery siphash id";
   std::array<unsigned char, purpose.size() + std::tuple_size_v<siphash_hasher::key_type>> input{};

@@ -24,8 +24,7 @@ std::uint64_t travel_bytes(std::string_view key, std::string_view rest) {
   return key.size() + wire::size_of(key.size()) + rest.size() + wire::size_of(rest.size());
 }
 
-// What A answers.
-struct offer {
+struct offer {  // what A answers
   join_plan plan;
   table_counts counts;
   std::string about;
@@ -91,8 +90,7 @@ void send_rows(message_channel& peer, const join_side& a, const std::optional<se
 
 // ---- B ----------------------------------------------------------------------------------------
 
-// Rows of A that arrived and have a partner in B.
-class arrived_rows {
+class arrived_rows {  // rows of A that arrived and have a partner in B
  public:
   arrived_rows(const join_side& b, const join_limits& limits)
       : keys_(different(b.hashes())), most_bytes_(limits.held_bytes) {}
@@ -150,7 +148,6 @@ class arrived_rows {
   std::vector<row> rows_;
 };
 
-// Greets, hears the offer and asks.
 offer ask_for(message_channel& peer, const join_side& b, const join_limits& limits,
               join_report& report) {
   say_hello(peer, wish::rows, b, report);

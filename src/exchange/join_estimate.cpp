@@ -1,7 +1,6 @@
-// How large a join will be. The keys of the table with fewer are sent in classes: those that occur
-// once, twice, three times, four times, five to eight times, nine to sixteen times and so on, each
-// as a filter. Every key is in one class, so all of them together are hardly larger than one
-// filter, and whoever asks them learns about how often a key occurs on the other side.
+// How large a join will be. The keys of the table with fewer are sent in classes, each as a filter:
+// those that occur once, twice, three, four, five to eight, nine to sixteen times and so on. A key
+// is in one class, so all are hardly larger than one filter, and tell how often a key occurs.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -24,8 +23,7 @@ double as_double(std::uint64_t value) { return static_cast<double>(value); }
 // Sums of squares are whole numbers; above 2^63 nobody needs them exactly.
 std::uint64_t whole(double value) { return static_cast<std::uint64_t>(std::min(value, 0x1p63)); }
 
-// Rows of a key: the mean, and the variance among the keys of the table.
-struct occurrence {
+struct occurrence {  // rows of a key: the mean, and the variance among the keys of the table
   double mean = 0;
   double variance = 0;
 
@@ -56,9 +54,8 @@ std::size_t class_of(std::uint64_t rows) {
   return static_cast<std::size_t>(std::bit_width(rows - 1)) + 1;  // 4 for 5 to 8, 5 for 9 to 16
 }
 
-// Each stranger that passes adds the mean number of rows of the class to the estimate. The filter
-// has so many bits that the variance of all this is that of a 128th of the keys: a standard error
-// of 3 for a thousand keys, of 90 for a million.
+// Each stranger that passes adds the mean number of rows of the class to the estimate. The variance
+// of all this is kept at that of a 128th of the keys: an error of 3 for 1,000 keys, 90 for 10^6.
 std::uint32_t bits_of(double mean, double keys, double other_rows) {
   const double bits = std::ceil(std::log2(128 * std::max(1.0, other_rows / keys) * mean * mean));
   return static_cast<std::uint32_t>(std::clamp(bits, 7.0, double{most_fpr_bits}));
@@ -169,8 +166,7 @@ estimate estimate_join(const estimate& shared_keys, const table_counts& a, const
 
 // ---- the two sides ----------------------------------------------------------------------------
 
-// A: its numbers, and its classes if it has fewer keys; then it hears B's classes, or none, and
-// counts what passes.
+// A: its numbers, and its classes if it has fewer keys; then it counts what passes B's, if any.
 void join_protocol::send_estimate(message_channel& peer, const join_side& a, const greeting& g,
                                   const join_limits& limits, join_report& report) {
   wire::buffer numbers;

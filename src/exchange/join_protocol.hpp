@@ -1,5 +1,4 @@
-// What the join (join.cpp) and its estimate (join_estimate.cpp) have in common on the wire: who
-// says what first, and how.
+// What the join (join.cpp) and its estimate (join_estimate.cpp) have in common on the wire.
 #pragma once
 
 #include <algorithm>
@@ -54,8 +53,7 @@ void for_each_key(std::span<const std::uint64_t> sorted, Work work) {
   }
 }
 
-// What B says first.
-struct greeting {
+struct greeting {  // what B says first
   wish wanted = wish::rows;
   std::uint64_t keys = 0;
   std::uint64_t rows = 0;

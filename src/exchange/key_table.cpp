@@ -18,8 +18,7 @@ struct hashed_key {
   std::uint32_t index;
 };
 
-// Leaves only the first of equal keys, in the order of the keys. Keys with equal hashes are
-// compared.
+// The first of equal keys, in the keys' order. Keys with equal hashes are compared.
 std::vector<hashed_key> distinct(std::span<const std::string_view> keys) {
   std::vector<hashed_key> all;
   all.reserve(keys.size());

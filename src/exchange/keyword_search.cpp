@@ -55,8 +55,7 @@ list intersection(std::span<const std::uint64_t> a, std::span<const std::uint64_
   return both;
 }
 
-// What goes from node to node.
-struct question {
+struct question {  // what goes from node to node
   bool filters = true;
   std::vector<std::string> words;
   list counts;             // of the words before this one; of all words when `find` is asked
@@ -145,8 +144,7 @@ list still_possible(std::span<const std::uint64_t> ours, const question& q) {
   return kept;
 }
 
-// Sends a filter when that takes fewer bytes than the list, counting the documents that it lets
-// pass by mistake, which come back.
+// Sends a filter when it takes fewer bytes, with its false positives that come back, than the list.
 void put_set(question& q, const list& kept) {
   q.set.clear();
   put_list(q.set, kept);

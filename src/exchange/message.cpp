@@ -36,8 +36,7 @@ void message_channel::send(std::uint8_t type, std::span<const std::byte> payload
   try {
     drop_sent(bytes_.write_some(std::span(outbox_).subspan(taken_)));
   } catch (const error&) {
-    // A peer that has gone may have said why: receive() finds that first, and then the closed
-    // connection again.
+    // A peer that has gone may have said why: receive() finds that, then the closed connection.
   }
 }
 

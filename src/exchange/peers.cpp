@@ -16,12 +16,10 @@ namespace bloomery {
 
 namespace {
 
-// The filters of a shape are sliced when at least so many peers have it. With fewer peers most of
-// each word would be unused.
+// Filters of a shape are sliced for at least so many peers; with fewer most of a word is unused.
 constexpr std::size_t least_sliced = 16;
 
-// Peers with filters of one shape. Columns keep their places; those of peers that left are used
-// again.
+// Peers with filters of one shape. Columns keep their places; those of peers that left are reused.
 template <class Probes>
 class shelf {
  public:

@@ -1,6 +1,5 @@
-// The protocol: who says what when. docs/exchange.md has it as a table; the parts are in
-// reconcile_wire.hpp (messages), key_table.hpp (the set), reconcile_plan.hpp (which way) and
-// sketch/riblt.hpp (symbols).
+// The protocol: who says what when (docs/exchange.md has a table). Its parts: reconcile_wire.hpp
+// (messages), key_table.hpp (the set), reconcile_plan.hpp (which way), sketch/riblt.hpp (symbols).
 #include "bloomery/exchange/reconcile.hpp"
 
 #include <algorithm>
@@ -26,8 +25,7 @@ using messages::type;
 
 // One round in 10^7 fails by chance, so several in a row are no accident.
 constexpr std::uint32_t most_rounds = 4;
-// The most symbols that a side makes or keeps, 0.4 GB; and the most that it sends before the other
-// side has asked for more.
+// The most symbols that a side makes or keeps, 0.4 GB; and the most that it sends when not asked.
 constexpr std::uint64_t most_symbols = std::uint64_t{1} << 24U;
 constexpr std::uint64_t most_first_symbols = std::uint64_t{1} << 20U;
 
@@ -157,7 +155,6 @@ class session {
     return which;
   }
 
-  // Sends keys that the peer lacks.
   void send_lacking(const std::vector<std::uint32_t>& which) {
     for (const std::uint32_t i : send_keys(which)) {
       if (i < table_.own()) lacking_.push_back(i);
@@ -171,8 +168,7 @@ class session {
     for (;;) {
       const message m = receive(type::keys, type::last_keys, messages::keys_limit);
       reader.read(m.payload, [&](std::string key) {
-        // The memory of a key is more than its bytes.
-        budget(key.size() + 64);
+        budget(key.size() + 64);  // the memory of a key is more than its bytes
         if (++keys_received_ > theirs_.size.keys) {
           throw error(errc::corrupt, "the peer sends more keys than it said it has");
         }
@@ -242,8 +238,7 @@ class session {
                                    " rounds; it is broken or hostile");
   }
 
-  // What is left of the difference.
-  double exchange_filters(double difference) {
+  double exchange_filters(double difference) {  // returns what is left of the difference
     const std::uint32_t ours = encoder_ ? plan_.encoder_bits : plan_.decoder_bits;
     const std::uint32_t other = encoder_ ? plan_.decoder_bits : plan_.encoder_bits;
     if (ours != 0) send(type::filter, sent_filter(table_.sorted_items(), ours).message());
@@ -257,8 +252,7 @@ class session {
     if (ours != 0) receive_keys([&](std::string key) { table_.receive(std::move(key)); });
     const std::uint64_t came = keys_received_ - before;
     report_.found_by_filter = sent + came;
-    // A filter misses one in 2^bits, so what it found tells what it did not.
-    double left = 0;
+    double left = 0;  // a filter misses one in 2^bits, so what it found tells what it did not
     const auto rest = [](double found, std::uint32_t bits) {
       return found / (std::exp2(bits) - 1.0);
     };
@@ -377,8 +371,7 @@ class session {
     decoder.add(run);
   }
 
-  // We know all of the peer's items now, so a few bits say which of its keys we want: their places
-  // in its sorted list.
+  // We know all of the peer's items now: places in its sorted list say in few bits what we want.
   void ask(const riblt_decoder& decoder, const std::vector<std::uint64_t>& items,
            std::uint64_t their_items) {
     const std::vector<std::uint64_t> wanted = sorted(decoder.only_there());
@@ -414,8 +407,7 @@ class session {
 
   // ---- the end
 
-  // Whether both have the same union now; both sides come to the same answer.
-  bool agree() {
+  bool agree() {  // whether both have the same union now; both sides come to the same answer
     const messages::set_check ours{.keys = table_.size(), .sum = table_.checksum()};
     send(type::check, messages::write(ours));
     return messages::read_check(receive(type::check, messages::check_limit).payload) == ours;
@@ -469,8 +461,7 @@ reconciliation reconcile(message_channel& peer, std::span<const std::string_view
   } catch (const refused&) {
     throw;
   } catch (const error& e) {
-    // So that the other side can say why, too.
-    if (e.code() != errc::io) {
+    if (e.code() != errc::io) {  // so that the other side can say why, too
       const auto why = messages::write_refusal(e.what());
       peer.send(static_cast<std::uint8_t>(type::refusal), why);
     }

@@ -9,8 +9,7 @@ namespace bloomery {
 
 namespace {
 
-// As measured: a symbol is 12 bytes and its count 1.3; differences of thousands take 1.36 symbols,
-// those of ten 1.7.
+// As measured: a symbol is 12 bytes, its count 1.3; differences of thousands take 1.36, of ten 1.7.
 constexpr double symbol_bytes = 13.3;
 
 double sketch_cost(double difference) { return symbol_bytes * (1.36 * difference + 3); }

@@ -7,14 +7,12 @@
 
 namespace bloomery {
 
-// What one side says of its set.
-struct set_size {
+struct set_size {  // what one side says of its set
   std::uint64_t keys = 0;
   std::uint64_t key_bytes = 0;
 };
 
-// The encoder is the side with fewer keys: it sends symbols, and chooses.
-struct reconcile_plan {
+struct reconcile_plan {  // the encoder is the side with fewer keys: it sends symbols, and chooses
   reconcile_method method = reconcile_method::sketch;
   std::uint32_t encoder_bits = 0;  // a key in the encoder's filter; 0 is no filter
   std::uint32_t decoder_bits = 0;

@@ -1,5 +1,4 @@
-// The messages of reconcile as bytes, and back. docs/exchange.md lays them out; what comes from the
-// peer is checked here as far as it can be without the sets.
+// The messages of reconcile as bytes (docs/exchange.md), checked as far as that goes without sets.
 #pragma once
 
 #include <cstddef>
@@ -46,8 +45,7 @@ inline constexpr std::size_t plan_limit = 4;
 [[nodiscard]] bytes write(const reconcile_plan& p);
 [[nodiscard]] reconcile_plan read_plan(byte_view from);
 
-// Symbols first, first + 1, ... of a set with so many items; the last of those that were asked for,
-// or not.
+// Symbols first, first + 1, ... of a set with so many items; whether they end what was asked for.
 struct symbol_run {
   bool last = false;
   std::uint64_t items = 0;
@@ -84,16 +82,14 @@ inline constexpr std::size_t check_limit = 26;
 [[nodiscard]] bytes write(const set_check& c);
 [[nodiscard]] set_check read_check(byte_view from);
 
-// Keys in the order of their bytes, each without the bytes (255 at most) that it shares with the
-// one before.
+// Keys in the order of bytes, each without those (255 at most) that it shares with the one before.
 inline constexpr std::size_t keys_message_bytes = std::size_t{256} << 10U;
 inline constexpr std::size_t keys_limit = keys_message_bytes + reconcile_longest_key + 16;
 class key_writer {
  public:
   void add(std::string_view key);
   [[nodiscard]] bool full() const noexcept { return bytes_.size() >= keys_message_bytes; }
-  // Starts the next message; the keys go on.
-  [[nodiscard]] bytes take();
+  [[nodiscard]] bytes take();  // starts the next message; the keys go on
 
  private:
   std::string last_;
@@ -116,7 +112,6 @@ class key_reader {
 
 inline constexpr std::size_t refusal_limit = 300;
 [[nodiscard]] bytes write_refusal(std::string_view why);
-// Only what can be shown on a terminal.
-[[nodiscard]] std::string read_refusal(byte_view from);
+[[nodiscard]] std::string read_refusal(byte_view from);  // only what can be shown on a terminal
 
 }  // namespace bloomery::reconcile_wire

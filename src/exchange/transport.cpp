@@ -34,8 +34,7 @@ bool later(int reason) { return reason == EAGAIN || reason == EINTR; }
 // The most bytes of one system call, so that a signal or the end of patience is soon noticed.
 constexpr std::size_t largest_piece = std::size_t{1} << 20U;
 
-// poll() for one socket until the deadline; false at the deadline. `no deadline` is
-// time_point::max().
+// poll() until the deadline, of which time_point::max() is none; false at the deadline.
 bool poll_until(int socket, short events, steady_clock::time_point deadline) {
   for (;;) {
     int timeout = -1;
@@ -102,8 +101,7 @@ address_list look_up(const std::string& address, const host_port& parsed, int fl
   return {found, &::freeaddrinfo};
 }
 
-// A socket that closes itself unless it is released.
-class owned_socket {
+class owned_socket {  // a socket that closes itself unless it is released
  public:
   explicit owned_socket(int fd) : fd_(fd) {}
   owned_socket(owned_socket&& other) noexcept : fd_(other.release()) {}
@@ -229,8 +227,7 @@ channel::moved channel::move(std::span<const std::byte> out, std::span<std::byte
     try {
       done.sent = write_some(out);
     } catch (const error&) {
-      // The peer has gone, but what it said before comes first.
-      if (done.received == 0) throw;
+      if (done.received == 0) throw;  // the peer has gone, but what it said before comes first
     }
     if (done.sent == 0 && done.received == 0) wait(events);
   }

@@ -1,9 +1,8 @@
 // How many elements two sets differ in, from 128 sums (Alon, Matias and Szegedy 1996, on sets).
 //
 // Each element pulls each sum up or down by one, as a bit of its hash says. Equal elements pull
-// both parties' sums alike, so the difference of two sums is that of +1 and -1 for each element of
-// the difference: its square is, on average, their number. The mean of 128 squares has a standard
-// error of sqrt(2/128) = an eighth.
+// both parties' sums alike, so two sums differ by a sum of +1 or -1 for each differing element: its
+// mean square is their number. 128 squares have a standard error of sqrt(2/128) = 1/8.
 #pragma once
 
 #include <array>

@@ -29,15 +29,13 @@ inline void put_bytes(buffer& out, std::span<const std::byte> bytes) {
 }
 inline void put_text(buffer& out, std::string_view text) { put_bytes(out, bytes_of(text)); }
 
-// How many bytes a number takes.
 [[nodiscard]] inline std::uint64_t size_of(std::uint64_t value) noexcept {
   std::uint64_t bytes = 1;
   for (; value >= 0x80U; value >>= 7U) ++bytes;
   return bytes;
 }
 
-// Throws errc::corrupt at the end of the message and for numbers above a limit.
-class reader {
+class reader {  // throws errc::corrupt at the end of the message and for numbers above a limit
   template <class Read>
   static auto checked(Read read) {
     try {

@@ -22,8 +22,7 @@ namespace bloomery {
 
 namespace {
 
-// Throws errc::bad_argument for a shard where the positions are those of a whole filter, and for a
-// whole filter where they are those of a shard.
+// Throws errc::bad_argument for a shard with positions of a whole filter, and the other way round.
 template <class Probes>
 const plan& checked_plan(const plan& p, std::span<const std::uint64_t> words) {
   if (p.shape.shard.whole() == sharded<Probes>) {
@@ -44,9 +43,8 @@ double partitioned_fpr_now(std::span<const std::uint64_t> words, const shape& s)
   return rate;
 }
 
-// The kernels see a shard as the whole filter. The first words of that would lie in front of those
-// that exist; the keys of the shard do not reach them, and the kernels get no other keys. The
-// address is made from a number, because no pointer may point there.
+// The kernels see a shard as the whole filter, whose first words would lie in front of those that
+// exist; keys of the shard never reach them. As no pointer may point there, a number makes it.
 template <class Word>
 kernel::block_array<Word> blocks_of(Word* words, const shape& s) noexcept {
   const std::uint64_t blocks = s.bits / bits_per_block;
@@ -58,8 +56,7 @@ kernel::block_array<Word> blocks_of(Word* words, const shape& s) noexcept {
 }
 
 // Calls work(first, own, places) for each piece of the hashes: those that the shard owns, and where
-// they stand after number `first` of all. `own` is filled up to the kernels' groups of eight with a
-// hash that is in it already.
+// they stand after `first` of all. `own` is filled up to eights with a hash that is in it already.
 template <class Work>
 void for_each_own(const shard_probes& probes, std::span<const std::uint64_t> hashes, Work work) {
   constexpr std::size_t piece = 1024;
@@ -104,7 +101,6 @@ std::uint64_t add_own(const kernel::changing_blocks& blocks, const shard_probes&
   return added;
 }
 
-// Calls work(first, hashes) for pieces of the integers.
 template <class Work>
 void for_each_mixed(const mixed_integers& keys, Work work) {
   detail::scratch<std::uint64_t, 1024> hashes;

@@ -9,9 +9,8 @@
 
 namespace bloomery::detail {
 
-// For each block, the mean over the 16 rotations of the product of the fills of the k lanes
-// that the rotated pattern asks for. The fills are laid out twice, backwards, so that the rotations
-// are 16 neighbouring entries and the inner loop is one vector multiplication.
+// For each block, the mean over 16 rotations of the product of the fills of the k lanes asked for.
+// Fills lie there twice, backwards: rotations are 16 neighbours, the inner loop one vector product.
 double block_rate(std::span<const std::uint64_t> words, std::uint32_t probes,
                   std::size_t stride) noexcept {
   using block_geometry::lanes;

@@ -6,9 +6,8 @@
 
 namespace bloomery::detail {
 
-// The mean over the blocks of the chance that a random key finds its bits set. `stride` is the
-// distance in words from one block to the next, for blocks of several filters that lie between each
-// other.
+// The mean over blocks of the chance that a random key finds its bits set. `stride` is the distance
+// of blocks in words, for filters whose blocks alternate.
 [[nodiscard]] double block_rate(std::span<const std::uint64_t> words, std::uint32_t probes,
                                 std::size_t stride = 8) noexcept;
 

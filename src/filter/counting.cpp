@@ -17,8 +17,7 @@ namespace bloomery {
 
 namespace {
 
-// The probe schemes of the two layouts. The one that is not used has to be harmless: a blocked one
-// has at most 16 probes.
+// The schemes of the two layouts. The unused one must be harmless: at most 16 probes in a block.
 shape line_shape(shape s) {
   if (s.block_bits == 0) s.probes = 1;
   return s;
@@ -30,8 +29,7 @@ shape scattered_shape(shape s) {
 }
 
 // The rate of a blocked filter in which each counter above 0 is a group of w set bits: the mean
-// over the blocks of the chance that a random key finds all of its lanes set. The bits are made a
-// piece at a time, on the stack.
+// chance over the blocks that a key finds its lanes set. The bits are made in pieces, on the stack.
 double line_fpr(const shape& s, std::span<const std::uint64_t> words) noexcept {
   constexpr std::size_t words_per_block = bits_per_block / 64;
   std::array<std::uint64_t, 64 * words_per_block> piece{};
@@ -147,8 +145,7 @@ double counting_view::fpr() const noexcept {
   return probes_.in_lines() ? line_fpr(shape(), words()) : std::pow(fill(), shape().probes);
 }
 
-// False, and nothing changed, when one of the counters is 0. The positions are worked out once:
-// they are half of the time.
+// False, and nothing changed, when a counter is 0. Positions take half of the time: found once.
 bool counting_filter::decrement_scattered(const counting_probes& probes, std::uint64_t* words,
                                           std::uint64_t hash) noexcept {
   const std::uint32_t width = probes.width();
@@ -164,8 +161,7 @@ bool counting_filter::decrement_scattered(const counting_probes& probes, std::ui
   return true;
 }
 
-// The loops that write use a copy of the probes. Otherwise the compiler must assume that a write to
-// the counters may change the members of the filter, and read these again after each write.
+// Loops that write use a copy of the probes, since the compiler knows that no write changes it.
 void counting_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept {
   std::uint64_t* const words = mutable_words().data();
   key_count() += hashes.size();

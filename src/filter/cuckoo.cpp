@@ -122,9 +122,8 @@ std::uint64_t cuckoo_view::slots() const noexcept {
   return sum;
 }
 
-// A key that nobody takes is one of two things. Either the layers are full, and the next one is
-// larger; or the same key was added more than 2b times to layers with room, and the smallest layer
-// will do.
+// A key that nobody takes is one of two things. Either the layers are full, and the next is larger;
+// or it was added more than 2b times to layers with room, and the smallest layer will do.
 std::optional<std::uint32_t> cuckoo_view::next_scale() const noexcept {
   if (layers() >= max_layers()) return std::nullopt;
   std::uint64_t held = 0;
@@ -292,8 +291,7 @@ bool cuckoo_filter::try_add(std::uint64_t hash) noexcept {
   for (std::size_t i = layers_.size(); i-- > 0;) {
     if (put_in_free_cell(i, layers_[i].place_of(hash))) return added_to(i);
   }
-  // Older layers are searched only while they are emptier than planned: a full search that fails is
-  // 512 cache misses.
+  // Older layers are searched only while emptier than planned: failing takes 512 cache misses.
   for (std::size_t i = layers_.size(); i-- > 0;) {
     const bool worth_it =
         i + 1 == layers_.size() || used(i) < planned_slots(layers_[i].buckets(), bucket_cells());
@@ -328,8 +326,7 @@ bool cuckoo_filter::remove(std::uint64_t hash) noexcept {
   return true;
 }
 
-// Inlined by force: GCC takes a function that only prefetches for one without effect, and drops its
-// calls.
+// Inlined by force: GCC drops calls of a function that only prefetches as having no effect.
 [[gnu::always_inline]] inline void cuckoo_filter::prefetch(std::uint64_t hash) const noexcept {
   for (const cuckoo_table& layer : layers_) {
     kernel::prefetch(layer, layer.words().data(), hash);

@@ -1,5 +1,4 @@
-// How fingerprints of a cuckoo filter move: to make way for another, and into older layers when the
-// filter is compacted.
+// How a cuckoo filter's fingerprints move: to make way, and into older layers when it is compacted.
 #include <algorithm>
 #include <array>
 #include <utility>
@@ -86,9 +85,8 @@ bool cuckoo_filter::put_by_moving(std::size_t layer, const cuckoo_table::place& 
 
 // ---- compaction -------------------------------------------------------------------------------
 
-// A fingerprint may go where its key could have been put: into a layer with the same scale or a
-// smaller one, whose buckets are prefixes of those here. A layer that is as full as planned takes
-// no more.
+// A fingerprint may go where its key could have been put: into a layer with at most the same scale,
+// whose buckets are prefixes of those here, and which is less full than planned.
 bool cuckoo_filter::put_into_older(std::size_t layer, std::uint64_t bucket,
                                    std::uint64_t fingerprint) noexcept {
   const std::uint32_t scale = layers_[layer].scale();

@@ -1,5 +1,4 @@
-// The words before the layers of a cuckoo filter, all of them little-endian. docs/format.md is
-// their normative text.
+// The little-endian words before a cuckoo filter's layers. docs/format.md is the normative text.
 #pragma once
 
 #include <cstddef>

@@ -16,12 +16,10 @@ namespace bloomery {
 namespace {
 
 constexpr std::size_t words_per_block = bits_per_block / 64;
-// An image begins with a line that holds the number of layers, then four words for each of them:
-// blocks, capacity, keys and a reserved one.
+// An image begins with a line for the number of layers, then blocks, capacity, keys and 0 of each.
 constexpr std::size_t head_words = 8;
 constexpr std::size_t entry_words = 4;
-// Keys that are added together. The more, the longer each layer is in the cache
-// (kernel/blocked/layers.hpp); this many take 50 KiB of the stack.
+// Keys added together, in 50 KiB of stack: the more, the longer a layer is cached (layers.hpp).
 constexpr std::size_t piece = 4096;
 
 constexpr std::size_t directory_words(std::size_t layers) {
@@ -106,8 +104,7 @@ std::uint64_t layered_view::keys_stored() const noexcept {
   return sum;
 }
 
-// By the rule, as if the layers were those of one filter: it goes on where the rule has room for as
-// many keys. So a filter that was merged with others grows like one of its size.
+// By the rule, where it has room for as many keys: a merged filter grows like one of its size.
 layered_view::layer layered_view::next_layer() const noexcept {
   const growth::step first{.blocks = layers_.front().blocks, .keys = layers_.front().capacity};
   std::uint64_t capacity = 0;
@@ -227,9 +224,8 @@ bool layered_filter::add(std::uint64_t hash) {
   return !known;
 }
 
-// Nothing but the last layer changes while the piece is added. So a key that no layer has now is
-// new unless an earlier one of the piece has set its bits in the last layer, which is to say,
-// unless it changes no bit there.
+// Only the last layer changes while the piece is added. So a key that no layer has now is new
+// unless an earlier one of the piece has set all its bits there: unless it changes no bit.
 std::size_t layered_filter::add_piece(std::span<const std::uint64_t> hashes) {
   detail::scratch<std::uint64_t, piece / 64> known;
   contains_bits(hashes, known);
@@ -293,8 +289,7 @@ void layered_filter::merge(const view& other) {
                    [](std::uint64_t a, std::uint64_t b) { return a | b; });
     result.layers_[place].keys += l.keys;
   }
-  // New keys go to the last layer: it should be the one with the most room. The first one stays,
-  // the rule starts there.
+  // New keys go to the last layer: that with the most room. The first stays: the rule starts there.
   const auto room_in = [](const layer& l) { return l.capacity - std::min(l.capacity, l.keys); };
   for (std::size_t i = 1; i < result.layers_.size(); ++i) {
     if (room_in(result.layers_[i]) <= room_in(result.layers_.back())) continue;

@@ -1,11 +1,9 @@
-// Peeling: the solver of fuse and bloomier (Graf and Lemire 2022; the hypergraph is that of
-// Dietzfelbinger and Walzer 2019, whose neighbouring segments let it start from the ends of the
-// array and so stay small).
+// Peeling: the solver of fuse and bloomier (Graf and Lemire 2022; the hypergraph of Dietzfelbinger
+// and Walzer 2019, whose neighbouring segments let it start at the array's ends and so stay small).
 //
 // Each key is an edge over `probes` cells. A cell with one key left is that key's own: take the key
-// away, which may leave other cells with one key, and so on. When all keys are gone, cells are
-// filled in reverse order, each key's own cell so that the XOR over its cells is what the key must
-// find.
+// away, which may leave other cells with one key, and so on. When all are gone, cells are filled in
+// reverse order, each key's own so that the XOR over its cells is what the key must find.
 //
 // Each cell keeps the XOR of its keys' mixed hashes and a byte: 4 times the number of keys, plus
 // the XOR of their places (0 to 3), so that the last key and its place can be read off. None of
@@ -26,8 +24,7 @@
 
 namespace bloomery::detail {
 
-// The arrays of a shard that is being solved; kept from shard to shard.
-class peeler {
+class peeler {  // the arrays of a shard that is being solved; kept from shard to shard
  public:
   // False when this seed does not do, or a key is there twice. hash_of(i) for i below `keys`.
   template <class HashOf>
@@ -75,9 +72,8 @@ class peeler {
     places_.resize(keys);
   }
 
-  // Mixed hashes in the order of their first segment: what follows then walks through memory, and
-  // three or four segments (300 kB) stay in the second-level cache. Without it the build takes
-  // twice as long.
+  // Mixed hashes in the order of their first segment: what follows walks through memory, and three
+  // or four segments (300 kB) stay in the second-level cache. Without, builds take twice as long.
   template <class HashOf>
   void sort_by_segment(std::size_t keys, const sizing::fuse_size& size, std::uint64_t seed,
                        HashOf hash_of) {
@@ -113,8 +109,7 @@ class peeler {
     return least >= 4;  // a byte that wrapped around was below 4 at some moment
   }
 
-  // Takes keys away, from the first cells on and wherever that leads; overwrites hashes_ with the
-  // keys in this order.
+  // Takes keys away, from the first cells on; overwrites hashes_ with the keys in this order.
   template <std::uint32_t Probes>
   bool take(std::size_t keys, const sizing::fuse_size& size) {
     std::uint64_t* const sums = sums_.words().data();
@@ -157,16 +152,14 @@ class peeler {
   std::vector<std::uint32_t> stack_;
 };
 
-// A shard that was peeled: what its entry in the directory says.
-struct peeled_shard {
+struct peeled_shard {  // what its entry in the directory says
   std::uint64_t seed = 0;
   sizing::fuse_size size;
   std::uint64_t keys = 0;
 };
 
 // Peels with one seed after the other. A key that is there twice can never be taken, so the first
-// failure is the time to look for those; then it begins again, with the size and the seed that the
-// set would have had without them.
+// failure is the time to drop those and begin again, with the size and the seed of the smaller set.
 template <class Item>
 peeled_shard peel_shard(peeler& p, const shape& s, std::uint64_t shard, std::span<Item>& items) {
   bool sorted = false;

@@ -1,5 +1,4 @@
-// Solving the equations of one ribbon layer (Dillinger and Walzer 2021; thresholds as in Dillinger
-// et al. 2022).
+// Solves a ribbon layer (Dillinger and Walzer 2021; thresholds as in Dillinger et al. 2022).
 //
 // The equations of a bucket are inserted from the last start to the first, by Gaussian elimination
 // on the fly: an equation whose first slot is taken has the one there added to it, which moves its
@@ -58,8 +57,7 @@ class ribbon_band {
     return insert(mixed);
   }
 
-  // From the last slot to the first: a slot is what its equation and the 127 slots after it make
-  // it, and 0 without one.
+  // From the last slot to the first: its equation and the next 127 slots make a slot; 0 without.
   void solve(std::uint64_t* columns) const {
     std::array<uint128, 32> after{};  // for each column, the solution from the current slot on
     for (std::size_t slot = rows_.size(); slot-- > 0;) {

@@ -159,8 +159,7 @@ std::uint64_t scalable_filter::add_all(std::span<const std::uint64_t> hashes) {
 
 bool scalable_filter::add(std::uint64_t hash) {
   const bool known = contains(hash);
-  // The short way, so that several calls are under way at a time: 100 instead of 185 ns out of the
-  // cache.
+  // The short way, so that several calls overlap: 100 instead of 185 ns out of the cache.
   if (known || (room() != 0 && table_.put_in_line(hash))) {
     if (!known) count_stored(1);
     ++keys_;
@@ -169,9 +168,8 @@ bool scalable_filter::add(std::uint64_t hash) {
   return add_all({&hash, 1}) != 0;
 }
 
-// Both are doubled until they have as many lines, which does not change their rates, and so many
-// that few become full: the keys of the other's cells are not known and cannot go into the stash,
-// and cells that must become one fit many more.
+// Both double until they have as many lines, at unchanged rates, and so many that few become full:
+// the other's keys are not known and cannot go into the stash, and joined cells fit many more.
 void scalable_filter::merge(const view& other) {
   if (other.shape().cell_bits != shape().cell_bits) {
     detail::fail(errc::mismatch, "the filters differ in the width of their cells: " +

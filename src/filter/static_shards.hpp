@@ -1,5 +1,4 @@
-// Building a static filter shard by shard: in memory with several threads, or one after the other
-// from a file.
+// Building a static filter shard by shard: in memory with several threads, or in turn from a file.
 //
 // A `Solver` makes the arrays of one shard. It has
 //
@@ -36,13 +35,11 @@ namespace bloomery::detail {
 [[nodiscard]] inline std::uint64_t hash_of(std::uint64_t item) noexcept { return item; }
 [[nodiscard]] inline std::uint64_t hash_of(const valued_hash& item) noexcept { return item.hash; }
 
-// Sorts the items of a shard by their hashes; returns those that remain when each is there once.
-// Throws errc::bad_argument when a hash has two values.
+// Sorts the items by hash, leaves each once. Throws errc::bad_argument when a hash has two values.
 [[nodiscard]] std::span<std::uint64_t> drop_repetitions(std::span<std::uint64_t> items);
 [[nodiscard]] std::span<valued_hash> drop_repetitions(std::span<valued_hash> items);
 
-// Attempts with other seeds before a shard is given up. Each succeeds nine times in ten, so that
-// this many failures mean hashes that are not random.
+// Tries before a shard is given up. Nine in ten succeed: so many failures mean non-random hashes.
 inline constexpr std::uint32_t max_tries = 64;
 
 [[nodiscard]] constexpr std::uint64_t shard_seed(std::uint64_t shard,
@@ -56,8 +53,7 @@ void check_shard_keys(std::uint64_t keys);
 [[nodiscard]] plan finished_plan(const plan& p, std::uint64_t words);
 const plan& checked_static_plan(const plan& p, filter_kind kind);
 
-// What a view says of a key whose shard has no keys; and the reason when it found the key's
-// fingerprint, or another.
+// What a view says of a key whose shard has no keys, and of its fingerprint, found or not.
 [[nodiscard]] explanation no_keys_in_shard();
 void compare_prints(explanation& e, std::uint64_t expected, std::uint64_t found);
 
@@ -169,8 +165,7 @@ class shard_writer final : public shard_stream<typename Solver::item> {
   std::vector<std::uint64_t> directory_;
 };
 
-// All shards in memory. Each gets its place before it is solved, as if no key were there twice;
-// where that was wrong the arrays move together afterwards.
+// All shards in memory. Each has its place before it is solved; repeated keys make arrays move up.
 template <class Solver>
 payload build_shards(const plan& p, std::uint64_t shards, shard_parts<typename Solver::item>& parts,
                      unsigned threads) {
@@ -214,7 +209,6 @@ payload build_shards(const plan& p, std::uint64_t shards, shard_parts<typename S
   return built;
 }
 
-// A set of hashes, copied and cut into shards first.
 template <class Solver>
 payload build_set(const plan& p, std::span<const std::uint64_t> hashes, unsigned threads) {
   const std::uint64_t shards = sizing::static_shards(p.keys != 0 ? p.keys : hashes.size());

@@ -236,8 +236,7 @@ explanation windowed_view::explain(std::uint64_t hash) const {
   return e;
 }
 
-// What follows the clock: the lines of all generations.
-cell_array windowed_view::cells() const {
+cell_array windowed_view::cells() const {  // what follows the clock: the lines of all generations
   return {.unit = "bits of all generations", .parts = {words().subspan(head_words())}};
 }
 

@@ -42,8 +42,7 @@ auto naming(const std::filesystem::path& path, Work work) {
       work, [&](const error& e) { return error(e.code(), path.string() + ": " + e.what()); });
 }
 
-// A view of words from a file. What it finds wrong with them is damage there, and not a bad
-// argument.
+// A view of words from a file. What it finds wrong is damage there, and not a bad argument.
 detail::face_ptr borrow(const filter_version& v) {
   return detail::changing_errors(
       [&] { return row_for(v.header.planned.shape).borrow(v); },
@@ -52,8 +51,7 @@ detail::face_ptr borrow(const filter_version& v) {
       });
 }
 
-// Throws unless the hash that the caller brings is the one of the file and has words for every
-// probe.
+// Throws unless the caller's hash is that of the file and has words for every probe.
 void check_hash(const image_header& header, const any_hasher& brought) {
   const hash_spec& in_file = header.hash;
   const hash_spec spec = brought.spec();

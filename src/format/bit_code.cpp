@@ -76,13 +76,11 @@ rans::model gap_model(std::uint64_t ones, std::uint64_t total, std::uint32_t bit
   return rans::model(weights);
 }
 
-// A stream of small groups of bits, the first in the lowest.
-class bit_writer {
+class bit_writer {  // a stream of small groups of bits, the first in the lowest
  public:
   explicit bit_writer(std::vector<std::byte>& out) : out_(&out) {}
 
-  // At most 32 bits.
-  void put(std::uint64_t value, std::uint32_t bits) {
+  void put(std::uint64_t value, std::uint32_t bits) {  // at most 32 bits
     pending_ |= value << count_;
     count_ += bits;
     if (count_ >= 32) {

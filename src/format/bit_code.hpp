@@ -1,9 +1,7 @@
-// Strings of independent bits in as many bits as their entropy: what packed filters and deltas are
-// made of.
+// Strings of independent bits in as many bits as their entropy, for packed filters and deltas.
 //
-// Both codes below assume nothing but the number of ones. Under that model every string with the
-// same number of ones costs the same, total * H(ones/total), which is the bound for a filter, so
-// there is nothing to adapt to. Two forms, because neither is fast and tight everywhere:
+// Both codes assume nothing but the number of ones. Strings with as many ones then cost the same,
+// total * H(ones/total), a filter's bound: nothing to adapt to. Neither is fast and tight always:
 //
 //   bytes   rANS over bytes. The same time at any fill, but towards sparse strings the 15-bit
 //           probabilities cost: 0.1 % at a fill of 8 %, 0.34 % at 4 %, 0.7 % at 2 %.
@@ -19,12 +17,10 @@
 
 namespace bloomery::bit_code {
 
-// Little numbers in little space: 7 bits a byte, the lowest first, the top bit says that more
-// follow.
+// Small numbers in little space: 7 bits a byte, the lowest first, the top bit if more follow.
 void put_varint(std::vector<std::byte>& out, std::uint64_t value);
 
-// Reads what was put; throws errc::corrupt at the end of the bytes.
-class reader {
+class reader {  // reads what was put; throws errc::corrupt at the end of the bytes
  public:
   explicit reader(std::span<const std::byte> bytes) : rest_(bytes) {}
 
@@ -37,8 +33,7 @@ class reader {
   std::span<const std::byte> rest_;
 };
 
-// Appends a string of `words.size() * 64` bits, in whichever form is smallest; never more than 16
-// bytes above the string itself.
+// Appends words.size() * 64 bits in the smallest form, at most 16 bytes above the string itself.
 void encode_words(std::span<const std::uint64_t> words, std::vector<std::byte>& out);
 // Reads one into `words`, which must have the size that was encoded. Throws errc::corrupt.
 void decode_words(reader& in, std::span<std::uint64_t> words);

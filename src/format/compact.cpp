@@ -81,8 +81,7 @@ bool blocked_contains(std::string_view bits, std::uint32_t probes, std::uint64_t
 
 // ---- ribbon -------------------------------------------------------------------------------------
 
-// Slot i of column j is bit j * slots + i.
-struct ribbon_bits {
+struct ribbon_bits {  // slot i of column j is bit j * slots + i
   std::string_view bytes;
 
   // 64 bits from this one on; zeros beyond the end.
@@ -203,8 +202,7 @@ compact_builder::blocked_size compact_builder::size_for(std::uint64_t keys) cons
   return sizes_[keys] = searched_size(keys);
 }
 
-// The fewest bytes with which the model meets the target, or those that were asked for; the best
-// number of probes.
+// The fewest bytes that meet the target by the model, or those asked for; the best probe count.
 compact_builder::blocked_size compact_builder::searched_size(std::uint64_t keys) const {
   const double bound =
       options_.bits_per_key.value_or(options_.fpr ? std::log2(1 / *options_.fpr) : 0.0);

@@ -1,5 +1,4 @@
-// The envelope of packed filters and deltas: magic, version and form in front, numbers as varints,
-// and a checksum of everything at the end.
+// The envelope of packed filters and deltas: magic, version, form, numbers as varints, a checksum.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +23,7 @@ bool starts_as(std::span<const std::byte> bytes, image_form form) noexcept;
 // What is inside, after checking the start and the checksum. Throws errc::corrupt and the like.
 std::span<const std::byte> open_container(std::span<const std::byte> bytes, image_form form);
 
-// Collects pieces in buffer() and passes them on, with the start before and the checksum behind
-// them.
+// Collects pieces in buffer() and passes them on, between the start and the checksum.
 class container_writer {
  public:
   container_writer(image_form form, const byte_sink& sink);

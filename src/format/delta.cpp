@@ -25,8 +25,7 @@ enum class body : std::uint8_t { changes = 0, whole = 1 };
 
 std::uint64_t ones(std::uint64_t word) { return static_cast<std::uint64_t>(std::popcount(word)); }
 
-// Among the positions where `domain` has a 1, those where `marked` has one too, as gaps in the
-// domain. Both are functions of the index of a word.
+// Where `domain` and `marked`, functions of a word's index, both have a 1, as gaps in the domain.
 template <class Domain, class Marked>
 void encode_marks(std::size_t words, Domain domain, Marked marked, std::vector<std::byte>& out) {
   std::vector<std::uint32_t> gaps;

@@ -1,5 +1,4 @@
-// Puts any filter type behind filter_face. What the type has decides what it can do; a call that it
-// lacks goes on to the face, which refuses it.
+// Puts any filter type behind filter_face. The face refuses calls that the type does not have.
 #pragma once
 
 #include <algorithm>
@@ -59,8 +58,7 @@ concept merges_counters = requires(Filter& f, const typename Filter::view& v) { 
 template <class Filter>
 concept has_merge = merges_bits<Filter> || merges_counters<Filter> ||
                     requires(Filter& f, const typename Filter::view& v) { f.merge(v); };
-// A sketch that needs the keys and not only their hashes, and whose words are made when they are
-// asked for.
+// A sketch that needs keys and not only hashes, and whose words are made when they are asked for.
 template <class Filter>
 concept keeps_keys = requires(Filter& f, std::span<const std::string_view> keys,
                               std::span<const std::uint64_t> hashes) {

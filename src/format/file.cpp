@@ -243,8 +243,7 @@ log_file::~log_file() { ::close(fd_); }
 void log_file::append(std::span<const std::byte> bytes) {
   detail::changing_errors([&] { append_all(fd_, bytes, path_); },
                           [&](const error& e) {
-                            // A part may be there. Should this fail too, the reader finds an
-                            // unfinished record.
+                            // A part may be there. If this fails too, readers find it unfinished.
                             [[maybe_unused]] const int cut =
                                 ::ftruncate(fd_, static_cast<off_t>(size_));
                             return e;

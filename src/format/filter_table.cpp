@@ -59,8 +59,7 @@ constexpr auto rows = rows_of(all_filters{}, special_filters{});
 // Each kind has one type, and the kind's row says of it what the type can do.
 template <class Filter>
 constexpr bool is_as_its_kind_says() {
-  // Found by its number, because the undefined-behaviour sanitizer compares no addresses in
-  // constants.
+  // By number, because the undefined-behaviour sanitizer compares no addresses in constants.
   constexpr auto row = static_cast<std::size_t>(
       std::ranges::find(kind_table, Filter::kind, &kind_row::kind) - kind_table.begin());
   static_assert(row < kind_table.size(), "the filter's kind has no row in core/kind_table.hpp");

@@ -12,8 +12,7 @@ namespace bloomery {
 
 inline constexpr std::array<char, 8> magic = {'B', 'L', 'O', 'O', 'M', 'E', 'R', 'Y'};
 
-// What stands behind magic and version, at offset 10: which form of file this is. A plain image has
-// the length of its header there.
+// What follows magic and version, at offset 10: the form; the header's length in a plain image.
 enum class image_form : std::uint16_t {
   packed = 1,
   delta = 2,
@@ -43,8 +42,7 @@ struct header_fields {
 
 // Throws errc::unsupported or corrupt unless every field is lawful.
 image_header checked_header(const header_fields& f);
-// Throws errc::corrupt when the last word of the array (in the machine's order) has bits past its
-// end.
+// Throws errc::corrupt when the last word, in the machine's order, has bits past the array's end.
 void check_padding(std::uint64_t last_word, const shape& s);
 
 header_fields fields_of(const image_header& h);

@@ -20,8 +20,7 @@ namespace bloomery {
 
 namespace {
 
-// Offsets of the header's fields; the table of docs/format.md.
-namespace at {
+namespace at {  // offsets of the header's fields; the table of docs/format.md
 constexpr std::size_t version = 8;
 constexpr std::size_t form = 10;
 constexpr std::size_t kind = 12;
@@ -216,8 +215,7 @@ header_fields fields_of(const image_header& h) {
 
 namespace {
 
-// The header of a plain image.
-image_header read_header(std::span<const std::byte> bytes) {
+image_header read_header(std::span<const std::byte> bytes) {  // the header of a plain image
   const image_form form = check_start(bytes);
   if (form == image_form::packed) {
     detail::fail(errc::unsupported, "the filter is packed; unpack it first");

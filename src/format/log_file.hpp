@@ -11,14 +11,12 @@ namespace bloomery {
 // What was appended is on disk, and survives a crash of the machine, once sync() has returned.
 class log_file {
  public:
-  // Opens the file, or makes an empty one.
-  explicit log_file(const std::filesystem::path& path);
+  explicit log_file(const std::filesystem::path& path);  // opens the file, or makes an empty one
   log_file(const log_file&) = delete;
   log_file& operator=(const log_file&) = delete;
   ~log_file();
 
-  // All of the bytes or none of them.
-  void append(std::span<const std::byte> bytes);
+  void append(std::span<const std::byte> bytes);  // all of the bytes or none of them
   void read_at(std::uint64_t offset, std::span<std::byte> bytes) const;
   void sync();
   // Forgets what follows: the part of a record that a crash left behind.

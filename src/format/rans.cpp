@@ -59,8 +59,7 @@ std::uint64_t load(const std::byte* from) noexcept {
 
 // Puts the symbol into the state; a word that must leave goes below `at`, which moves down.
 inline std::uint64_t push(std::uint64_t state, const encoder_entry& e, std::byte*& at) noexcept {
-  // Masks instead of branches, which nobody can predict.
-  const std::uint64_t full = state >= e.limit ? 1 : 0;
+  const std::uint64_t full = state >= e.limit ? 1 : 0;  // masks: branches are unpredictable
   store(at - word_bytes, state & 0xffffffffU, word_bytes);
   at -= full * word_bytes;
   state >>= full * 32U;
@@ -77,8 +76,7 @@ inline std::uint64_t push(std::uint64_t state, const encoder_entry& e, std::byte
 model::model(const weights& w) {
   std::uint64_t total = 0;
   for (const std::uint64_t x : w) total += x;
-  // Every symbol gets 1, the rest is shared by weight, and what rounding leaves goes to the
-  // heaviest.
+  // Every symbol gets 1, the rest is shared by weight; what rounding leaves goes to the heaviest.
   const std::uint32_t shared = scale - 256;
   std::uint32_t sum = 0;
   for (std::size_t s = 0; s < w.size(); ++s) {
@@ -134,8 +132,7 @@ void decode(const model& m, std::span<const std::byte> coded, std::span<std::uin
     std::fill_n(symbol_at.begin() + m.start[s], m.frequency[s], static_cast<std::uint8_t>(s));
     packed[s] = m.frequency[s] | (m.start[s] << 16U);
   }
-  // A group of symbols takes at most a word for each state. Zeros behind the end let it run over,
-  // and one check for each group is enough.
+  // A group takes at most a word for each state; zeros behind the end allow one check a group.
   std::vector<std::byte> padded(coded.size() + ways * word_bytes);
   std::copy(coded.begin(), coded.end(), padded.begin());
   const std::byte* at = padded.data();

@@ -19,8 +19,7 @@ inline constexpr std::uint32_t scale = 1U << scale_bits;
 // Relative weights of the 256 symbols, their sum below 2^63.
 using weights = std::array<std::uint64_t, 256>;
 
-// Frequencies that sum to scale, none of them 0. Made with integers only: both sides must come to
-// the same numbers on every machine.
+// Frequencies that sum to scale, none 0. Made with integers only: all machines must have the same.
 class model {
  public:
   explicit model(const weights& w);

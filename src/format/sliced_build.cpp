@@ -27,8 +27,7 @@ bool with_type_of(filter_kind kind, filter_list<Filters...>, Work work) {
   return ((Filters::kind == kind && work.template operator()<Filters>()) || ...);
 }
 
-// The bits [first, last) of the array.
-struct slice {
+struct slice {  // the bits [first, last) of the array
   std::uint64_t first;
   std::uint64_t last;
 };

@@ -12,8 +12,7 @@ namespace {
 
 // Appends up to `count` bytes of the stream; fewer where it ends.
 void read_into(std::vector<std::byte>& bytes, std::istream& in, std::uint64_t count) {
-  // A piece at a time, because the count is that of a header, and memory should be taken for bytes
-  // that are there.
+  // By pieces: the count is a header's word, and memory should be taken for bytes that exist.
   constexpr std::uint64_t piece = 16 * image_chunk_bytes;
   while (count > 0 && in.good()) {
     const auto wanted = static_cast<std::size_t>(std::min(count, piece));

@@ -39,9 +39,8 @@ constexpr table_of_lanes<lane_steps> make_lane_steps() noexcept {
   return table;
 }
 
-// A one in each used lane, which becomes the key's mask when it is shifted by the number of the
-// bit. For machines that cannot shift each lane by its own number there is the float -1 as well:
-// with n added to its exponent it is -2^n.
+// A one in each used lane, which shifted by the bit's number becomes the key's mask. For machines
+// that cannot shift lanes apart there is the float -1 as well: with n added to its exponent, -2^n.
 constexpr table_of_lanes<lane_numbers> ones_of_lanes = make_lane_numbers(1);
 constexpr table_of_lanes<lane_numbers> floats_of_lanes = make_lane_numbers(0xbf800000U);
 constexpr table_of_lanes<lane_steps> steps_of_lanes = make_lane_steps();

@@ -1,5 +1,4 @@
-// Which instruction set the loops over many keys use: chosen once, when the first of them runs. All
-// give the same bits and answers; they differ in speed alone.
+// The instruction set of loops over many keys, chosen once by the first; all give the same answers.
 //
 // The environment variable BLOOMERY_KERNEL (portable, avx2, avx512, neon) asks for another one than
 // the best, to compare them or to get around a faulty one. What the machine lacks is never chosen.
@@ -18,13 +17,11 @@ inline constexpr std::array<level, 4> levels = {level::portable, level::avx2, le
 
 [[nodiscard]] std::string_view level_name(level l) noexcept;
 
-// Whether this machine can run it.
 [[nodiscard]] bool available(level l) noexcept;
 
 // The best that is available, or what `wanted` names if that is. Other names are ignored.
 [[nodiscard]] level choose(std::string_view wanted) noexcept;
 
-// What this process uses.
-[[nodiscard]] level chosen_level() noexcept;
+[[nodiscard]] level chosen_level() noexcept;  // what this process uses
 
 }  // namespace bloomery::kernel

@@ -9,8 +9,7 @@
 
 namespace bloomery::kernel {
 
-// Hashes, or integers that have yet to become hashes by mix64 with this seed. Fusing the mixer with
-// the rest saves the way of the hashes through memory, and lets a batch be as long as the caller's.
+// Hashes, or integers for mix64 with this seed: fused, the hashes need not pass through memory.
 struct key_run {
   const std::uint64_t* keys = nullptr;
   std::size_t count = 0;
@@ -28,8 +27,7 @@ struct key_run {
           .spread_seed = keys.spread_seed};
 }
 
-// Hashes alone. Not a std::span: its members would be compiled once for each instruction set, and
-// the linker would keep any one of them where they are not inlined.
+// Not a std::span: its members would be compiled per instruction set, and the linker keeps any one.
 struct hash_run {
   const std::uint64_t* hashes = nullptr;
   std::size_t count = 0;

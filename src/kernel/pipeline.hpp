@@ -1,6 +1,5 @@
 // The rolling pipeline of all loops over many keys: a key, or a group of eight, is staged (its
-// places are found and prefetched) some turns before it is visited, so that many cache misses are
-// in flight at once.
+// places found and prefetched) turns before it is visited, so that many cache misses are in flight.
 //
 //     turn        0     1     2   ...  ahead  ahead + 1
 //     staged    0..a   a+1   a+2        2a      2a + 1       a = ahead
@@ -9,9 +8,8 @@
 // Far from the cache lines come to the second level first (the hint is 2): the first level has room
 // for some 20 misses, and then everything waits.
 //
-// Included by files that switch an instruction set on (target/), after they have done so.
-// Everything here is inlined always, because what is compiled for one machine must not be linked
-// into the path of another.
+// Included after the instruction set has been switched on (target/). Everything here is always
+// inlined: what is compiled for one machine must not be linked into the path of another.
 #pragma once
 
 #include <bit>
@@ -26,8 +24,7 @@ template <class Stage, class Visit>
                                         const Visit& visit) noexcept {
   for (std::size_t i = 0; i < ahead && i < count; ++i) stage(i);
   for (std::size_t i = 0; i < count; ++i) {
-    // Without the hint GCC 12 moves the stage out of the loop's straight line: 4.0 against 3.5 ns a
-    // key for the counts of a counting filter with AVX-512.
+    // Without the hint GCC 12 moves the stage out of line: 4.0 against 3.5 ns a count with AVX-512.
     if (i + ahead < count) [[likely]] {
       stage(i + ahead);
     }
@@ -37,9 +34,8 @@ template <class Stage, class Visit>
 
 inline constexpr std::size_t group = 8;
 
-// The same for groups of keys: stage(keys, g, size) and visit(g, size). Only the last group may
-// have fewer than eight; it is filled up with zeroes, which are hashes as good as any, and is
-// staged just before its visit.
+// The same for groups of keys: stage(keys, g, size) and visit(g, size). Only the last may have
+// fewer than eight; zeroes, hashes as good as any, fill it up. It is staged just before its visit.
 template <class Stage, class Visit>
 [[gnu::always_inline]] inline void roll_groups(const std::uint64_t* keys, std::size_t count,
                                                std::size_t ahead, const Stage& stage,
@@ -57,8 +53,7 @@ template <class Stage, class Visit>
   visit(groups, rest);
 }
 
-// The answers of a group are a byte of a bitmap. Its words are numbers, so the first byte of a word
-// is the last in memory on a big-endian machine.
+// The answers of a group are a byte of a bitmap, whose words are numbers on either byte order.
 [[gnu::always_inline]] inline void store_answers(std::uint64_t* bitmap, std::size_t g,
                                                  unsigned found) noexcept {
   constexpr std::size_t flip = std::endian::native == std::endian::little ? 0 : 7;
@@ -88,9 +83,8 @@ template <int Write, int Locality>
 [[gnu::always_inline]] inline void prefetch_group(const std::uint64_t* words,
                                                   const std::uint64_t* first) noexcept {
   for (std::size_t i = 0; i < group; ++i) __builtin_prefetch(words + first[i], Write, Locality);
-  // GCC 12 takes a function that only prefetches for one without effect, and drops calls that it
-  // does not inline early: lookups of 12 ns took 60. An empty asm counts as an effect and costs
-  // nothing.
+  // GCC 12 takes a function that only prefetches for one without effect and drops calls that it
+  // does not inline early: lookups of 12 ns took 60. An empty asm counts as an effect and is free.
   asm volatile("");
 }
 

@@ -12,8 +12,7 @@ namespace bloomery {
 
 namespace {
 
-// The line without remarks on morphology, which begin with a tab, or with a blank, two letters and
-// a colon.
+// The line without remarks on morphology: from a tab, or a blank, two letters and a colon.
 std::string_view without_remarks(std::string_view line) {
   for (std::size_t i = 0; i < line.size(); ++i) {
     if (line[i] == '\t') return line.substr(0, i);

@@ -20,7 +20,6 @@ std::string_view trim(std::string_view text) noexcept {
   return text.substr(begin, text.find_last_not_of(spaces) - begin + 1);
 }
 
-// Takes the first word off the text.
 std::string_view take_word(std::string_view& text) noexcept {
   text = trim(text);
   const std::string_view word = up_to(text, text.find_first_of(spaces));
@@ -77,7 +76,6 @@ block_line parse_between(std::string_view first, std::string_view last) {
   return line;
 }
 
-// Parses a line that begins with an address; nothing when it does not.
 std::optional<block_line> parse_addresses(std::string_view text) {
   std::string_view rest = text;
   const std::string_view word = take_word(rest);
@@ -101,8 +99,7 @@ std::optional<block_line> parse_addresses(std::string_view text) {
   return only(range_entry(*range));
 }
 
-// Removes options that restrict nothing ($all, $important), which half of the rules in lists of
-// malicious URLs have.
+// Removes options that restrict nothing ($all, $important): half of the rules for URLs have them.
 std::string_view without_all(std::string_view text) noexcept {
   for (const std::string_view all : {"$all", "$important", "$all,important", "$important,all"}) {
     if (text.ends_with(all)) return text.substr(0, text.size() - all.size());
@@ -110,8 +107,7 @@ std::string_view without_all(std::string_view text) noexcept {
   return text;
 }
 
-// ||domain^  ||domain/path
-block_line parse_anchored(std::string_view text) {
+block_line parse_anchored(std::string_view text) {  // ||domain^  ||domain/path
   text = without_all(text);
   if (text.find('$') != std::string_view::npos) return only(line_kind::options);
   if (text.ends_with('|')) text.remove_suffix(1);
@@ -131,8 +127,7 @@ block_line parse_anchored(std::string_view text) {
   return entry ? only(std::move(entry)) : only(line_kind::pattern);
 }
 
-// |http://host/path  |http://host/path|
-block_line parse_url_start(std::string_view text) {
+block_line parse_url_start(std::string_view text) {  // |http://host/path  |http://host/path|
   text = without_all(text);
   const bool ended = text.ends_with('|');
   if (ended) text.remove_suffix(1);

@@ -74,8 +74,7 @@ bool take_v6(std::string_view word, std::vector<text_thing>& out) {
   return true;
 }
 
-// Takes a word with colons: an IPv6 address, perhaps with a name before it as in mail
-// ("IPv6:2001:db8::1"), or several words.
+// Takes a word with colons: IPv6, perhaps after a name as in mail ("IPv6:2001:db8::1"), or several.
 void take_word(std::string_view word, std::size_t colons, std::vector<text_thing>& out) {
   if (colons >= 2) {
     if (take_v6(word, out)) return;
@@ -92,8 +91,7 @@ constexpr bool is_punctuation(char c) noexcept {
   return std::string_view(".,;:!)]").find(c) != std::string_view::npos;
 }
 
-// The URL without the punctuation of the sentence around it. A closing bracket is part of the URL
-// if an opening one is. The host is never shortened.
+// The URL without punctuation around it, but with a bracket that it opened. The host stays whole.
 std::string_view without_punctuation(std::string_view text, std::size_t host) noexcept {
   const auto surplus = [&](char close, char open) {
     return std::count(text.begin(), text.end(), close) - std::count(text.begin(), text.end(), open);
@@ -114,8 +112,7 @@ std::size_t take_url(std::string_view line, std::size_t word, std::size_t mark,
   std::size_t begin = mark;
   const auto in_scheme = [](char c) { return (class_of(c) & (letter | hex)) != 0 || c == '-'; };
   while (begin > word && in_scheme(line[begin - 1])) --begin;
-  // The host is checked first. It ends at the next '/', so a line full of "://" does not take
-  // quadratic time.
+  // The host, up to the next '/', is checked first: a line of "://" takes no quadratic time.
   std::size_t end = mark + 3;
   const auto ends_host = [&](char c) {
     return (class_of(c) & ends_url) != 0 || c == '/' || c == '?' || c == '#';

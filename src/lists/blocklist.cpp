@@ -97,7 +97,6 @@ void derive_mark(std::string& out, std::size_t number) {
   out.assign({mark_tag, static_cast<char>(number & 0xffU), static_cast<char>(number >> 8U)});
 }
 
-// Calls take(number) for each mark of the entry.
 template <class Take>
 void for_each_mark(const block_entry& entry, Take take) {
   if (entry.kind == block_kind::range) {
@@ -116,8 +115,7 @@ void for_each_mark(const block_entry& entry, Take take) {
   take(path_depth + static_cast<std::size_t>(std::count(path.begin(), path.end(), '/')));
 }
 
-// Reads the marks of a filter. A false positive, which is rare, only makes lookups ask for a few
-// strings more.
+// Reads the marks of a filter. A rare false positive only makes lookups ask a few strings more.
 census read_census(const any_filter& f) {
   census seen;
   std::string derived;

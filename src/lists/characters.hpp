@@ -1,5 +1,4 @@
-// Converts UTF-8 to code points and back. Each byte that is not UTF-8 becomes a code point above
-// U+10FFFF, and is restored from it.
+// UTF-8 to code points and back. A byte that is not UTF-8 is a code point above U+10FFFF.
 #pragma once
 
 #include <cstddef>

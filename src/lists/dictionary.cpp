@@ -18,12 +18,10 @@ constexpr char alphabet = 4;
 constexpr char page = 5;
 constexpr char feature = 6;
 
-// The largest number of strings that a lookup of one word asks for: as it is written, in small
-// letters, with one capital, as a word that keeps its case, and folded.
+// The most strings for one word: as written, small, with one capital, keeping its case, and folded.
 constexpr double most_spellings = 5;
 
-// Longer words and larger alphabets get no suggestions, so that a hostile text cannot make a lookup
-// of any size.
+// Longer words and larger alphabets get no suggestions: hostile text cannot make lookups huge.
 constexpr std::size_t longest_to_mend = 64;
 constexpr std::size_t most_letters = 1024;
 constexpr char32_t end_of_unicode = 0x110000;
@@ -34,8 +32,7 @@ std::string marked(char mark, std::string_view text) {
 }
 
 // The candidates for one word, with a cost for each edit. Common mistakes are cheap: exchanged
-// neighbours, and letters that are doubled or should be, mostly after the first letter. A wrong
-// letter is the rarest and costs most.
+// neighbours and wrong doublings, mostly after the first letter. A wrong letter is rarest and dear.
 class edits {
  public:
   edits(std::u32string_view word, std::u32string_view letters) : word_(word), letters_(letters) {

@@ -10,12 +10,10 @@ namespace bloomery {
 
 namespace {
 
-// Derived strings begin with a number: a position, or one of these, which are larger than any
-// position.
+// Derived strings begin with a position, or with one of these, which are larger than any.
 constexpr std::uint32_t whole = UINT32_MAX;
 constexpr std::uint32_t length_of_a_word = UINT32_MAX - 1;
-// Longer words are compared only as a whole, so that a hostile list cannot make a lookup of any
-// size.
+// Longer words are compared only as a whole: hostile lists cannot make lookups of any size.
 constexpr std::size_t longest_near_word = 1024;
 
 void derive(std::string& out, std::uint32_t number, std::string_view text) {
@@ -36,8 +34,7 @@ void derive_length(std::string& out, std::size_t length) {
   derive(out, length_of_a_word, std::to_string(length));
 }
 
-// The number of strings that a lookup of a candidate of this length asks for, with those for the
-// three lengths that a matching word may have.
+// The strings that a lookup of this length asks for, and three for the lengths of matching words.
 std::size_t most_strings(std::size_t length) { return 3 * length + 2 + 3; }
 
 bool is_password_rule(key_rule rule) {

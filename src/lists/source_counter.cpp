@@ -11,8 +11,7 @@ namespace {
 constexpr count_min_guarantee guarantee{
     .epsilon = 1e-4, .delta = 0.01, .cell_bits = 32, .conservative = true};
 
-// More names are kept than are wanted, because the order of two with nearly equal counts is
-// uncertain.
+// More names than wanted are kept: the order of two with nearly equal counts is uncertain.
 constexpr std::uint32_t names_for(std::uint32_t wanted) { return std::max(64U, 2 * wanted); }
 
 std::array<char, 17> name_of(const ip_address& a) {

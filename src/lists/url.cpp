@@ -23,8 +23,7 @@ constexpr char lower(char c) noexcept {
 constexpr bool is_unreserved(char c) noexcept {
   return is_letter(c) || is_digit(c) || c == '-' || c == '.' || c == '_' || c == '~';
 }
-// The bytes that need no escape in a path or a query. This is a table because every byte of every
-// URL in a log is looked up.
+// The bytes that need no escape in a path or query: a table, as each byte of a log is looked up.
 constexpr std::array<bool, 256> plain_bytes = [] {
   std::array<bool, 256> table{};
   for (unsigned c = 0; c < 128; ++c) table[c] = is_unreserved(static_cast<char>(c));
@@ -195,8 +194,7 @@ std::size_t count_labels(std::string_view domain) noexcept {
   return 1 + static_cast<std::size_t>(std::count(domain.begin(), domain.end(), '.'));
 }
 
-// This is a loop because string_view's find_first_of calls memchr for each byte, which took a fifth
-// of the time of scanning a log.
+// A loop, as find_first_of calls memchr for each byte: a fifth of the time of scanning a log.
 std::size_t host_end(std::string_view text) noexcept {
   const auto is_end = [](char c) { return c == '/' || c == '?' || c == '#'; };
   return static_cast<std::size_t>(std::find_if(text.begin(), text.end(), is_end) - text.begin());

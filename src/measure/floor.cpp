@@ -11,9 +11,8 @@ namespace bloomery {
 
 namespace {
 
-// The pipeline whose best run of seven is the shortest. The pipelines take turns, so that other
-// load on the machine affects all of them; those whose best run is a quarter slower than the
-// fastest drop out.
+// The pipeline whose best run of seven is the shortest. They take turns, so that other load affects
+// all; those whose best run is a quarter slower than the fastest drop out.
 template <class Run>
 const floor_pipeline& fastest(Run run) {
   using clock = std::chrono::steady_clock;

@@ -78,16 +78,14 @@ std::span<const std::uint64_t> as_words(std::span<const std::byte> bytes) {
   return {reinterpret_cast<const std::uint64_t*>(bytes.data()), bytes.size() / 8};
 }
 
-// The AND of rows of one group, with a bit for each document.
-class row_sieve {
+class row_sieve {  // the AND of rows of one group, with a bit for each document
  public:
   explicit row_sieve(const text_index_view::group& g)
       : group_(&g), bits_(static_cast<std::size_t>((g.documents + 63) / 64)) {}
 
   void begin() { std::ranges::fill(bits_, ~std::uint64_t{0}); }
 
-  // ANDs another row. Returns false when no document is left.
-  bool keep(std::uint64_t row) {
+  bool keep(std::uint64_t row) {  // ANDs another row; false when no document is left
     const std::uint64_t count = group_->documents;
     const std::uint64_t from = row * count;
     const auto first = static_cast<std::size_t>(from / 64);
@@ -129,8 +127,7 @@ classic_probes rows_in(const text_index_view::group& g, std::uint32_t probes) {
 
 std::vector<std::uint64_t> columns_with_all(const text_index_view::group& g, std::uint32_t probes,
                                             std::span<const std::uint64_t> hashes) {
-  // The rows in the order of the file, without repetition.
-  std::vector<std::uint64_t> rows;
+  std::vector<std::uint64_t> rows;  // the rows in the order of the file, without repetition
   const classic_probes finder = rows_in(g, probes);
   for (const std::uint64_t hash : hashes) {
     finder.all_of(hash, [&](std::uint64_t row) {

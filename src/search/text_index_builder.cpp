@@ -22,8 +22,7 @@ namespace {
 namespace at = index_layout::at;
 
 // Documents of up to this many words share a group: 4, 5, 6, 7, 8, 10, 12, 14, 16, 20, ... Four
-// steps for each doubling leave a tenth of the space unused on average; eight would leave a
-// twentieth, but queries would read twice as many rows.
+// steps a doubling leave a tenth of the space unused; eight halve that and double the rows read.
 std::uint64_t class_of(std::uint64_t words) {
   if (words <= 4) return 4;
   const auto width = static_cast<unsigned>(std::bit_width(words - 1));  // words is at most 2^width
@@ -59,8 +58,7 @@ text_index_options checked(text_index_options o) {
   return o;
 }
 
-// Transposes a matrix of 64 x 64 bits: bit j of word i becomes bit i of word j (Warren, Hacker's
-// Delight, 7-3).
+// Transposes 64 x 64 bits: bit j of word i becomes bit i of word j (Warren, Hacker's Delight, 7-3).
 void transpose(std::array<std::uint64_t, 64>& m) {
   std::uint64_t mask = 0x00000000ffffffffU;
   for (unsigned j = 32; j != 0; j >>= 1U, mask ^= mask << j) {
@@ -184,8 +182,7 @@ void text_index_builder::drop(std::uint32_t file) {
 
 // ---- writing ----------------------------------------------------------------------------------
 
-// The places of all parts in the file.
-struct text_index_builder::layout {
+struct text_index_builder::layout {  // the places of all parts in the file
   struct group {
     std::uint64_t rows = 0;
     const text_index_view::group* old = nullptr;
@@ -330,8 +327,7 @@ class text_index_builder::writer {
   }
 
   void names() {
-    // The paths in the order of the numbers of their files.
-    std::vector<std::string_view> paths;
+    std::vector<std::string_view> paths;  // the paths in the order of the numbers of their files
     for (std::uint32_t i = 0; i < all_.old_files; ++i) paths.push_back(from_.old_->path(i));
     for (const new_file& f : from_.files_) {
       if (f.number != text_index_view::no_file) paths.push_back(f.path);
@@ -344,7 +340,6 @@ class text_index_builder::writer {
     pad(end);
   }
 
-  // Appends the low `count` bits of the value to the table.
   void put_bits(std::uint64_t value, std::uint64_t count) {
     open_ |= value << open_bits_;
     if (open_bits_ + count < 64) {

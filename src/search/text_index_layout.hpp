@@ -39,8 +39,7 @@ inline constexpr std::uint32_t longest_kmer = 1024;
 
 [[nodiscard]] constexpr std::uint64_t padded(std::uint64_t bytes) { return (bytes + 7) / 8 * 8; }
 
-// The bits `from` to `from` + `count` - 1 of an array of little-endian words. `count` is 1 to 64,
-// and all of the bits must be in the array.
+// Bits `from` to `from` + `count` - 1 of little-endian words; `count` is 1 to 64, all in the array.
 [[nodiscard]] inline std::uint64_t bits_at(std::span<const std::uint64_t> words, std::uint64_t from,
                                            std::uint64_t count) {
   const auto first = static_cast<std::size_t>(from / 64);

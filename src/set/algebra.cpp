@@ -118,8 +118,7 @@ void and_words(std::span<std::uint64_t> into, std::span<const std::uint64_t> fro
 
 bool covers_words(std::span<const std::uint64_t> all,
                   std::span<const std::uint64_t> part) noexcept {
-  // A piece at a time: the inner loop has no exit and becomes vector code, the outer one ends
-  // early.
+  // By pieces: the inner loop has no exit and becomes vector code; the outer one ends early.
   constexpr std::size_t piece = 512;
   for (std::size_t from = 0; from < all.size(); from += piece) {
     std::uint64_t missing = 0;

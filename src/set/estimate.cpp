@@ -1,17 +1,15 @@
 // Moments of the numbers of zeros.
 //
-// Let p be the chance that one draw sets a given bit; a key makes `draws` independent draws (k in a
-// classic filter, one, of k bits at once, in the others). For two bits i and j let r be the chance
-// that one draw sets both. Keys in A only spare bit i of A, keys in both A and B must spare i and
-// j, so
+// Let p be the chance that one draw sets a given bit, and r that it sets both of two bits i and j.
+// A key makes `draws` independent draws (k in a classic filter, one, of k bits at once, in the
+// others). Keys in A only spare bit i of A, keys in both A and B must spare i and j, so
 //
 //     Cov(zeros of X, zeros of Y) =
 //         E(X) E(Y) / m^2 * sum over pairs (i, j) of ((1-2p+r)/(1-p)^2)^(draws * common) - 1
 //
-// where `common` counts the keys that belong to both X and Y. The ratio is 1 + (r - p^2)/(1-p)^2,
-// and pairs fall into a few classes with the same r: the bit itself, and by layout other bits of
-// the slice, the lane, or a lane at some distance in the same block. All the rest of the array has
-// r = p^2 or r = 0.
+// where `common` counts the keys of both X and Y. The ratio is 1 + (r - p^2)/(1-p)^2, and pairs
+// fall into a few classes with the same r: the bit itself, and by layout other bits of the slice,
+// the lane, or a lane at some distance in the block. All the rest has r = p^2 or r = 0.
 #include "bloomery/set/estimate.hpp"
 
 #include <algorithm>
@@ -149,8 +147,7 @@ comparison compare_bits(const shape& s, std::uint64_t set_a, std::uint64_t set_b
   c.only_b = with_variance(std::max(0.0, u - a), uu + aa - 2 * au);
   if (u > 0) {
     const double j = both / u;
-    // J = (a + b)/u - 1: derivatives 1/u, 1/u and -(a + b)/u^2.
-    const double du = -(a + b) / u;
+    const double du = -(a + b) / u;  // J = (a + b)/u - 1: derivatives 1/u, 1/u and -(a + b)/u^2
     const double variance = (aa + bb + 2 * ab + du * du * uu + 2 * du * (au + bu)) / (u * u);
     c.jaccard = with_variance(j, variance);
   }

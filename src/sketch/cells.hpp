@@ -14,9 +14,8 @@
 
 namespace bloomery::sketch_detail {
 
-// The width of a counter is a power of two up to 64, so that no counter straddles two words.
-// Counters are addressed by shifts inside words: that makes the same bytes on every byte order, and
-// is as fast as narrower loads, because the cache miss is what costs.
+// The width of a counter is a power of two up to 64, so that none straddles words. Shifts address
+// it alike on every byte order, as fast as narrow loads: the cache miss is what costs.
 class cell_format {
  public:
   explicit cell_format(std::uint32_t cell_bits) noexcept

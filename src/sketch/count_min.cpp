@@ -34,8 +34,7 @@ void for_each_row(std::uint64_t hash, std::uint32_t depth, std::uint64_t width,
   }
 }
 
-// For the loops over many keys: which bits of the payload a key touches.
-struct rows {
+struct rows {  // for the loops over many keys: which bits of the payload a key touches
   using hash_type = std::uint64_t;
   std::uint32_t depth;
   std::uint64_t width;

@@ -43,8 +43,7 @@ std::uint32_t riblt_check(std::uint64_t item) noexcept {
   return static_cast<std::uint32_t>(splitmix64(item ^ check_salt) >> 32U);
 }
 
-// P(next > j) = (i+1)(i+2) / ((j+1)(j+2)) from i on, so the next is the least j with (j+1)(j+2) >=
-// (i+1)(i+2)/u.
+// P(next > j) = (i+1)(i+2) / ((j+1)(j+2)) from i on: the least j with (j+1)(j+2) >= (i+1)(i+2)/u.
 void riblt_walk::advance() noexcept {
   const std::uint64_t draw = splitmix64(item_ + golden * draws_++);
   const double u = static_cast<double>((draw >> 11U) + 1) * 0x1p-53;
@@ -83,8 +82,7 @@ std::span<const riblt_symbol> riblt_encoder::symbols(std::size_t first, std::siz
 }
 
 riblt_symbol riblt_encoder::symbol(std::size_t i) {
-  // The steps grow, because each step visits every item.
-  if (i >= made_.size())
+  if (i >= made_.size())  // the steps grow, because each step visits every item
     extend(std::max({i + 1, made_.size() + made_.size() / 2, std::size_t{64}}));
   return made_[i];
 }

@@ -20,16 +20,14 @@ using sketch_detail::cell_format;
 using sketch_detail::saturating_sum;
 
 // c^probes: from the hash of a key to its hash for the secondary filter. With the hash itself the
-// positions there would be half of the primary ones, and two keys that meet in one filter would
-// meet in the other.
+// positions would be half the primary ones, and keys that meet in one filter would meet in both.
 std::uint64_t secondary_multiplier(std::uint32_t probes) noexcept {
   std::uint64_t power = 1;
   for (std::uint32_t j = 0; j < probes; ++j) power *= next_probe_multiplier;
   return power;
 }
 
-// For the loops over many keys: which bits of the payload a key touches. Only those who add are
-// sure to need the secondary filter.
+// For loops over many keys: the bits that a key touches. Only adding surely needs the secondary.
 struct probed {
   using hash_type = std::uint64_t;
   std::uint32_t probes;
@@ -198,8 +196,7 @@ void spectral_filter::add(std::uint64_t hash, std::uint64_t count) noexcept {
     case spectral_rule::recurring_minimum: {
       primary.add(words, count);
       const key_counters secondary = in_secondary(*this, hash);
-      // All counters of the key rise alike, but one that is saturated may be met by others: look
-      // again.
+      // All counters of the key rise alike, but a saturated one may be met by others: look again.
       if (secondary.least() > 0) {
         secondary.add(words, count);
       } else if (!in_primary(*this, hash).recurs()) {

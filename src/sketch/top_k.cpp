@@ -44,9 +44,8 @@ std::uint32_t checked_ratio(double decay) {
   return static_cast<std::uint32_t>(ratio);
 }
 
-// t[0] = 2^64 - 1, t[c + 1] = floor(t[c] * ratio / 2^32), up to the last that is not zero: the
-// chance that a counter c falls, times 2^64. Integers only, so that every machine has the same
-// table.
+// t[0] = 2^64 - 1, t[c + 1] = floor(t[c] * ratio / 2^32), while not zero: the chance that a counter
+// c falls, times 2^64. Integers only, so that every machine has the same table.
 std::vector<std::uint64_t> thresholds_for(std::uint32_t ratio) {
   std::vector<std::uint64_t> table;
   table.reserve(640);
@@ -57,9 +56,8 @@ std::vector<std::uint64_t> thresholds_for(std::uint32_t ratio) {
   return table;
 }
 
-// How many of `count` draws fail before one succeeds, with a chance of t / 2^64 each: the largest n
-// with q^n > u for one uniform u, found bit by bit from the powers of q. `count` when none
-// succeeds.
+// How many of `count` draws fail before one succeeds with a chance of t / 2^64: the largest n with
+// q^n > u for one uniform u, found bit by bit from powers of q. `count` when none succeeds.
 std::uint64_t failures_before_success(std::uint64_t t, std::uint64_t u,
                                       std::uint64_t count) noexcept {
   std::array<std::uint64_t, 64> power{};  // q^(2^i)
@@ -182,8 +180,7 @@ std::uint64_t top_k::update_buckets(std::uint64_t hash, std::uint64_t count,
 
 // ---- the list ---------------------------------------------------------------------------------
 
-// The order of entries() backwards: a total order, so that which key goes does not depend on the
-// heap.
+// The order of entries() backwards: total, so that which key goes does not depend on the heap.
 bool top_k::weaker(std::uint32_t a, std::uint32_t b) const noexcept {
   return before({.key = slots_[b].key, .hash = slots_[b].hash, .count = slots_[b].count},
                 {.key = slots_[a].key, .hash = slots_[a].hash, .count = slots_[a].count});

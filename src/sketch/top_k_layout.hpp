@@ -1,5 +1,4 @@
-// The image of a top-k sketch: what its writer and its reader share. docs/format.md is the
-// normative text.
+// The image of a top-k sketch, for writer and reader. docs/format.md is the normative text.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,4 @@
-// A top-k sketch in its image. The words may be anybody's: all of the preamble and of the list is
-// checked.
+// A top-k sketch in its image, whose words may be anybody's: preamble and list are checked.
 #include <algorithm>
 #include <numeric>
 #include <string>

@@ -84,8 +84,7 @@ std::optional<change_log::record> change_log::read(std::uint64_t at, bool with_t
   bytes.resize(header_bytes + text_bytes);
   file_.read_at(at + header_bytes, std::as_writable_bytes(std::span(bytes).subspan(header_bytes)));
   if (checksum_of(std::string_view(bytes).substr(8)) != expected || r.previous > at) {
-    // A crash can damage only the last record. A file system may also have extended the file with
-    // zeros.
+    // A crash can damage only the last record, or leave zeros where the file was extended.
     if (r.end == file_.size() || only_zeros_from(at)) return std::nullopt;
     throw_damaged();
   }

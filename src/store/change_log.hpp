@@ -6,10 +6,9 @@
 //          ^---previous-----' ^-----------------'
 //
 // A record is a checksum of what follows (u64), the end of the record before it in its chain (u64,
-// 0 for none), the hash of its key (u64), the lengths of key and value in bytes (u32 each; 2^32 - 1
-// for the second means that the key was erased), key and value. Integers are little-endian. There
-// is a chain for about every eight records, which takes one byte of memory for each record; an
-// index of the keys would take twenty times that.
+// 0 for none), the hash of its key (u64), the lengths of key and value (u32 each; 2^32 - 1 for the
+// second: the key was erased), key and value. Integers are little-endian. A chain for about every
+// eight records takes a byte of memory a record; an index of the keys would take 20 times that.
 #pragma once
 
 #include <cstdint>

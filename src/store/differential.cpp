@@ -55,8 +55,7 @@ struct differential_store::state {
     open(newest());
   }
 
-  // The number of the newest base; 0 when there is none, in which case there can be only the first
-  // log.
+  // The number of the newest base; 0 when there is none, and so at most the first log.
   [[nodiscard]] std::uint64_t newest() const {
     std::uint64_t base_number = 0;
     std::uint64_t log_number = 0;

@@ -90,8 +90,7 @@ void record_table::throw_damaged() const {
   throw error(errc::corrupt, path_.string() + ": the base is damaged");
 }
 
-// Checksums are verified first. The numbers are still checked after that, since an attacker can
-// compute checksums, too.
+// Checksums are verified first; numbers are still checked, as attackers can compute checksums.
 void record_table::read_index(std::string_view all) {
   if (all.size() < magic.size() + footer_bytes || !all.starts_with(magic) || !all.ends_with(magic))
     throw_damaged();

@@ -1,5 +1,4 @@
-// The base of a differential store: records sorted by key in groups of about 4 KiB, and an index of
-// the groups.
+// The base of a differential store: records sorted by key in groups of about 4 KiB, and an index.
 //
 //     0          8                               index                     end - 48
 //     +----------+------------+------------+-----+-------------------------+--------+
@@ -7,10 +6,9 @@
 //     +----------+------------+------------+-----+-------------------------+--------+
 //                  key bytes, value bytes (u32), key, value; ...
 //
-// An entry of the index is the group's offset and checksum, where its first key is and how long it
-// is (4 x u64); the keys follow the entries. The footer is the number of groups and of records,
-// where the index begins, the checksum of the index, that of the footer so far (5 x u64) and the
-// magic again. Integers are little-endian, checksums XXH3-64.
+// An entry of the index is the group's offset and checksum, where its first key is and its length
+// (4 x u64); the keys follow. The footer is the number of groups and of records, the index's offset
+// and checksum, that of the footer so far (5 x u64) and the magic. Little-endian, XXH3-64.
 #pragma once
 
 #include <cstddef>
@@ -30,11 +28,9 @@ class record_table_writer {
  public:
   explicit record_table_writer(const std::filesystem::path& path);
 
-  // Keys must ascend. Throws errc::bad_argument when they do not, or when a key or value has more
-  // than 1 GiB.
+  // Keys must ascend, and keys and values have at most 1 GiB; otherwise throws errc::bad_argument.
   void add(std::string_view key, std::string_view value);
-  // Gives the complete file its name.
-  void commit();
+  void commit();  // gives the complete file its name
 
  private:
   struct entry {
@@ -73,7 +69,6 @@ class record_table {
   [[noreturn]] void throw_damaged() const;
   void read_index(std::string_view all);
   [[nodiscard]] std::string_view checked(const group& g) const;
-  // Cuts the first record from the text.
   void take(std::string_view& text, std::string_view& key, std::string_view& value) const;
 
   std::filesystem::path path_;

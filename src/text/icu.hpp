@@ -1,5 +1,4 @@
-// The functions of ICU that the library uses, with strings and exceptions. They call ICU's C
-// interface, because that for C++ is not stable between versions.
+// What the library uses of ICU, by its C interface: that for C++ is not stable between versions.
 #pragma once
 
 #include <unicode/utypes.h>
@@ -11,8 +10,7 @@
 
 namespace bloomery::icu {
 
-// Throws errc::unsupported with ICU's name for what went wrong.
-void check(UErrorCode code);
+void check(UErrorCode code);  // throws errc::unsupported with ICU's name for what went wrong
 
 [[nodiscard]] std::u16string to_utf16(std::string_view text);
 [[nodiscard]] std::string to_utf8(std::u16string_view text);
@@ -28,12 +26,10 @@ void check(UErrorCode code);
   return std::all_of(text.begin(), text.end(), [](char c) { return (c & '\x80') == 0; });
 }
 
-// The text in NFC, with ASCII apostrophes and hyphens for typographic ones, and without soft
-// hyphens.
+// The text in NFC, with ASCII apostrophes and hyphens, and without soft hyphens.
 [[nodiscard]] std::string normal(std::string_view text);
 
-// The text case-folded, then in NFC: words that differ only in case, or in how their characters are
-// composed, become equal.
+// The text case-folded, then in NFC: words that differ in case or composition only become equal.
 [[nodiscard]] std::string folded(std::string_view text);
 
 // Which letters of a word are capitals. small: none. titled: the first only. capitals: all, and at

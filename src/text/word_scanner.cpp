@@ -14,8 +14,7 @@ namespace bloomery {
 
 namespace {
 
-// For each ASCII byte: the small letter or the digit, or 0 if it separates words. Bytes above ASCII
-// are 0, too.
+// For each byte: the small ASCII letter or digit, or 0 for what separates words or is above ASCII.
 constexpr std::array<char, 256> in_word = [] {
   std::array<char, 256> table{};
   for (char c = '0'; c <= '9'; ++c) table[static_cast<unsigned char>(c)] = c;

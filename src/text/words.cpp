@@ -33,8 +33,7 @@ std::size_t piece_of(std::string_view text) {
 
 bool is_blank(char c) { return blanks.find(c) != std::string_view::npos; }
 
-// Whether a file path begins at the slash: as the first character of a run, perhaps in quotes, or
-// after a '='.
+// Whether a file path begins at the slash: first in a run, perhaps in quotes, or after a '='.
 bool begins_path(std::string_view piece, std::size_t slash) {
   if (slash > 0 && piece[slash - 1] == '=') return true;
   const bool opened =
@@ -43,8 +42,7 @@ bool begins_path(std::string_view piece, std::size_t slash) {
   return begin == 0 || is_blank(piece[begin - 1]);
 }
 
-// The position of the next sign of an address: "://", "www.", a @ between two characters, or the
-// start of a path.
+// The next sign of an address: "://", "www.", a @ between two characters, or the start of a path.
 std::size_t next_sign(std::string_view piece, std::size_t from) {
   for (std::size_t at = piece.find_first_of(":@w/", from); at != std::string_view::npos;
        at = piece.find_first_of(":@w/", at + 1)) {

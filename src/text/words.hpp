@@ -8,8 +8,7 @@
 
 namespace bloomery {
 
-// Words that are separated by hyphens only: "jack-in-the-box".
-struct word_run {
+struct word_run {  // words that are separated by hyphens only: "jack-in-the-box"
   std::vector<std::string_view> words;
 
   [[nodiscard]] std::string_view whole() const {
@@ -25,8 +24,7 @@ class word_finder {
   word_finder& operator=(const word_finder&) = delete;
   ~word_finder();
 
-  // Finds the words, but not those in addresses of pages and mailboxes and in paths of files. A run
-  // of more than a mebibyte without a blank is cut anywhere.
+  // Finds the words, but not those in addresses and file paths. Runs above 1 MiB are cut anywhere.
   void find(std::string_view text, const std::function<void(const word_run&)>& each);
 
  private:
@@ -40,8 +38,7 @@ class word_finder {
 
 [[nodiscard]] bool has_digit(std::string_view word);
 
-// Calls `each` with the parts of a word between dots, underscores and the like, without apostrophes
-// at their ends.
+// Calls `each` with the parts of a word between dots and the like, without apostrophes at the ends.
 void for_each_part(std::string_view word, const std::function<void(std::string_view)>& each);
 
 }  // namespace bloomery

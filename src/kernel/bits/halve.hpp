@@ -8,14 +8,12 @@
 
 namespace bloomery::kernel {
 
-// to[i] from the two words from[2i] and from[2i + 1], in the machine's byte order. `to` may be
-// `from`.
+// to[i] from the words from[2i] and from[2i + 1], in machine order. `to` may be `from`.
 using halve_kernel = void (*)(const std::uint64_t* from, std::uint64_t* to,
                               std::size_t count) noexcept;
 
 [[nodiscard]] halve_kernel halve_kernel_of(level l) noexcept;
 
-// What this process uses.
 void halve(const std::uint64_t* from, std::uint64_t* to, std::size_t count) noexcept;
 
 }  // namespace bloomery::kernel

@@ -1,5 +1,4 @@
-// Counting set bits. A build for every x86-64 machine may not assume the instruction for it, and
-// without it counting is ten times slower than reading.
+// Counting set bits: without the instruction, which x86-64 may lack, ten times slower than reading.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,6 @@ namespace bloomery::kernel {
 
 struct popcount_kernels {
   std::uint64_t (*count)(const std::uint64_t* words, std::size_t size) noexcept;
-  // Of the union of two arrays.
   std::uint64_t (*count_union)(const std::uint64_t* a, const std::uint64_t* b,
                                std::size_t size) noexcept;
 };

@@ -22,9 +22,8 @@ namespace bloomery::kernel {
 
 namespace {
 
-// The lanes that a key uses, as bits, for each number of probes and each rotation. The rotations
-// stand there twice: the permutation below takes five bits of the hash, and the fifth is not one of
-// the rotation.
+// The lanes that a key uses, as bits, for each number of probes and each rotation. Rotations stand
+// twice: the permutation below takes five bits of the hash, of which the fifth is no part of them.
 using lane_patterns = std::array<std::uint16_t, 2 * block_geometry::lanes>;
 
 constexpr auto make_lane_patterns() noexcept {
@@ -39,9 +38,8 @@ constexpr auto make_lane_patterns() noexcept {
 
 constexpr auto patterns_of_lanes = make_lane_patterns();
 
-// Masks go straight from and to memory. Read by way of a general register they take the shift unit
-// for a cycle, and that is the busiest one here; written that way, GCC gathers eight of them in a
-// vector first, which takes longer than all the rest (1.10 against 0.78 ns a key).
+// Masks go straight from and to memory. Read through a general register they take the shift unit,
+// the busiest here; written so, GCC gathers eight in a vector first (1.10 against 0.78 ns a key).
 [[gnu::always_inline]] inline __mmask16 load_mask(const std::uint16_t& from) noexcept {
   __mmask16 mask = 0;
   asm("kmovw %1, %0" : "=k"(mask) : "m"(from));
@@ -68,8 +66,7 @@ class avx512_lanes : public avx512_hashes<avx512_lanes> {
   [[gnu::always_inline]] void place(eight hashes, key_ring& ring, std::size_t slot) const noexcept {
     const __m512i hash = hashes.v;
     _mm512_store_si512(&ring.hash[slot * group], hash);
-    // Each 16 bits of the hashes choose a pattern. A key's own is the one that the second 16 bits
-    // of its hash choose.
+    // Each 16 bits of the hashes choose a pattern. A key's own comes from the second 16 bits.
     const __m512i lanes = _mm512_permutexvar_epi16(hash, patterns_);
     const __m128i second = _mm_setr_epi16(1, 5, 9, 13, 17, 21, 25, 29);
     _mm_store_si128(
@@ -113,8 +110,7 @@ class avx512 : public avx512_lanes {
 
   [[gnu::always_inline]] void set(const key_ring& ring, std::size_t at,
                                   std::uint64_t* block) const noexcept {
-    // The shift drops the lanes that are not used, so that the block can come straight from memory
-    // into the OR.
+    // The shift drops the unused lanes, so that the block can come from memory into the OR.
     const __m512i mask =
         _mm512_maskz_sllv_epi32(load_mask(ring.lanes[at]), _mm512_set1_epi32(1), bits_of(ring, at));
     _mm512_storeu_si512(block, _mm512_or_si512(mask, _mm512_loadu_si512(block)));
@@ -161,8 +157,7 @@ class avx512_counters : public avx512_lanes {
     _mm512_storeu_si512(block, _mm512_mask_add_epi32(there, room, there, one_at(shift)));
   }
 
-  // The block is written in any case: a branch would be mispredicted where absent keys are among
-  // the others.
+  // The block is written in any case: a branch would be mispredicted when some keys are absent.
   [[gnu::always_inline]] [[nodiscard]] bool take(const key_ring& ring, std::size_t at,
                                                  std::uint64_t* block) const noexcept {
     const __m512i there = _mm512_loadu_si512(block);
@@ -201,9 +196,8 @@ class avx512_counters : public avx512_lanes {
   __m512i places_;  // a bit number and this is where its counter begins
 };
 
-// Turning the mask of one key into one bit takes as long as making it, so the masks of 64 keys are
-// laid down and turned into a word of the bitmap together: a key is contained when no lane that it
-// uses is missing.
+// Turning the mask of one key into one bit takes as long as making it, so 64 masks are laid down
+// and become a word of the bitmap together: a key is contained when no lane of its own is missing.
 template <class Isa>
 struct vector_asking {
   static constexpr int write = 0;
@@ -217,8 +211,7 @@ struct vector_asking {
       const std::size_t at = g % ring_groups * group + i;
       store_mask(ring.missing[at], isa.missing(ring, at, words + ring.word[at]));
     }
-    // One word late: what has just been stored in pieces cannot be loaded as one vector without a
-    // stall.
+    // One word late: what was just stored in pieces stalls a load as one vector.
     if (g % 8 == 7 && g > 8) bitmap[g / 8 - 1] = answer(ring, g / 8 - 1);
   }
   [[gnu::always_inline]] void done(const Isa&, const key_ring& ring,

@@ -1,6 +1,5 @@
-// Many keys at a time for filters of blocks: hash (if they are integers), find the block, ask or
-// change its bits or counters. One file for each instruction set, the loop around them in loop.hpp.
-// All do what block_lanes (detail/hash/block_lanes.hpp) does for one key.
+// Many keys at a time for filters of blocks: hash (if integers), find the block, ask or change it.
+// One file for each instruction set around loop.hpp. All do what block_lanes does for one key.
 #pragma once
 
 #include <cstddef>
@@ -12,8 +11,7 @@
 
 namespace bloomery::kernel {
 
-// The words of a filter of blocks, each of which begins `stride` words after the one before it.
-// `Word` is const for asking. The width is that of a counter.
+// The words of a filter of blocks that begin `stride` words apart; `width` is that of a counter.
 template <class Word>
 struct block_array {
   Word* words = nullptr;
@@ -32,8 +30,7 @@ using const_blocks = block_array<const std::uint64_t>;
 using changing_blocks = block_array<std::uint64_t>;
 
 struct blocked_kernels {
-  // Bit i % 64 of bitmap[i / 64] becomes the answer for key i; the bits after the last key become
-  // 0.
+  // Bit i % 64 of bitmap[i / 64] becomes the answer for key i; bits after the last key become 0.
   using contains_call = void(const const_blocks& array, const key_run& run,
                              std::uint64_t* bitmap) noexcept;
   using add_call = void(const changing_blocks& array, const key_run& run) noexcept;
@@ -42,8 +39,7 @@ struct blocked_kernels {
   add_call* add;
   // How many of the keys changed a bit: those that were not contained when it was their turn.
   std::size_t (*add_new)(const changing_blocks& array, const key_run& run) noexcept;
-  // The same with counters of array.width bits, 2, 4, 8 or 16.
-  contains_call* contains_counted;
+  contains_call* contains_counted;  // the same with counters of array.width bits, 2, 4, 8 or 16
   add_call* add_counted;
   // How many were removed: those none of whose counters was 0.
   std::size_t (*remove_counted)(const changing_blocks& array, const key_run& run) noexcept;
@@ -52,13 +48,11 @@ struct blocked_kernels {
   // out[i] = mix64(keys[i], spread_seed); may be in place.
   void (*mix)(const std::uint64_t* keys, std::size_t count, std::uint64_t spread_seed,
               std::uint64_t* out) noexcept;
-  // One key and its block.
   detail::lane_calls one_key;
 };
 
 // Those of one instruction set; the portable ones where this build has no others.
 [[nodiscard]] const blocked_kernels& blocked_kernels_of(level l) noexcept;
-// Those that this process uses.
 [[nodiscard]] const blocked_kernels& blocked_kernels_chosen() noexcept;
 
 extern const blocked_kernels blocked_portable;

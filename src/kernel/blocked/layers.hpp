@@ -1,8 +1,7 @@
-// Keys that are asked for in several filters of blocks: the layers of a scalable filter, the
-// generations of a windowed one. One filter after the other, for as many keys as possible, so that
-// each is in the cache while it is asked: 8 filters of 56 KiB to 21 MiB take 14 ns a key for a
-// million keys at a time, 18 for 65,536 (Zen 4, 32 MiB of cache). Making the masks once and asking
-// all filters for each few keys takes as long where they are small, and longer where they are not.
+// Keys that are asked for in several filters of blocks: layers or generations. One filter after the
+// other, for as many keys as possible, so that each is in the cache meanwhile: 8 filters of 56 KiB
+// to 21 MiB take 14 ns a key for a million keys at a time, 18 for 65,536 (Zen 4, 32 MiB of cache).
+// Making masks once and asking all filters for few keys is as fast if they are small, else slower.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +20,8 @@ inline void contains_any(std::span<const const_blocks> filters, const key_run& r
                          std::span<std::uint64_t> bitmap) noexcept {
   constexpr std::size_t answers = std::size_t{1} << 15U;  // that lie on the stack, 4 KiB
   constexpr std::size_t most = std::size_t{1} << 20U;
-  // Where the blocks of the filters alternate in memory, a key has neighbouring lines in them,
-  // which should be asked soon after each other (5 filters, 54 MB each: 16 ns a key, 23 in long
-  // pieces).
+  // Where the blocks of the filters alternate in memory, a key has neighbouring lines in them, to
+  // be asked soon after each other (5 filters of 54 MB: 16 ns a key, 23 in long pieces).
   const bool apart = std::ranges::all_of(filters, [](const auto& f) { return f.stride == 8; });
   const std::size_t piece = apart ? most : 1024;
   const blocked_kernels& kernels = blocked_kernels_chosen();

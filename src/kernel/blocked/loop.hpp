@@ -1,10 +1,8 @@
-// The loop of the blocked kernels, the same for every instruction set: the rolling pipeline of
-// kernel/pipeline.hpp over groups of eight keys. Staging a group hashes its keys and finds their
-// blocks; visiting it asks or changes these.
+// The loop of the blocked kernels for every instruction set: the rolling pipeline of pipeline.hpp
+// over groups of eight keys. Staging hashes them and finds their blocks; visiting uses the blocks.
 //
-// Included by each file of an instruction set after it has switched that on. Isa is a type of an
-// anonymous name space of that file, and so is every template made with it: no function compiled
-// for one machine can be linked into the path of another.
+// Included after the instruction set has been switched on. Isa is a type of that file's anonymous
+// name space, so no function compiled for one machine can be linked into the path of another.
 #pragma once
 
 #include <cstddef>
@@ -23,24 +21,20 @@ inline constexpr std::size_t ring_groups = 32;
 // the memory busy. On a Zen 4 with 125 MB, 8 to 20 groups and 1 or 2 are within 3 % of each other.
 inline constexpr std::size_t far_groups = 14;
 inline constexpr std::size_t near_groups = 1;
-// In the cache the second prefetch alone is enough: 1.25 ns a key at 1.25 MB, 1.4 with none and 1.6
-// with both. Being a few groups ahead keeps the loads of the ring from waiting for its stores (1
-// ahead: 2.1). Up to which size an array is better off so depends on the instruction set, hence
-// Isa::cached_bytes.
+// In the cache the second prefetch alone is enough: 1.25 ns a key at 1.25 MB, 1.4 with none, 1.6
+// with both. A few groups ahead keep the ring's loads from waiting for its stores (1 ahead: 2.1).
+// The size up to which this is better is Isa::cached_bytes.
 inline constexpr std::size_t close_groups = 4;
 
-// What is known of the staged keys, group g in slot g % ring_groups.
-struct key_ring {
+struct key_ring {  // what is known of the staged keys, group g in slot g % ring_groups
   alignas(64) std::uint64_t hash[ring_groups * group];
   alignas(64) std::uint64_t word[ring_groups * group];  // the first of the block
-  // Where the instruction set wants them: the lanes that a key uses, and those where it found no
-  // bit.
+  // Where the instruction set wants them: the lanes that a key uses, and those without its bit.
   alignas(64) std::uint16_t lanes[ring_groups * group];
   alignas(64) std::uint16_t missing[ring_groups * group];
 };
 
-// What is done with the blocks of a group: visit for each group, of which only the last may have
-// fewer than eight keys, and done after all.
+// What is done with blocks: visit for each group (the last may have fewer keys), done after all.
 template <class Isa>
 struct asking {
   static constexpr int write = 0;
@@ -59,8 +53,7 @@ struct asking {
   static void done(const Isa&, const key_ring&, std::size_t) noexcept {}
 };
 
-// each(isa, ring, at, block, key) for every key: `at` is its place in the ring, `key` its number in
-// the run.
+// each(isa, ring, at, block, key) for every key: its place in the ring, its number in the run.
 template <class Isa, class Word, class Each>
 struct visiting {
   static constexpr int write = std::is_const_v<Word> ? 0 : 1;
@@ -77,8 +70,7 @@ struct visiting {
   static void done(const Isa&, const key_ring&, std::size_t) noexcept {}
 };
 
-// Takes the keys of a group and puts into the ring the group that it took `delay` calls before. The
-// delay is 0 here: the group goes straight into the ring. stage_avx512.hpp has one of 2.
+// Takes the keys of a group and puts into the ring the group of `delay` calls ago (AVX-512 has 2).
 template <class Isa, bool Mixed>
 class stager {
  public:

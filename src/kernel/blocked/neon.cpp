@@ -1,5 +1,4 @@
-// The blocked kernels with NEON: a block is four of the compiler's vectors. Little-endian machines
-// only; a big-endian one has the portable kernels.
+// The blocked kernels with NEON, four vectors a block. Big-endian machines have the portable ones.
 #if defined(__aarch64__) && defined(__AARCH64EL__)
 
 #include <cstddef>

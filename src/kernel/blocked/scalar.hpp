@@ -1,6 +1,5 @@
-// How the kernels of instruction sets without a 64-bit multiply stage a group: the hash and the
-// block of one key after the other. With AVX2 this is faster than putting 64-bit products together
-// from 32-bit ones. Included after the instruction set has been switched on.
+// How kernels without a 64-bit multiply stage a group: one key after the other, which with AVX2 is
+// faster than products of 32-bit ones. Included after the instruction set is switched on.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,6 @@
-// The loops of count_min.hpp, one for each width of counters: 8, 16, 32 and 64 bits are read and
-// written as such numbers, with their bytes swapped on a big-endian machine. Out of the cache the
-// keys go one at a time, with the lines of later ones prefetched; in the cache the positions of
-// eight keys are worked out at a time where there are vectors.
+// The loops of count_min.hpp, for counters of 8, 16, 32 and 64 bits, read and written as such
+// numbers (bytes are swapped on big-endian machines). Out of the cache, one key at a time with the
+// lines of later ones prefetched; in it, positions of eight at a time where there are vectors.
 #pragma once
 
 #include <bit>
@@ -99,7 +98,6 @@ class count_min_loop {
   }
 
  private:
-  // The keys from `first` on.
   template <class Word, class Visit>
   [[gnu::always_inline]] static void for_each_key(const scatter_array<Word>& array,
                                                   const hash_run& run, std::size_t first,

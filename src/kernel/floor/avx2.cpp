@@ -1,5 +1,4 @@
-// The floor with AVX2: a line is two vectors. Keys are hashed one by one, because a 64-bit multiply
-// put together from pieces is slower than the scalar one.
+// The floor with AVX2: a line is two vectors; keys are hashed singly (no 64-bit multiply).
 #if defined(__x86_64__)
 
 #include <iterator>

@@ -1,5 +1,4 @@
-// The floors for every machine. The compiler uses what the machine has at
-// the least: SSE2 on x86-64, NEON on 64-bit Arm.
+// The floors for every machine: with SSE2 on x86-64, NEON on 64-bit Arm.
 #include "floor.hpp"
 
 #include <iterator>

@@ -25,7 +25,6 @@ extern const floor_table floor_avx2;
 extern const floor_table floor_avx512;
 #endif
 
-// All that this machine can run.
-[[nodiscard]] std::vector<floor_loops> floors_of_machine();
+[[nodiscard]] std::vector<floor_loops> floors_of_machine();  // all that this machine can run
 
 }  // namespace bloomery::kernel

@@ -1,7 +1,6 @@
-// The loop of the floor, the same for every instruction set: the rolling pipeline of the filters
-// (kernel/pipeline.hpp), with nothing to do but to touch the lines. Included by each file of an
-// instruction set after it has switched that on; Isa is a type of an anonymous name space, so what
-// is compiled for one machine is never linked into the path of another.
+// The loop of the floor for every instruction set: the pipeline of the filters (pipeline.hpp) that
+// only touches lines. Included after the instruction set has been switched on; Isa is of an
+// anonymous name space, so that no code for one machine is linked into the path of another.
 #pragma once
 
 #include <cstddef>
@@ -16,9 +15,8 @@ namespace bloomery::kernel {
 
 inline constexpr std::size_t floor_ring = 32;  // groups
 
-// Counts or changes the lines of each key. A line is found Ahead groups before it is touched; with
-// Far it is prefetched to the second-level cache then. Near groups before it is touched it is
-// prefetched to the first level, or never when Near is 0.
+// Counts or changes the lines of each key. A line is found Ahead groups before it is touched, and
+// with Far prefetched to the second level; Near groups before, unless 0, to the first level.
 template <std::size_t Ahead, bool Far, std::size_t Near, class Isa, class Visit>
 [[gnu::always_inline]] inline void floor_roll(const Isa isa, const std::uint64_t* keys,
                                               std::size_t count, Visit visit) noexcept {

@@ -1,5 +1,4 @@
-// Many keys at a time for the fuse and the bloomier filter, which find their cells alike. All give
-// the answers of the one-key calls of fuse_view and bloomier_view.
+// Many keys at a time for fuse and bloomier filters, with the answers of their one-key calls.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +8,7 @@
 
 namespace bloomery::kernel {
 
-// A payload whose directory has been checked.
-struct fuse_array {
+struct fuse_array {  // a payload whose directory has been checked
   const detail::static_directory& directory;
   std::uint32_t probes = 0;  // 3 or 4
   std::uint32_t cell_bits =

@@ -1,6 +1,5 @@
-// The loops of fuse.hpp. Staging a group of keys finds their cells, vectors of eight where there
-// are any; visiting it reads the cells, one by one: loads are faster than gathers on a Zen 4, and
-// no slower elsewhere.
+// The loops of fuse.hpp. Staging finds the cells of a group of keys, in vectors where there are
+// any; visiting reads them one by one: loads beat gathers on a Zen 4, and are no slower elsewhere.
 #pragma once
 
 #include <cstddef>
@@ -13,9 +12,8 @@
 
 namespace bloomery::kernel {
 
-// Out of the cache, the lines of a key come to the second-level cache 14 groups ahead (8 to 20 are
-// as good), those of one key at a time between the visits: a burst of 24 takes 4 % longer.
-// Prefetching them to the first-level cache, too, costs 8 %.
+// Out of the cache, a key's lines come to the second level 14 groups ahead (8 to 20 are as good),
+// between the visits (a burst of 24 costs 4 %), and not to the first level (which costs 8 %).
 inline constexpr std::size_t fuse_ring_groups = 32;
 inline constexpr std::size_t fuse_far_groups = 14;
 inline constexpr std::size_t fuse_close_groups = 2;  // in the cache, 1 to 6 are as good
@@ -37,9 +35,8 @@ class fuse_pipeline {
   explicit fuse_pipeline(const fuse_array& array) noexcept
       : directory_(array.directory), words_(array.directory.words), cells_(array.cell_bits) {}
 
-  // visit(index, at, wrong) for every key: `at` is its place in the ring, `wrong` its fingerprint
-  // XOR its cells. The last group is filled up with zeroes, which are no keys of the caller: then
-  // the index may be past the last one.
+  // visit(index, at, wrong) for every key: its place in the ring, and its fingerprint XOR its
+  // cells. The last group is filled up with zeroes, so the index may be past the last key.
   template <bool Cached, class Visit>
   [[gnu::always_inline]] void roll(std::span<const std::uint64_t> hashes, std::uint64_t* bitmap,
                                    fuse_ring<Probes>& ring, const Visit& visit) const noexcept {
@@ -107,13 +104,11 @@ class fuse_pipeline {
 
 template <class Number>
 struct fuse_loop {
-  // Larger arrays are prefetched. Measured with cells of 8 bits: 4.2 against 5.3 ns a key at 9 MB
-  // by eight, 9.5 against 7.7 at 18 MB; one by one 6.7 against 6.9 at 0.6 MB, 7.5 against 7.2 at
-  // 1.1 MB.
+  // Larger arrays are prefetched. With cells of 8 bits: by eight 4.2 against 5.3 ns a key at 9 MB,
+  // 9.5 against 7.7 at 18 MB; one by one 6.7 against 6.9 at 0.6 MB, 7.5 against 7.2 at 1.1 MB.
   static constexpr std::uint64_t cached_bytes = Number::width == 1 ? 512U << 10U : 8U << 20U;
 
-  // Calls go.operator()<Probes, Cached>(), or clears the answers when no shard has keys: then there
-  // is nothing to read.
+  // Calls go.operator()<Probes, Cached>(), or clears the answers when no shard has keys to read.
   template <class Go>
   [[gnu::always_inline]] static void choose(const fuse_array& array, std::size_t keys,
                                             std::uint64_t* bitmap, const Go& go) noexcept {
@@ -185,8 +180,7 @@ struct fuse_loop {
     }
   }
 
-  // values[i] becomes the number of the bit where the value of key i begins, or 0 when the key is
-  // absent.
+  // values[i] becomes the bit where the value of key i begins, or 0 when the key is absent.
   template <std::uint32_t Probes, bool Cached>
   static void find_values(const fuse_array& array, std::span<const std::uint64_t> hashes,
                           std::uint64_t* values, std::uint64_t* bitmap) noexcept {

@@ -1,6 +1,5 @@
 // From hashes to cells for the fuse kernels: detail/hash/static_probe.hpp's arithmetic, as many
-// keys at a time as a Number has places (eight_avx512.hpp, one.hpp). And how cells are read, by
-// byte or as tags of any number of bits.
+// keys at a time as a Number has places. And how cells are read, by byte or as tags of any width.
 #pragma once
 
 #include <bit>
@@ -105,10 +104,9 @@ struct whole_cells {
   }
 };
 
-// How the tags of a bloomier filter are read. A place is the number of a byte, times 64, and how
-// far the tag is to be shifted. The byte is a multiple of 8, or of 4 for a tag that lies in two
-// words: eight bytes from there hold all of it (34 bits are the most, and those begin at even
-// places) and touch no line that the tag itself does not.
+// How the tags of a bloomier filter are read. A place is the number of a byte, times 64, and the
+// shift of the tag. The byte is a multiple of 8, or of 4 for a tag in two words: eight bytes from
+// there hold all of it (at most 34 bits, at even places) and touch no line that the tag does not.
 template <class Number>
 struct tag_cells {
   using cell_type = std::uint64_t;

@@ -1,5 +1,4 @@
-// The ribbon kernels with AVX2: eight columns of a key are two vectors. Keys are staged one by one,
-// since there is no 64-bit multiply.
+// Ribbon kernels with AVX2: eight columns are two vectors; keys go singly (no 64-bit multiply).
 #if defined(__x86_64__)
 
 #include "bloomery/core/sizing_static.hpp"

@@ -1,5 +1,4 @@
-// The ribbon kernels with AVX-512: eight keys are staged at a time, and eight columns of a key are
-// one vector.
+// Ribbon kernels with AVX-512: eight keys are staged at a time; eight columns are one vector.
 #if defined(__x86_64__)
 
 #include "bloomery/core/sizing_static.hpp"

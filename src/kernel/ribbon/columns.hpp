@@ -48,9 +48,8 @@ struct scalar_columns {
   }
 };
 
-// Vectors has odd_eight, which serves fewer columns, too. It then reads past the last one, at most
-// 5 words past the last shard, where the directory and the footer follow with 16 words. For one or
-// two columns it would read lines that are not needed, so these are left to the scalar form.
+// Vectors has odd_eight, which serves fewer columns, too, reading at most 5 words past the last
+// shard, where directory and footer have 16. For one or two the scalar form reads fewer lines.
 template <class Vectors>
 struct vector_columns {
   [[gnu::always_inline]] static std::uint64_t odd(const std::uint64_t* columns, std::uint32_t bits,

@@ -1,6 +1,5 @@
-// The loop of the ribbon kernels, the same for every instruction set. Staging a key finds its place
-// and shifts its coefficients into position; visiting it reads three words of each column and
-// compares the parities with the fingerprint, eight columns at a time.
+// The loop of the ribbon kernels for every instruction set. Staging a key finds its place and
+// shifts its coefficients; visiting checks parities over three words of each column, eight at once.
 //
 // Included by each file of an instruction set after it has switched that on. Number and Columns are
 // types of that file: keys are staged with Number (kernel/wide), and Columns has
@@ -32,9 +31,8 @@ class ribbon_pipeline {
   explicit ribbon_pipeline(const ribbon_array& array) noexcept
       : stage_(array), array_(array), words_(array.directory.words) {}
 
-  // All keys of a piece through the first layer, and those that it bumped, one in 25, afterwards
-  // one by one. Where they were looked up as they came, each cost 50 ns, for the branch that
-  // cannot be predicted.
+  // All keys of a piece through the first layer; those that it bumped, one in 25, one by one
+  // afterwards. Looked up as they came, each cost 50 ns, for a branch that cannot be predicted.
   void ask(std::span<const std::uint64_t> hashes, std::uint64_t* bitmap) const noexcept {
     ribbon_rest<piece> rest;
     std::uint64_t answers[piece / 64];
@@ -102,8 +100,7 @@ class ribbon_pipeline {
     const auto wrong = [&](std::uint32_t j) __attribute__((always_inline)) {
       return (Columns::odd_eight(columns + j, bits, ring, at) ^ (print >> j)) & 0xffU;
     };
-    // One absent key in 256 gets past the first eight. Where present and absent keys alternate,
-    // this branch costs as much as it saves.
+    // One absent key in 256 gets past the first eight. Among present keys the branch saves nothing.
     for (unsigned chunk = 0; chunk + 1 < Chunks; ++chunk) {
       if (wrong(8 * chunk) != 0) return false;
     }

@@ -1,5 +1,4 @@
-// The ribbon kernels with NEON: eight columns of a key are four vectors. Keys are staged one by
-// one, since there is no 64-bit multiply.
+// Ribbon kernels with NEON: eight columns are four vectors; keys go singly (no 64-bit multiply).
 #if defined(__aarch64__) && defined(__AARCH64EL__)
 
 #include <arm_neon.h>

@@ -15,8 +15,7 @@ namespace bloomery::kernel {
 
 inline constexpr std::size_t ribbon_ring_groups = 32;
 
-// What is known of the staged keys, group g in slot g % ribbon_ring_groups.
-struct ribbon_ring {
+struct ribbon_ring {  // what is known of the staged keys, group g in slot g % ribbon_ring_groups
   // The coefficients as they lie over three words of a column.
   alignas(64) std::uint64_t first[ribbon_ring_groups * group];
   alignas(64) std::uint64_t second[ribbon_ring_groups * group];
@@ -58,8 +57,7 @@ class ribbon_stage {
              Number::all(number(0) + number(6))};
   }
 
-  // Puts group g into the ring, and into the rest those of its keys that the first layer has bumped
-  // or whose shard has no first layer.
+  // Puts group g into the ring, and keys without a first layer or bumped from it into the rest.
   template <std::size_t Keys>
   [[gnu::always_inline]] void operator()(const std::uint64_t* hashes, std::size_t g,
                                          ribbon_ring& ring,

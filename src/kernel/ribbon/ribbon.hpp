@@ -1,5 +1,4 @@
-// Many keys at a time for the ribbon filter. Each instruction set has a file, around the loop of
-// loop.hpp. All give the answers of ribbon_view::contains.
+// Many keys at a time for the ribbon filter: loop.hpp gives the answers of ribbon_view::contains.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +9,19 @@
 
 namespace bloomery::kernel {
 
-// A payload whose directory has been checked.
-struct ribbon_array {
+struct ribbon_array {  // a payload whose directory has been checked
   const detail::static_directory& directory;
   std::uint32_t bits = 0;  // columns of the 64 slots of a group
 };
 
 struct ribbon_kernels {
-  // Bit i % 64 of bitmap[i / 64] becomes the answer for hash i; the bits after the last one become
-  // 0.
+  // Bit i % 64 of bitmap[i / 64] becomes the answer for hash i; bits after the last become 0.
   void (*contains)(const ribbon_array& array, std::span<const std::uint64_t> hashes,
                    std::uint64_t* bitmap) noexcept;
 };
 
 // Those of one instruction set; the portable ones where this build has no others.
 [[nodiscard]] const ribbon_kernels& ribbon_kernels_of(level l) noexcept;
-// Those that this process uses.
 [[nodiscard]] const ribbon_kernels& ribbon_kernels_chosen() noexcept;
 
 extern const ribbon_kernels ribbon_portable;

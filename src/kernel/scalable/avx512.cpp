@@ -24,8 +24,7 @@ class avx512_lines : public avx512_hashes<avx512_lines<Sixteen>> {
   avx512_lines(const detail::split_lines& table, std::uint64_t spread_seed) noexcept
       : avx512_hashes<avx512_lines>(spread_seed), table_(table) {}
 
-  // The ring has, instead of the hash, the cell that the key would have, as often as it fits into a
-  // word: to bring that into a vector takes a load and nothing else.
+  // The ring has the key's cell, not the hash, repeated to fill a word: a vector takes one load.
   [[gnu::always_inline]] void place(eight hash, key_ring& ring, std::size_t slot) const noexcept {
     const detail::word_cells& cells = table_.cells;
     if (table_.lines >> 32U != 0) [[unlikely]] {  // 256 GiB and more
@@ -50,8 +49,7 @@ class avx512_lines : public avx512_hashes<avx512_lines<Sixteen>> {
     }
   }
 
-  // What split_lines::fits does. A ternary operation is given as its result for the words 0xf0,
-  // 0xcc and 0xaa.
+  // What split_lines::fits does. A ternary operation is its result for words 0xf0, 0xcc and 0xaa.
   [[gnu::always_inline]] [[nodiscard]] bool fits(const key_ring& ring, std::size_t at,
                                                  const std::uint64_t* line) const noexcept {
     const __m512i cells = _mm512_loadu_si512(line);

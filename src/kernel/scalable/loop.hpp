@@ -1,6 +1,5 @@
-// The loop over lines of fingerprints, the same for every instruction set: the rolling pipeline of
-// the blocked kernels, and after it the stash. Included by each file of an instruction set after it
-// has switched that on.
+// The loop over lines of fingerprints for every instruction set: the pipeline of the blocked
+// kernels, and then the stash. Included after the instruction set has been switched on.
 #pragma once
 
 #include <bit>
@@ -13,8 +12,7 @@
 
 namespace bloomery::kernel {
 
-// Whether a fingerprint of the key's line fits, and which of the lines are full: only keys of those
-// may be in the stash.
+// Whether a fingerprint of the key's line fits, and which lines are full and may use the stash.
 template <class Isa>
 struct asking_lines {
   static constexpr int write = 0;
@@ -44,8 +42,7 @@ template <class Isa>
                                                       const key_run& run,
                                                       std::uint64_t* bitmap) noexcept {
   // The stash is asked for the keys of a piece together, without a branch for those whose slot is
-  // free: one for each key would be mispredicted (5.6 against 2.9 ns a key where a twelfth of the
-  // lines are full).
+  // free, which would be mispredicted (5.6 against 2.9 ns a key where a twelfth of lines are full).
   constexpr std::size_t piece = 2048;
   const Isa isa(table, run.spread_seed);
   for (std::size_t first = 0; first < run.count; first += piece) {
@@ -85,8 +82,7 @@ template <class Isa>
   }
 }
 
-// Isa<true> is for cells of 16 bits, which have instructions of their own, Isa<false> for all
-// others.
+// Isa<true> is for cells of 16 bits, which have their own instructions, Isa<false> for others.
 template <template <bool> class Isa>
 void contains_cells_run(const detail::split_lines& table, const key_run& run,
                         std::uint64_t* bitmap) noexcept {

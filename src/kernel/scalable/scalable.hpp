@@ -12,16 +12,13 @@
 namespace bloomery::kernel {
 
 struct scalable_kernels {
-  // Bit i % 64 of bitmap[i / 64] becomes the answer for key i; the bits after the last key become
-  // 0.
+  // Bit i % 64 of bitmap[i / 64] becomes the answer for key i; bits after the last become 0.
   void (*contains)(const detail::split_lines& table, const key_run& run,
                    std::uint64_t* bitmap) noexcept;
 };
 
-// Those of one instruction set; the portable ones, which are in the vectors of the compiler, where
-// this build has no others.
+// Those of an instruction set; where this build has none, portable ones in compiler vectors.
 [[nodiscard]] const scalable_kernels& scalable_kernels_of(level l) noexcept;
-// Those that this process uses.
 [[nodiscard]] const scalable_kernels& scalable_kernels_chosen() noexcept;
 
 extern const scalable_kernels scalable_portable;

@@ -1,14 +1,12 @@
 // Asking many keys of classic and partitioned filters (scatter.hpp).
 //
-// In rounds over a piece of the keys: round j tests probe j of the keys that have passed all rounds
-// before, and moves those that pass to the front, without a branch on the outcome. An absent key is
-// tested twice on average, and a branch on each test would be mispredicted half of the time: 16 ns
-// a key in the cache, 3 in rounds. Out of the cache only the lines that are needed are prefetched:
-// 9 ns with 120 MB on a Zen 4, 27 with all of them.
+// In rounds over a piece of the keys: round j tests probe j of the keys that passed all rounds
+// before and moves those that pass to the front, without a branch. An absent key is tested twice on
+// average, and branches would be mispredicted half of the time: 16 ns a key in the cache, 3 in
+// rounds. Out of it only needed lines are prefetched: 9 ns with 120 MB on a Zen 4, 27 with all.
 //
-// Keys that are present gain nothing from rounds. When nearly all keys pass the first, there is no
-// second: each key has the rest of its probes at once and stops at the first zero, a branch that is
-// mostly predicted.
+// Keys that are present gain nothing from rounds. When nearly all keys pass the first, each has the
+// rest of its probes at once and stops at the first zero, a branch that is mostly predicted.
 //
 // In the cache, eight keys at a time where there are vectors, and no prefetches. Out of it, one at
 // a time is as fast as the memory (eight at a time took 31 ns for a key that is there, one 24). The
@@ -27,8 +25,7 @@ namespace bloomery::kernel {
 
 namespace {
 
-// The answers of a piece, a word at a time: places come in ascending order, and a word that has
-// just been stored would be slow to read.
+// The answers of a piece, a word at a time: places ascend, and a word just stored is slow to read.
 class piece_marker {
  public:
   piece_marker(std::uint64_t* bitmap, std::size_t count) noexcept : bitmap_(bitmap) {
@@ -55,8 +52,7 @@ class piece_marker {
 template <class Eight, bool Bits>
 class scatter_asking {
  public:
-  // Bits of a bitmap for at most `piece` keys.
-  static constexpr std::size_t piece = 1024;
+  static constexpr std::size_t piece = 1024;  // bits of a bitmap for at most `piece` keys
 
   static void run(const scatter_array<const std::uint64_t>& array, const std::uint64_t* hashes,
                   std::size_t count, std::uint64_t* bitmap) noexcept {
@@ -204,8 +200,7 @@ class scatter_asking {
   }
 
   // First all tests, then all moves. In one loop the place of a store would depend on words from
-  // the memory, and loads that come after it may have to wait until it is known: 8 ns a key could
-  // become 20.
+  // memory, and later loads may have to wait until it is known: 8 ns a key could become 20.
   template <class Hashes, class Places>
   [[gnu::always_inline]] static void round_of_groups(const probe p, Hashes hashes, Places places,
                                                      survivors& in) noexcept {

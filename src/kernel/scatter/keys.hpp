@@ -1,9 +1,8 @@
 // What the loops over keys with several random lines share: which arrays are near (in the cache,
 // and so better off without prefetches), the positions of a key, and the look-ahead of the others.
 //
-// The positions are those of detail::position_walk in hash/probe.hpp. They stand here once more for
-// eight keys at a time (eight_walk), and for one probe of many keys (scatter_probe).
-// tests/kernel/scatter_kernel_test.cpp and fuzz/scatter_fuzz.cpp hold all to the calls for one key.
+// The positions are those of detail::position_walk in hash/probe.hpp, here for eight keys
+// (eight_walk) and for one probe of many keys (scatter_probe). A test and a fuzzer compare them.
 #pragma once
 
 #include <cstddef>
@@ -50,9 +49,8 @@ class eight_walk {
 
 template <class Eight>
 struct scatter_keys {
-  // Arrays that are better off without prefetches. Measured with 32 MB of third-level cache: at 10
-  // MB eight at a time without them are still 1.5 times as fast, at 19 MB half as fast. One at a
-  // time the two meet at 5 MB.
+  // Arrays better off without prefetches. With 32 MB of third-level cache, eight at a time without
+  // are 1.5 times as fast at 10 MB, half as fast at 19 MB. One at a time the two meet at 5 MB.
   static constexpr std::uint64_t near_bytes = std::uint64_t{Eight::is_vector ? 8 : 4} << 20U;
 
   template <class Word>
@@ -68,8 +66,7 @@ struct scatter_keys {
     for (std::uint32_t j = 0; j < array.probes; ++j) visit(walk.next());
   }
 
-  // How many keys ahead all lines of a key are prefetched: at least 128 lines, and never fewer than
-  // eight keys.
+  // How many keys ahead all lines of a key are prefetched: 128 lines, and never fewer than 8 keys.
   [[nodiscard]] static std::size_t keys_ahead(std::uint32_t probes) noexcept {
     return 128 / probes + 8;
   }
@@ -88,8 +85,7 @@ struct scatter_keys {
   }
 };
 
-// The cells of one probe, for one key or for eight. Bits says whether cells are bits: that is worth
-// a copy of the loops, without shifts by variable numbers.
+// The cells of one probe, for one key or eight. With Bits, loops need no shifts by variables.
 template <class Eight, bool Bits>
 struct scatter_probe {
   const std::uint64_t* words;

@@ -1,6 +1,5 @@
-// Many keys at a time for filters whose keys have bits or counters in several random lines: classic
-// and partitioned, and where counters that are not zero stand for bits, count-min and spectral. All
-// give the bits and answers of the one-key calls (hash/probe.hpp and the filters).
+// Many keys at a time for filters with cells in several random lines: classic, partitioned and,
+// with counters that are not zero for bits, count-min and spectral. All agree with one-key calls.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +10,7 @@
 namespace bloomery::kernel {
 
 // Position j of a key is j * step + high64((h c^j) * range): with a step of 0 all probes share the
-// array. A position is that of a cell of 2^cell_log bits, of which bits are the smallest. `Word` is
-// const for asking.
+// array. It is that of a cell of 2^cell_log bits (0: a bit). `Word` is const for asking.
 template <class Word>
 struct scatter_array {
   Word* words = nullptr;
@@ -31,8 +29,7 @@ struct scatter_array {
 };
 
 struct scatter_kernels {
-  // Bit i % 64 of bitmap[i / 64] becomes the answer for hash i: whether no cell of it is zero. The
-  // bits after the last one become 0.
+  // Bit i % 64 of bitmap[i / 64]: whether no cell of hash i is zero. Bits after the last become 0.
   void (*contains)(const scatter_array<const std::uint64_t>& array, const hash_run& run,
                    std::uint64_t* bitmap) noexcept;
   // Sets the bits; cells must be bits.

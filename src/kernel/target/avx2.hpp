@@ -1,7 +1,6 @@
-// Switches AVX2 on, for all that follows in the file that includes this and for nothing that it has
-// included before; target/end.hpp, at the end of that file, switches it off. A file that did all of
-// it with -mavx2 would compile shared inline functions for AVX2, too, and the linker might keep
-// those for every machine.
+// Switches AVX2 on for all that follows in the including file; target/end.hpp, at its end, switches
+// it off. With -mavx2 for a whole file, shared inline functions would be compiled for AVX2, too,
+// and the linker might keep those for every machine.
 #pragma once
 
 #include <immintrin.h>

@@ -1,6 +1,5 @@
-// Eight 64-bit numbers in two AVX2 vectors, for kernels that gain from them although AVX2 has no
-// 64-bit multiply: what they need of eight_scalar.hpp, which says what each operation does.
-// Included after the instruction set has been switched on.
+// Eight 64-bit numbers in two AVX2 vectors, for kernels that gain without a 64-bit multiply: what
+// they need of eight_scalar.hpp, where operations are explained. Included with AVX2 switched on.
 #pragma once
 
 #include <immintrin.h>

@@ -24,8 +24,7 @@ struct eight {
   [[gnu::always_inline]] static eight all(std::uint64_t value) noexcept {
     return {_mm512_set1_epi64(static_cast<long long>(value))};
   }
-  // By eight loads: on a Zen 4 the gather instruction takes twice as long (15.7 against 8.6 ns a
-  // key for the seven words of a key in a classic filter).
+  // By eight loads: on a Zen 4 gathers take twice as long (15.7 against 8.6 ns for seven words).
   [[gnu::always_inline]] static eight gather(const std::uint64_t* words, eight index) noexcept {
     alignas(64) std::uint64_t at[8];
     index.store(at);
@@ -65,8 +64,7 @@ struct eight {
   [[gnu::always_inline]] void store(std::uint64_t* to) const noexcept {
     _mm512_storeu_si512(to, v);
   }
-  // Compressed in a register: the form that compresses on its way to memory takes a Zen 4 a hundred
-  // cycles.
+  // Compressed in a register: compressing on the way to memory takes a Zen 4 a hundred cycles.
   [[gnu::always_inline]] void store_some(unsigned mask, std::uint64_t* to) const noexcept {
     _mm512_storeu_si512(to, _mm512_maskz_compress_epi64(static_cast<__mmask8>(mask), v));
   }
@@ -149,8 +147,7 @@ struct eight {
     return products(a, b).upper_half();
   }
 
-  // bloomery::mix64, whose constants these are, in two steps: a loop that takes the second one a
-  // round later has fewer instructions that wait for each other.
+  // bloomery::mix64 in two steps: loops that take the second a round later have less to wait for.
   class half_mixed {
    public:
     [[gnu::always_inline]] half_mixed(eight keys, eight spread_seed) noexcept

@@ -1,10 +1,8 @@
-// Eight 64-bit numbers at a time, in plain C++: the same face as eight_avx512.hpp, so that a kernel
-// is written once. A file includes one of the two, after it has switched its instruction set on;
-// `eight` is a type of that file's own name space, and so is every template made with it.
+// Eight 64-bit numbers in plain C++ with the face of eight_avx512.hpp, so that a kernel is written
+// once. Included after the instruction set is on; `eight` is of the including file's name space.
 //
-// It is also the form for AVX2 and NEON: neither has a 64-bit multiply, and putting one together
-// from 32-bit ones takes longer than the scalar one. Where short products are enough AVX2 has
-// eight_avx2.hpp.
+// It is also the form for AVX2 and NEON, which have no 64-bit multiply: one made of 32-bit ones is
+// slower than the scalar one. Where short products are enough AVX2 has eight_avx2.hpp.
 #pragma once
 
 #include <cstddef>
@@ -21,8 +19,7 @@ namespace {
 struct eight {
   // Whether eight at a time is faster than one after the other, for loops that have both.
   static constexpr bool is_vector = false;
-  // The type for loops with so many numbers to a key that those of eight keys would not fit into
-  // the registers.
+  // For loops with so many numbers to a key that those of eight would not fit into registers.
   using fitting = one;
 
   std::uint64_t n[8];
@@ -91,8 +88,7 @@ struct eight {
     return of([&](std::size_t i) __attribute__((always_inline)) { return a.n[i] >> by.n[i]; });
   }
 
-  // The upper half of the product; the second form where b is below 2^32, which is cheaper with
-  // vectors.
+  // The upper half of the product; the second form, cheaper with vectors, where b is below 2^32.
   [[gnu::always_inline]] friend eight multiply_high(const eight& a, const eight& b) noexcept {
     return of([&](std::size_t i)
                   __attribute__((always_inline)) { return detail::multiply_high(a.n[i], b.n[i]); });

@@ -1,5 +1,4 @@
-// All kernels of wide.hpp for one instruction set. Included by each file of an instruction set
-// after that has been switched on and `eight` has been chosen.
+// All kernels of wide.hpp. Included after the instruction set is on and `eight` is chosen.
 #pragma once
 
 #include "kernel/count_min/loop.hpp"
@@ -9,8 +8,7 @@
 
 namespace bloomery::kernel {
 
-// Vectors: the type for kernels that need only some operations, if the instruction set has them for
-// vectors.
+// Vectors: the type for kernels that need few operations, if there are vectors for those.
 template <class Eight, class Vectors = Eight>
 inline constexpr wide_kernels wide_kernels_with = {
     .scatter = scatter_kernels_with<Vectors>,

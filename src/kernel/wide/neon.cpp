@@ -1,5 +1,4 @@
-// The kernels of wide.hpp for AArch64: plain C++, see eight_scalar.hpp. Little-endian machines
-// only, as with the other kernels.
+// The kernels of wide.hpp for little-endian AArch64: plain C++, see eight_scalar.hpp.
 #if defined(__aarch64__) && defined(__AARCH64EL__)
 
 #include "eight_scalar.hpp"

@@ -1,7 +1,6 @@
-// One 64-bit number with the face of the eight of eight_avx512.hpp: a loop over a type `Number`
-// with Number::width places is written once for both. For kernels with so many numbers to a key
-// that eight_scalar.hpp's would not fit into the registers. Included after the instruction set has
-// been switched on.
+// One 64-bit number with the face of eight_avx512.hpp: a loop over a type `Number` with
+// Number::width places is written once for both. For kernels with so many numbers to a key that
+// eight_scalar.hpp's would not fit into registers. Included after the instruction set is on.
 #pragma once
 
 #include <cstddef>

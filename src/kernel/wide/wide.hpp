@@ -1,7 +1,6 @@
 // Kernels that take eight keys at a time through the arithmetic and differ between instruction sets
-// in nothing else: a table of calls for each kind, chosen together. Their loops are templates over
-// `eight` (eight_avx512.hpp, eight_avx2.hpp, eight_scalar.hpp), compiled once for each instruction
-// set.
+// in nothing else: a table of calls for each kind. Their loops are templates over `eight`
+// (eight_avx512.hpp, eight_avx2.hpp, eight_scalar.hpp), compiled once for each instruction set.
 //
 // How to add a kind:
 //   1. NAME/NAME.hpp declares `struct NAME_kernels`, a table of pointers to noexcept functions, and
@@ -12,8 +11,7 @@
 //      nothing that the linker could merge with another file's copy (functions of the standard
 //      library that are not inlined).
 //   3. wide.hpp gets a member, and wide/loop.hpp a line for it.
-// Filters call wide_kernels_chosen().NAME. tests/kernel compares every level with the one-key
-// calls.
+// Filters call wide_kernels_chosen().NAME. tests/kernel compares every level with one-key calls.
 #pragma once
 
 #include "kernel/count_min/count_min.hpp"
@@ -31,7 +29,6 @@ struct wide_kernels {
 
 // Those of one instruction set; the portable ones where this build has no others.
 [[nodiscard]] const wide_kernels& wide_kernels_of(level l) noexcept;
-// Those that this process uses.
 [[nodiscard]] const wide_kernels& wide_kernels_chosen() noexcept;
 
 extern const wide_kernels wide_portable;
