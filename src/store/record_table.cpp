@@ -35,7 +35,7 @@ void record_table_writer::add(std::string_view key, std::string_view value) {
     throw error(errc::bad_argument,
                 "the keys do not ascend: '" + std::string(key) + "' follows '" + last_key_ + "'");
   }
-  if (key.size() > longest_record || value.size() > longest) {
+  if (key.size() > longest_record || value.size() > longest_record) {
     throw error(errc::bad_argument, "a key or value is longer than 1 GiB");
   }
   if (group_.empty()) first_key_ = key;
