@@ -143,15 +143,15 @@ split_table::added split_table::add(std::span<const std::uint64_t> hashes, std::
   constexpr std::size_t ahead = 16;
   added result;
   const std::uint64_t slots = slots_.words().size();
+  const split_lines now = view();  // holds until the stash becomes larger, which ends the loop
   for (; result.done < hashes.size() && slots_.words().size() == slots; ++result.done) {
-    const split_lines now = view();
     if (result.done + ahead < hashes.size()) {
       __builtin_prefetch(now.line_of(hashes[result.done + ahead]), 1);
     }
     const std::uint64_t hash = hashes[result.done];
     if (now.contains(hash)) continue;
     if (result.stored == most) break;
-    if (!put_in_line(hash)) {
+    if (!append(multiply_high(hash, now.lines), now.cell_of(hash))) {
       // There may be no memory for more slots. Then the keys before this one are done with.
       if (stash_is_full() && result.done != 0) break;
       stash(hash);

@@ -69,6 +69,13 @@ struct word_cells {
   // Puts a cell into the first empty one of a line that is not full. The search begins after as
   // many words as are full, which takes no branch, and ends there unless a file has holes.
   [[gnu::always_inline]] void append(std::uint64_t* line, std::uint64_t cell) const noexcept {
+#if defined(__SSE2__)
+    if (width == 16) {  // the default, a fifth faster so
+      const std::size_t at = first_empty_16(line);
+      line[at / 4] |= cell << (at % 4 * 16);
+      return;
+    }
+#endif
     std::size_t i = 0;
     for (std::size_t w = 0; w < bits_per_block / 64; ++w) {
       i += std::size_t{(little_endian(line[w]) & last) != 0};
@@ -77,6 +84,23 @@ struct word_cells {
     const int top = std::countr_zero(empty_of(little_endian(line[i])));
     line[i] |= little_endian(cell << (static_cast<std::uint32_t>(top) + 1 - width));
   }
+
+#if defined(__SSE2__)
+ private:
+  [[gnu::always_inline]] static std::size_t first_empty_16(const std::uint64_t* line) noexcept {
+    using cells_16 [[gnu::vector_size(16)]] = short;
+    using bytes [[gnu::vector_size(16)]] = char;
+    const auto empty_in = [line](std::size_t word) __attribute__((always_inline)) {
+      cells_16 low;
+      cells_16 high;
+      std::memcpy(&low, line + word, sizeof low);
+      std::memcpy(&high, line + word + 2, sizeof high);
+      const auto packed = __builtin_ia32_packsswb128(low == 0, high == 0);
+      return static_cast<unsigned>(__builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(packed)));
+    };
+    return static_cast<std::size_t>(std::countr_zero(empty_in(0) | empty_in(4) << 16U));
+  }
+#endif
 };
 
 // Whole hashes in a table of a power of two slots, or of none; a slot that is 0 is free.
