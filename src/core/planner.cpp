@@ -255,9 +255,10 @@ double expected_fill(const shape& s, std::uint64_t keys) {
                                          "fill");
   }
   if (keys == 0) return 0.0;
-  const auto cells = static_cast<double>(s.bits / std::max(1U, s.cell_bits));
-  return -std::expm1(static_cast<double>(keys) *
-                     log_stays_zero(cells, s.probes, layout == position_layout::anywhere));
+  const std::uint64_t cells = s.bits / std::max(1U, s.cell_bits);
+  return -std::expm1(
+      static_cast<double>(keys) *
+      log_stays_zero(static_cast<double>(cells), s.probes, layout == position_layout::anywhere));
 }
 
 std::uint32_t best_probes(filter_kind kind, double bits_per_key) {

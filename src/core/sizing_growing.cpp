@@ -102,9 +102,10 @@ shape shape_for_scalable(const request& r) {
 
 double fpr_of_scalable(const shape& s, std::uint64_t keys) {
   // What the lines cannot hold is in the stash, whole.
-  const auto lines = static_cast<double>(s.bits / bits_per_block - doubling::head_lines);
-  const double cells = 64 / s.cell_bits * (bits_per_block / 64);
-  const double in_line = std::min(static_cast<double>(keys) / lines, cells);
+  const std::uint64_t lines = s.bits / bits_per_block - doubling::head_lines;
+  const std::uint32_t cells = 64 / s.cell_bits * (bits_per_block / 64);
+  const double in_line =
+      std::min(static_cast<double>(keys) / static_cast<double>(lines), static_cast<double>(cells));
   return std::ldexp(in_line, 1 - static_cast<int>(s.cell_bits));
 }
 

@@ -32,14 +32,13 @@ const plan& checked(const plan& p) {
 
 }  // namespace
 
-scalable_view::scalable_view(const plan& p) : plan_(checked(p)) {
+scalable_view::scalable_view(const plan& p, std::uint64_t keys) : plan_(checked(p)), keys_(keys) {
   lines_.cells = detail::word_cells(p.shape.cell_bits);
 }
 
 scalable_view::scalable_view(const plan& p, std::span<const std::uint64_t> words,
                              std::uint64_t keys)
-    : scalable_view(p) {
-  keys_ = keys;
+    : scalable_view(p, keys) {
   if (words.size() != p.shape.bits / 64 || words.size() <= head_words) {
     throw_corrupt("its lines are cut off");
   }

@@ -8,9 +8,7 @@
 #include "core/kind_table.hpp"
 #include "erasure.hpp"
 
-namespace bloomery {
-
-namespace detail {
+namespace bloomery::detail {
 
 namespace {
 
@@ -81,5 +79,4 @@ static_assert(each_kind_has_its_filter(all_filters{}),
 
 std::span<const filter_row> filter_table() noexcept { return rows; }
 
-}  // namespace detail
-}  // namespace bloomery
+}  // namespace bloomery::detail

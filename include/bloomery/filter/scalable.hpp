@@ -75,7 +75,7 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   [[nodiscard]] cell_array cells() const;
 
  protected:
-  explicit scalable_view(const plan& p);
+  explicit scalable_view(const plan& p, std::uint64_t keys = 0);
 
   [[nodiscard]] std::uint64_t capacity() const noexcept;
 
@@ -103,7 +103,7 @@ class scalable_filter : public scalable_view {
       : scalable_filter(static_cast<const view&>(other)) {}
   scalable_filter(scalable_filter&& other) noexcept = default;
   scalable_filter& operator=(scalable_filter other) noexcept {
-    view::operator=(std::move(static_cast<view&>(other)));
+    view::operator=(other);
     std::swap(table_, other.table_);
     std::swap(own_head_, other.own_head_);
     return *this;

@@ -24,7 +24,7 @@ namespace {
 
 // The lanes that a key uses, as bits, for each number of probes and each rotation. Rotations stand
 // twice: the permutation below takes five bits of the hash, of which the fifth is no part of them.
-using lane_patterns = std::array<std::uint16_t, 2 * block_geometry::lanes>;
+using lane_patterns = std::array<std::uint16_t, std::size_t{2} * block_geometry::lanes>;
 
 constexpr auto make_lane_patterns() noexcept {
   std::array<lane_patterns, block_geometry::lanes + 1> table{};

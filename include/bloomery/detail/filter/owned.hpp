@@ -82,7 +82,10 @@ class owned : public View {
   owned(const owned& other) : view(other), array_(other.array_) { rebind(); }
   // A filter that was moved from may be destroyed or assigned to.
   owned(owned&& other) noexcept : view(other), array_(std::move(other.array_)) { other.rebind(); }
-  owned& operator=(const owned& other) { return *this = owned(other); }
+  owned& operator=(const owned& other) {
+    *this = owned(other);
+    return *this;
+  }
   owned& operator=(owned&& other) noexcept {
     view::operator=(other);
     array_ = std::move(other.array_);
