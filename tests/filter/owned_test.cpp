@@ -49,6 +49,19 @@ TYPED_TEST(every_owner, knows_its_bytes) {
   EXPECT_EQ(f.filter().bytes(), f.bytes());
 }
 
+template <class Filter>
+class every_growing : public testing::Test {};
+using growing = testing::Types<scalable_filter, layered_filter, cuckoo_filter>;
+TYPED_TEST_SUITE(every_growing, growing, );
+
+TYPED_TEST(every_growing, equals_what_has_grown_alike) {
+  const auto f = with_keys<TypeParam>(0, 5000);
+  EXPECT_EQ(f, with_keys<TypeParam>(0, 5000));
+  EXPECT_NE(f, with_keys<TypeParam>(0, 5001));
+  EXPECT_NE(f, with_keys<TypeParam>(0, 5000, 1)) << "another hash function";
+  EXPECT_NE(f, with_keys<TypeParam>(0, 900)) << "another size";
+}
+
 TEST(owner, counts_no_calls_when_compared) {
   auto once = with_keys<blocked_filter>(0, 10);
   auto twice = once;

@@ -76,6 +76,9 @@ class cuckoo_view : public detail::batch_answers<cuckoo_view> {
   [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
   // The payload: the preamble, then each layer.
   [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const;
+  friend bool operator==(const cuckoo_view& a, const cuckoo_view& b) {
+    return detail::same_parts(a, b);
+  }
 
   [[nodiscard]] std::uint32_t layers() const noexcept {
     return static_cast<std::uint32_t>(layers_.size());

@@ -205,7 +205,7 @@ class keyed {
     filter_.clear();
   }
   // Whether two filters give the same answers: hash function, shape and content are the same.
-  friend bool operator==(const keyed& a, const keyed& b) noexcept
+  friend bool operator==(const keyed& a, const keyed& b)
     requires std::equality_comparable<Filter>
   {
     return a.hasher_.spec() == b.hasher_.spec() && a.filter_ == b.filter_;

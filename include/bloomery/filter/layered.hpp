@@ -32,6 +32,7 @@
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/detail/filter/batch.hpp"
 #include "bloomery/detail/filter/bit_filter.hpp"
+#include "bloomery/detail/filter/owned.hpp"
 #include "bloomery/filter/explanation.hpp"
 #include "bloomery/hash/probe.hpp"
 
@@ -72,6 +73,9 @@ class layered_view : public detail::batch_answers<layered_view> {
   [[nodiscard]] std::uint64_t room() const noexcept;
   [[nodiscard]] std::uint64_t growth_bytes() const noexcept;
   [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const;
+  friend bool operator==(const layered_view& a, const layered_view& b) {
+    return detail::same_parts(a, b);
+  }
   [[nodiscard]] double fill() const noexcept;
   // The chance that a random hash is in one of the layers as they are now.
   [[nodiscard]] double fpr() const noexcept;

@@ -27,6 +27,7 @@
 #include "bloomery/detail/bits/split_table.hpp"
 #include "bloomery/detail/filter/batch.hpp"
 #include "bloomery/detail/filter/bit_filter.hpp"
+#include "bloomery/detail/filter/owned.hpp"
 #include "bloomery/filter/explanation.hpp"
 #include "bloomery/hash/probe.hpp"
 
@@ -62,6 +63,9 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   [[nodiscard]] std::uint64_t room() const noexcept;
   [[nodiscard]] std::uint64_t growth_bytes() const noexcept;
   [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const;
+  friend bool operator==(const scalable_view& a, const scalable_view& b) {
+    return detail::same_parts(a, b);
+  }
   [[nodiscard]] double fill() const noexcept;
   // The chance that a random hash fits a fingerprint of its line as they are now.
   [[nodiscard]] double fpr() const noexcept { return detail::split_rate(lines_); }

@@ -64,6 +64,13 @@ class word_view {
   std::uint64_t keys_;
 };
 
+// The same as == of one array, for filters that grow in several.
+template <class View>
+bool same_parts(const View& a, const View& b) {
+  const auto same = [](auto x, auto y) { return std::ranges::equal(x, y); };
+  return a.shape() == b.shape() && std::ranges::equal(a.parts(), b.parts(), same);
+}
+
 struct payload {
   plan planned;
   bit_array array;
