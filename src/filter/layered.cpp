@@ -32,11 +32,7 @@ constexpr std::size_t directory_words(std::size_t layers) {
 }
 
 const plan& checked(const plan& p) {
-  check_shape(p.shape);
-  if (p.shape.kind != filter_kind::layered || p.shape.scheme != probe_scheme::multiply) {
-    detail::fail(errc::bad_argument, "a shape of kind " + std::string(kind_name(p.shape.kind)) +
-                                         " given to a layered filter");
-  }
+  detail::check_kind(p.shape, filter_kind::layered);
   return p;
 }
 

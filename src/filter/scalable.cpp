@@ -22,11 +22,7 @@ enum head_word : std::uint8_t { lines_word, stored_word, doublings_word, slots_w
 }
 
 const plan& checked(const plan& p) {
-  check_shape(p.shape);
-  if (p.shape.kind != filter_kind::scalable || p.shape.scheme != probe_scheme::multiply) {
-    detail::fail(errc::bad_argument, "a shape of kind " + std::string(kind_name(p.shape.kind)) +
-                                         " given to a scalable filter");
-  }
+  detail::check_kind(p.shape, filter_kind::scalable);
   return p;
 }
 
