@@ -7,44 +7,15 @@
 
 #include "bloomery/core/error.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
 namespace bloomery::cli {
 
 namespace {
 
-constexpr std::size_t columns = 79;
 constexpr std::size_t verb_column = 14;
 constexpr std::size_t option_column = 26;
-
-// Wraps the text into lines that begin at `column`; the first one continues at column `at`.
-std::string wrapped(std::string_view text, std::size_t at, std::size_t column) {
-  std::string out;
-  if (at != 0 && at + 1 > column) {
-    out += '\n';
-    at = 0;
-  }
-  out.append(column - at, ' ');
-  at = column;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find(' '), text.size());
-    if (at + end > columns && at != column) {
-      out += '\n' + std::string(column, ' ');
-      at = column;
-    }
-    out.append(text.substr(0, end));
-    at += end;
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (text.empty()) continue;
-    out += ' ';
-    ++at;
-  }
-  // Removes spaces before line ends.
-  for (std::size_t gap = out.find(" \n"); gap != std::string::npos; gap = out.find(" \n")) {
-    out.erase(gap, 1);
-  }
-  return out + '\n';
-}
 
 std::string entry(const std::string& name, const std::string& text, std::size_t column) {
   return "  " + name + wrapped(text, 2 + name.size(), column);

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -103,6 +104,35 @@ std::string as_bytes(double bytes) {
   }
   if (unit == 0) return fmt::format("{:.0f} bytes", bytes);
   return fmt::format("{:.{}f} {}", bytes, bytes < 10 ? 2 : bytes < 100 ? 1 : 0, units[unit]);
+}
+
+std::string wrapped(std::string_view text, std::size_t at, std::size_t column) {
+  constexpr std::size_t columns = 79;
+  std::string out;
+  if (at != 0 && at + 1 > column) {
+    out += '\n';
+    at = 0;
+  }
+  out.append(column - at, ' ');
+  at = column;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(' '), text.size());
+    if (at + end > columns && at != column) {
+      out += '\n' + std::string(column, ' ');
+      at = column;
+    }
+    out.append(text.substr(0, end));
+    at += end;
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (text.empty()) continue;
+    out += ' ';
+    ++at;
+  }
+  // Removes spaces before line ends.
+  for (std::size_t gap = out.find(" \n"); gap != std::string::npos; gap = out.find(" \n")) {
+    out.erase(gap, 1);
+  }
+  return out + '\n';
 }
 
 void write_message(std::string_view text) noexcept {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,6 +20,10 @@ std::uint64_t parse_span(std::string_view text);  // 90s, 15m, 1h, 7d, 2w, in se
 std::string with_commas(std::uint64_t value);  // 1,234,567
 std::string as_bytes(double bytes);            // 8.70 MB
 std::string as_rate(double fpr);               // 1.00 %, or 1.00e-06 where that would be all zeros
+
+// Wraps the text into lines of at most 79 columns that begin at `column`; the first one continues
+// at column `at`.
+std::string wrapped(std::string_view text, std::size_t at, std::size_t column);
 
 // Writes to standard error. It never fails: a message that nobody can read is no reason to stop.
 void write_message(std::string_view text) noexcept;

@@ -106,13 +106,13 @@ nlohmann::json make_json(const sizing::request& r) {
 }
 
 std::string can_text(const nlohmann::json& row) {
-  std::string text;
-  for (const char* ability : {"add", "remove", "count", "value", "merge", "grow", "forget"}) {
+  std::string text = row["add"].get<bool>() ? "" : "static";
+  for (const char* ability : {"remove", "count", "value", "merge", "grow", "forget"}) {
     if (!row[ability].get<bool>()) continue;
-    text += text.empty() ? "" : ", ";
+    text += text.empty() ? "" : " ";
     text += ability;
   }
-  return text.empty() ? "static" : text;
+  return text;
 }
 
 // The result in a sentence, with the command to build that filter.
@@ -130,36 +130,49 @@ std::string in_words(const nlohmann::json& plan, const plan_options& o) {
         std::pair{"ribbon", "static (ribbon)"}}) {
     text += fmt::format(" {} {},", shown, size_of(plan["rows"], "kind", kind));
   }
-  text += fmt::format(" a hash table of 20-byte keys about {}.\n",
+  text += fmt::format(" a hash table of 20-byte keys about {}.",
                       size_of(plan["alternatives"], "name", "hash table of 20-byte keys"));
   const std::string size =
       o.bytes.empty() ? "--fpr " + (o.fpr.empty() ? "1%" : o.fpr) : "--bytes " + o.bytes;
-  return text + fmt::format(
-                    "Run 'bloomery build {} -o F KEYS'; add '--kind ribbon' for the smallest "
-                    "if the keys never change.\n\n",
-                    size);
+  return wrapped(text, 0, 0) +
+         wrapped(fmt::format("Run 'bloomery build {} -o F KEYS'; add '--kind ribbon' for the "
+                             "smallest if the keys never change.",
+                             size),
+                 0, 0) +
+         "\n";
 }
 
+// With two decimals, or with an exponent where that would be wider than a column.
+std::string in_column(double value) {
+  return value < 9999.995 ? fmt::format("{:.2f}", value) : fmt::format("{:.1e}", value);
+}
+
+// The tables fit into 80 columns: kinds with all that is known of them, then what has no more than
+// a size and a rate, under a longer name.
 void print_text(const nlohmann::json& plan, const plan_options& o) {
   std::string text = in_words(plan, o);
-  text += fmt::format("  {:<30} {:>10} {:>13} {:>7} {:>10} {:>12} {:>6}  {}\n", "", "size",
-                      "bits per key", "probes", "fpr", "times bound", "lines", "can");
-  const auto line = [&](const std::string& name, const nlohmann::json& row) {
-    text += fmt::format("  {:<30} {:>10} {:>13.2f}", name, as_bytes(row["bytes"].get<double>()),
-                        row["bits_per_key"].get<double>());
-    if (row.contains("probes")) {
-      text += fmt::format(" {:>7} {:>10} {:>12.2f} {:>6}  {}", row["probes"].get<int>(),
-                          as_rate(row["fpr"].get<double>()), row["times_lower_bound"].get<double>(),
-                          row["lines"].get<int>(), can_text(row));
-    } else if (row.contains("fpr")) {
-      text += fmt::format(" {:>7} {:>10}", "", as_rate(row["fpr"].get<double>()));
-    }
-    text += '\n';
+  text += fmt::format("{:<11} {:>9} {:>8} {:>6} {:>8} {:>7} {:>5}  {}\n", "", "size", "bits/key",
+                      "probes", "fpr", "x bound", "lines", "can, besides add");
+  const auto size_of = [](const nlohmann::json& row) {
+    return fmt::format("{:>9} {:>8}", as_bytes(row["bytes"].get<double>()),
+                       in_column(row["bits_per_key"].get<double>()));
   };
-  for (const auto& row : plan["rows"]) line(row["kind"].get<std::string>(), row);
-  line("lower bound of any filter", plan["lower_bound"]);
-  text += '\n';
-  for (const auto& row : plan["alternatives"]) line(row["name"].get<std::string>(), row);
+  for (const auto& row : plan["rows"]) {
+    std::string line = fmt::format(
+        "{:<11} {} {:>6} {:>8} {:>7} {:>5}  {}", row["kind"].get<std::string>(), size_of(row),
+        row["probes"].get<int>(), as_rate(row["fpr"].get<double>()),
+        in_column(row["times_lower_bound"].get<double>()), row["lines"].get<int>(), can_text(row));
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + '\n';
+  }
+  text += fmt::format("\n{:<30} {:>9} {:>8} {:>8}\n", "", "size", "bits/key", "fpr");
+  const auto other = [&](const std::string& name, const nlohmann::json& row, double fpr) {
+    text += fmt::format("{:<30} {} {:>8}\n", name, size_of(row), as_rate(fpr));
+  };
+  other("lower bound of any filter", plan["lower_bound"], plan["fpr"].get<double>());
+  for (const auto& row : plan["alternatives"]) {
+    other(row["name"].get<std::string>(), row, row["fpr"].get<double>());
+  }
   write_output(text);
 }
 
