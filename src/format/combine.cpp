@@ -1,9 +1,13 @@
 #include "bloomery/format/combine.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdint>
 #include <vector>
 
+#include "bloomery/bits/bit_array.hpp"
 #include "bloomery/set/algebra.hpp"
+#include "bloomery/set/estimate.hpp"
 
 namespace bloomery {
 
@@ -12,14 +16,28 @@ void check_combinable(const image_header& a, const image_header& b) {
   check_combinable(a.hash, b.hash);
 }
 
+namespace {
+
+std::uint64_t keys_of_both(const filter_version& a, const filter_version& b) {
+  const std::uint64_t most = std::min(a.header.keys, b.header.keys);
+  const double both = compare_bits(a.header.planned.shape, count_bits(a.words), count_bits(b.words),
+                                   detail::count_union(a.words, b.words))
+                          .keys_intersection.value;
+  // Full filters tell nothing.
+  return both < static_cast<double>(most) ? static_cast<std::uint64_t>(std::llround(both)) : most;
+}
+
+}  // namespace
+
 image_header combined_header(std::span<const filter_version> parts, set_operation operation) {
   image_header header = parts.front().header;
   detail::check_of_bits(header.planned.shape,
                         operation == set_operation::merge ? "merged word by word" : "intersected");
   for (const filter_version& part : parts.subspan(1)) {
     check_combinable(header, part.header);
-    header.keys = operation == set_operation::merge ? header.keys + part.header.keys
-                                                    : std::min(header.keys, part.header.keys);
+    header.keys = operation == set_operation::merge
+                      ? header.keys + part.header.keys
+                      : std::min(header.keys, keys_of_both(parts.front(), part));
   }
   return header;
 }

@@ -18,10 +18,23 @@ echo 'one more' | bloomery add -q link.bloom
 expect_equal "$(stat -c %a f.bloom)" 640
 expect_status 0 bloomery check f.bloom <<<'one more'
 
+# Keys that are there already, and a few more than planned, change no rate: no warning. The rate in
+# the summary is that of the bits, which info has too.
+for kind in blocked classic partitioned counting; do
+  bloomery build -q --kind $kind -o twice.bloom $words
+  expect_status 0 bloomery add twice.bloom $words
+  ! grep -q warning err || fail "a false alarm: $(cat err)"
+  bloomery info twice.bloom >info
+  expect_equal "$(grep -o 'fpr [0-9.e-]* %' err)" "$(sed -n 's/.*fpr *\([0-9.]* %\) now.*/fpr \1/p' info)"
+  expect_equal "$(grep -o '[0-9.]* bits a key' err)" "$(grep -o '[0-9.]* bits a key' info)"
+  grep -q '208,668 keys (about 10[0-9],... different)' err || fail "$(cat err)"
+done
+
 # A warning when there are more keys than planned; quiet suppresses it.
 bloomery build -q -o small.bloom --keys 1000 <(head -1000 $words)
 expect_status 0 bloomery add small.bloom b
-grep -q 'warning: small.bloom holds 55,334 keys but was planned for 1,000' err || fail "$(cat err)"
+grep -q 'warning: the fpr of small.bloom is 100.0 % now, above the 1.00 % asked for; it holds 55,334 keys and was planned for 1,000' err ||
+  fail "$(cat err)"
 expect_status 0 bloomery add -q small.bloom <<<x
 [[ ! -s err ]] || fail "not quiet: $(cat err)"
 expect_status 0 bloomery build --keys 10 -o small.bloom $words

@@ -46,6 +46,12 @@ expect_equal "$(json plan 'sorted(r["kind"] for r in d["rows"])')" \
 # Text forms have the same numbers.
 bloomery info w.bloom >text
 grep -q "$(printf "%'d" "$n" 2>/dev/null || echo "$n")\|104,334" text || fail "$(cat text)"
+# With a size, the first line has the rates of the rows below it.
+bloomery plan --keys 7M --bytes 8M >text
+for kind in blocked classic ribbon; do
+  rate=$(awk -v k=$kind '$1 == k {print $6, $7}' text)
+  head -2 text | tr '\n' ' ' | grep -q "$kind[a-z )]* $rate" || fail "no $kind at $rate: $(head -2 text)"
+done
 bloomery plan --keys 1e9 --fpr 0.1% >text
 grep -q '1.95 GB' text || fail "$(cat text)"
 

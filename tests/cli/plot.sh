@@ -62,6 +62,10 @@ bloomery build -q -o w.bloom $words
 bloomery info w.bloom --plot w.svg >text
 svg w.svg >texts
 grep -qx 'expected 4[0-9]\.[0-9][0-9] %' texts || fail "no expected fill in: $(cat texts)"
+# Keys that came twice are not expected twice.
+cat $words $words | bloomery build -q -o twice.bloom --keys 104334
+bloomery info twice.bloom --plot twice.svg >text
+expect_equal "$(svg twice.svg | grep -o '^expected 4[0-9]')" "$(grep -o '^expected 4[0-9]' texts)"
 bloomery info --json w.bloom --plot w.png >info
 expect_equal "$(json info 'd["kind"]')" blocked
 png w.png >/dev/null

@@ -35,6 +35,12 @@ for kind in blocked classic partitioned; do
   bloomery intersect -q -o both.bloom a.bloom b.bloom
   tail -n +40001 a >shared
   expect_equal "$(bloomery check -c both.bloom shared)" 20000
+  # The number of keys is what the parts have in common, and the rate that of the bits, in every
+  # report: 5 standard errors, as above.
+  expect_status 0 bloomery intersect --json -o both.bloom a.bloom b.bloom
+  expect_equal "$(json out 'abs(d["keys"] - 20000)' | awk -v e="$(json got 'd["keys_intersection_standard_error"]')" '{print $1 < 5 * e}')" 1
+  expect_equal "$(grep -o 'fpr .*' err)" "$(bloomery info both.bloom | sed -n 's/.*fpr *\(.*\) now.*/fpr \1/p')"
+  bloomery info both.bloom | grep -q 'in common' || fail "$(bloomery info both.bloom)"
   rm -f part.*
 done
 
@@ -47,6 +53,14 @@ expect_error "their kinds differ, partitioned and blocked" bloomery intersect -o
 expect_error "divisor" bloomery fold --by 1000003 -o x.bloom a.bloom
 expect_error "missing" bloomery merge -o x.bloom a.bloom missing
 [[ ! -e x.bloom ]] || fail "a file was left"
+# Overlapping filters: the union has as many keys as planned, whatever the sum is.
+bloomery build -q -o p.bloom --keys $n a
+bloomery build -q -o q.bloom --keys $n $words
+expect_status 0 bloomery merge -o pq.bloom p.bloom q.bloom
+! grep -q warning err || fail "a false alarm: $(cat err)"
+# fold says once what became of the rate.
+expect_status 0 bloomery fold -o small.bloom q.bloom
+expect_equal "$(grep -c warning err)" 1
 # A merge that is fuller than planned warns, and the rate is the truth.
 bloomery build -q -o p.bloom --keys 50000 --kind blocked --seed 2 a
 bloomery build -q -o q.bloom --keys 50000 --kind blocked --seed 2 b

@@ -10,6 +10,7 @@
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/filter/explanation.hpp"
 #include "cli/input/filters.hpp"
+#include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 
 namespace bloomery::cli {
@@ -85,7 +86,7 @@ figure fill_figure(const any_filter& f, const std::string& path) {
   }
   p.all.push_back(std::move(bars));
   if (layout_of(s) != position_layout::none) {
-    const double expected = sizing::expected_fill(s, f.keys());
+    const double expected = sizing::expected_fill(s, contents_of(f).keys);
     p.all.push_back({.name = fmt::format("expected {:.2f} %", expected * 100),
                      .colour = hue::orange,
                      .style = series_style::dashes,

@@ -15,37 +15,56 @@ namespace bloomery::cli {
 
 namespace {
 
-void print_summary(const std::string& path, const image_header& header, std::optional<double> fpr) {
-  const plan& p = header.planned;
-  const double bytes = std::ceil(static_cast<double>(p.shape.bits) / 64) * 8;
-  std::string text = fmt::format("{}: {} filter of {} keys, {}", path, kind_name(p.shape.kind),
-                                 with_commas(header.keys), as_bytes(bytes));
-  if (header.keys != 0) {
-    text += fmt::format(", {:.2f} bits a key",
-                        static_cast<double>(p.shape.bits) / static_cast<double>(header.keys));
-    if (fpr) text += fmt::format(", fpr {}", as_rate(*fpr));
+// Names what is wrong when a filter answers yes more often than was asked for.
+void warn_above_target(const std::string& path, const any_filter& f, const contents& now) {
+  const plan& p = f.planned();
+  const abilities can = abilities_of(p.shape.kind);
+  const bool overfull = p.keys != 0 && now.keys > p.keys + p.keys / 100;
+  // Where only a size was asked for, the rate of a filter that is not overfull is what it gives.
+  const bool sized = !(p.fpr_target > 0);
+  if (can.grow || can.forget || (sized && !overfull)) return;
+  const double asked = sized ? sizing::fpr(p.shape, p.keys) : p.fpr_target;
+  if (now.fpr <= asked || as_rate(now.fpr) == as_rate(asked)) return;
+  std::string why;
+  if (overfull) {
+    why = fmt::format("; it holds {}{} keys and was planned for {}", now.repeated ? "about " : "",
+                      with_commas(now.keys), with_commas(p.keys));
   }
-  tell("{}\n", text);
-  const bool grows = abilities_of(p.shape.kind).grow || abilities_of(p.shape.kind).forget;
-  if (grows || !fpr || p.keys == 0 || header.keys <= p.keys) return;
-  tell(
-      "bloomery: warning: {} holds {} keys but was planned for {}; its fpr is about {} now, "
-      "not {}\n",
-      path, with_commas(header.keys), with_commas(p.keys), as_rate(*fpr),
-      as_rate(p.fpr_target > 0 ? p.fpr_target : sizing::fpr(p.shape, p.keys)));
+  tell("bloomery: warning: the fpr of {} is {} now, above the {} {}{}\n", path, as_rate(now.fpr),
+       as_rate(asked), sized ? "of its plan" : "asked for", why);
 }
 
 }  // namespace
 
-void print_summary(const std::string& path, const image_header& header) {
-  const shape& s = header.planned.shape;
-  print_summary(path, header,
-                is_of_bits(s.kind) ? std::optional(sizing::fpr(s, header.keys)) : std::nullopt);
+contents contents_of(const any_filter& f) {
+  contents now{.fpr = f.fpr(), .keys = f.keys()};
+  const std::optional<double> estimated = f->keys_estimated();
+  if (!estimated || abilities_of(f.shape().kind).forget) return now;
+  // The standard error of the estimate is below the root of the keys in a filter that is not all
+  // but full (set/estimate.hpp); one of a few keys is uncertain by rounding, too.
+  const auto added = static_cast<double>(now.keys);
+  const double doubt = 0.01 * added + 4 * std::sqrt(added);
+  now.repeated = *estimated < added - doubt;
+  now.shared = std::isfinite(*estimated) && *estimated > added + doubt;
+  if (now.repeated) now.keys = static_cast<std::uint64_t>(std::llround(*estimated));
+  return now;
 }
 
 void print_summary(const std::string& path, const any_filter& f) {
-  if (is_of_bits(f.shape().kind)) return print_summary(path, f.header());
-  print_summary(path, f.header(), f.fpr());
+  const shape& s = f.shape();
+  const contents now = contents_of(f);
+  const double bytes = std::ceil(static_cast<double>(s.bits) / 64) * 8;
+  std::string text =
+      fmt::format("{}: {} filter of {} keys{}, {}", path, kind_name(s.kind), with_commas(f.keys()),
+                  now.repeated ? fmt::format(" (about {} different)", with_commas(now.keys)) : "",
+                  as_bytes(bytes));
+  if (now.keys != 0) {
+    text +=
+        fmt::format(", {:.2f} bits a key, fpr {}",
+                    static_cast<double>(s.bits) / static_cast<double>(now.keys), as_rate(now.fpr));
+  }
+  tell("{}\n", text);
+  warn_above_target(path, f, now);
 }
 
 nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes) {

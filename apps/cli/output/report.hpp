@@ -11,10 +11,18 @@
 
 namespace bloomery::cli {
 
-// "words.bloom: 104,334 keys, 129 kB, 9.94 bits a key, fpr 0.99 %", to standard error, and a
-// warning when a filter of fixed size holds more keys than planned. The rate of a filter of bits
-// follows from its header; others need the filter itself, and without it the rate is left out.
-void print_summary(const std::string& path, const image_header& header);
+// What a filter holds now, by its bits. Every verb that tells a rate or a number of keys has it from
+// here: what the header says was added may have come twice, or have been taken out again.
+struct contents {
+  double fpr = 0;
+  std::uint64_t keys = 0;  // different ones; as many as were added, unless the bits say otherwise
+  bool repeated = false;   // they do: fewer different ones than were added
+  bool shared = false;     // or more bits than that: filters of more keys had them in common
+};
+contents contents_of(const any_filter& f);
+
+// "words.bloom: blocked filter of 104,334 keys, 129 kB, 9.94 bits a key, fpr 0.99 %", to standard
+// error, and a warning when the rate of a filter of fixed size is above what was asked for.
 void print_summary(const std::string& path, const any_filter& f);
 // The object of `info --json`; `build --json` and `add --json` print the same.
 nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes);

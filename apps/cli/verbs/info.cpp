@@ -25,7 +25,7 @@ struct info_options {
   bool json = false;
 };
 
-void print_text(const std::string& path, const nlohmann::json& info) {
+void print_text(const std::string& path, const nlohmann::json& info, const contents& now) {
   const auto keys = info["keys"].get<std::uint64_t>();
   const auto planned = info["keys_planned"].get<std::uint64_t>();
   std::string text =
@@ -34,19 +34,20 @@ void print_text(const std::string& path, const nlohmann::json& info) {
   const auto row = [&](std::string_view name, const std::string& value) {
     text += fmt::format("  {:<9} {}\n", name, value);
   };
-  row("keys", fmt::format("{} added{}", with_commas(keys),
+  row("keys", fmt::format("{} {}{}", with_commas(keys), now.shared ? "in common" : "added",
                           planned != 0 ? ", planned for " + with_commas(planned) : ""));
   if (!info["keys_estimated"].is_null()) {
-    row("", "about " + with_commas(info["keys_estimated"].get<std::uint64_t>()) +
-                " different ones by what is in it");
+    row("", fmt::format("about {} {}", with_commas(info["keys_estimated"].get<std::uint64_t>()),
+                        now.shared ? "by its bits: an intersection has some that no key set"
+                                   : "different ones by what is in it"));
   } else if (info["fill"].get<double>() == 1) {
     row("", "every bit is set: no estimate");
   }
   std::string size = fmt::format("{} bytes", with_commas(info["bytes"].get<std::uint64_t>()));
-  if (keys != 0) {
+  if (now.keys != 0) {
     size +=
         fmt::format(", {:.2f} bits a key", static_cast<double>(info["bits"].get<std::uint64_t>()) /
-                                               static_cast<double>(keys));
+                                               static_cast<double>(now.keys));
   }
   row("size", size);
   if (info.contains("shard")) {
@@ -112,7 +113,7 @@ void run_info(const info_options& o) {
   if (o.json) {
     print_json(info);
   } else {
-    print_text(o.path, info);
+    print_text(o.path, info, contents_of(f));
   }
   write_output(picture);
 }

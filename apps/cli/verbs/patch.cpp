@@ -13,7 +13,7 @@ void run_patch(const wire_options& o) {
   atomic_file file(o.output);
   write_image(file, to.header, to.words.words());
   file.commit();
-  report_written(o, to.header);
+  report_written(o);
 }
 
 }  // namespace

@@ -117,21 +117,26 @@ std::string can_text(const nlohmann::json& row) {
 
 // The result in a sentence, with the command to build that filter.
 std::string in_words(const nlohmann::json& plan, const plan_options& o) {
-  std::string text = fmt::format("{} keys at {}:", with_commas(plan["keys"].get<std::uint64_t>()),
-                                 as_rate(plan["fpr"].get<double>()));
-  const auto size_of = [&](const nlohmann::json& rows, const char* field, std::string_view name) {
+  const bool by_size = !o.bytes.empty();  // then kinds differ in their rates, else in their sizes
+  std::string text =
+      fmt::format("{} keys {}:", with_commas(plan["keys"].get<std::uint64_t>()),
+                  by_size ? "in " + as_bytes(static_cast<double>(parse_bytes(o.bytes)))
+                          : "at " + as_rate(plan["fpr"].get<double>()));
+  const auto told = [](const nlohmann::json& rows, const char* field, std::string_view name,
+                       bool rate) {
     for (const auto& row : rows) {
-      if (row[field].get<std::string>() == name) return as_bytes(row["bytes"].get<double>());
+      if (row[field].get<std::string>() != name) continue;
+      return rate ? as_rate(row["fpr"].get<double>()) : as_bytes(row["bytes"].get<double>());
     }
     return std::string("none");
   };
   for (const auto& [kind, shown] :
        {std::pair{"blocked", "blocked"}, std::pair{"classic", "classic"},
         std::pair{"ribbon", "static (ribbon)"}}) {
-    text += fmt::format(" {} {},", shown, size_of(plan["rows"], "kind", kind));
+    text += fmt::format(" {} {},", shown, told(plan["rows"], "kind", kind, by_size));
   }
   text += fmt::format(" a hash table of 20-byte keys about {}.",
-                      size_of(plan["alternatives"], "name", "hash table of 20-byte keys"));
+                      told(plan["alternatives"], "name", "hash table of 20-byte keys", false));
   const std::string size =
       o.bytes.empty() ? "--fpr " + (o.fpr.empty() ? "1%" : o.fpr) : "--bytes " + o.bytes;
   return wrapped(text, 0, 0) +

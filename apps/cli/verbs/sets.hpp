@@ -53,18 +53,10 @@ inline std::vector<any_filter> open_alike(const std::vector<std::string>& paths,
   return filters;
 }
 
-inline void report_set(const set_options& o) {  // warns if the rate is above the parts' target
+inline void report_set(const set_options& o) {
   if (o.quiet && !o.json) return;
   const any_filter f = any_filter::open(o.output);
-  if (!o.quiet) {
-    print_summary(o.output, f);
-    const double target = f.planned().fpr_target;
-    const double now = f.fpr();
-    if (target > 0 && now > target) {
-      tell("bloomery: warning: the fpr of {} is {} now, above the {} asked for\n", o.output,
-           as_rate(now), as_rate(target));
-    }
-  }
+  if (!o.quiet) print_summary(o.output, f);
   if (o.json) print_json(info_json(f, std::filesystem::file_size(o.output)));
 }
 

@@ -16,7 +16,7 @@ void run_unpack(const wire_options& o) {
   naming(o.first, [&] { in->finish(); });
   out.finish();
   file.commit();
-  report_written(o, in->header());
+  report_written(o);
 }
 
 }  // namespace

@@ -58,11 +58,11 @@ auto naming(const std::string& path, Work work) {
 }
 
 // Prints what was written, as build does.
-inline void report_written(const wire_options& o, const image_header& header) {
-  if (!o.quiet) print_summary(o.output, header);
-  if (o.json) {
-    print_json(info_json(any_filter::open(o.output), std::filesystem::file_size(o.output)));
-  }
+inline void report_written(const wire_options& o) {
+  if (o.quiet && !o.json) return;
+  const any_filter f = any_filter::open(o.output);
+  if (!o.quiet) print_summary(o.output, f);
+  if (o.json) print_json(info_json(f, std::filesystem::file_size(o.output)));
 }
 
 inline void add_limit(command& verb, const std::shared_ptr<wire_options>& o) {
