@@ -24,11 +24,9 @@ constexpr std::uint32_t usual_depth = 4;
 constexpr std::uint32_t usual_counter = 32;
 constexpr std::uint32_t usual_spectral_counter = 16;
 
-// Gong et al. 2018 use two rows; 8 buckets a listed key in each find 94 to 100 of the 100 most
-// frequent keys of Zipf streams (docs/math.md).
+// Gong et al. 2018 use two rows.
 constexpr std::uint32_t usual_k = 100;
 constexpr std::uint32_t usual_top_k_depth = 2;
-constexpr std::uint64_t buckets_per_listed = 8;
 constexpr std::uint32_t top_k_counter = 32;
 
 std::uint32_t checked_cell(const request& r, std::uint32_t usual) {
@@ -258,7 +256,7 @@ shape shape_for_top_k(const request& r) {
   }
   if (r.fpr) {
     check_target(*r.fpr, k);
-    return top_k_shape(k, depth, std::max<std::uint64_t>(64, buckets_per_listed * k));
+    return top_k_shape(k, depth, top_k_usual_width(k));
   }
   check_probes(depth, max_probes);
   const std::uint64_t bits = bits_allowed(r);

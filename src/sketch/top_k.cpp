@@ -101,8 +101,8 @@ double detail::bucket_rows::fill(const std::uint64_t* buckets) const noexcept {
 // ---- made -------------------------------------------------------------------------------------
 
 plan top_k::plan_of(const top_k_options& o) {
-  const std::uint64_t usual = std::max<std::uint64_t>(64, 8 * std::uint64_t{o.k});
-  return {.shape = sizing::top_k_shape(o.k, o.depth, o.width == 0 ? usual : o.width)};
+  const std::uint64_t width = o.width == 0 ? sizing::top_k_usual_width(o.k) : o.width;
+  return {.shape = sizing::top_k_shape(o.k, o.depth, width)};
 }
 
 top_k::top_k(const plan& p, double decay, std::uint64_t seed)

@@ -88,7 +88,7 @@ expect_error "--confirm reads the log twice" bloomery block check --confirm drop
 bloomery block check -q -c --top 2 all.bloom flood >out 2>err || true
 expect_equal "$(cat err)" "$(printf '192.0.2.9\t300\n::1\t50')"
 bloomery block check -q --json --top 1 all.bloom flood >json || true
-expect_equal "$(json json 'd["top"]')" "[{'lines': 300, 'source': '192.0.2.9'}]"
+expect_equal "$(json json 'd["top"]')" "[{'error': 0, 'lines': 300, 'source': '192.0.2.9'}]"
 
 # Lists with room merge; others are refused.
 bloomery block build -q --entries 100 -o a.bloom drop.txt

@@ -19,6 +19,28 @@ expect_equal "$(bloomery top --json -k 3 stream | python3 -c 'import json,sys; p
 expect_equal "$(echo 'key 1' | bloomery count top.bloom)" "$(printf 'key 1\t1000')"
 expect_equal "$(bloomery info --json top.bloom | python3 -c 'import json,sys; print(json.load(sys.stdin)["kind"])')" top-k
 bloomery verify -q top.bloom
+# A sorted list, at the defaults: the order in which a sketch of kilobytes forgets most.
+cut -c1-3 $words | bloomery top | sort >got
+cut -c1-3 $words | sort | uniq -c | sort -k1,1nr | awk 'NR <= 10 {print $2"\t"$1}' | sort >want
+cmp got want || fail "not the ten most frequent: $(diff got want)"
+# More keys than there is room for: every count within its bounds, and who is certain is right.
+python3 - <<'P' >flat
+import random
+keys = [*range(400000), *range(0, 200000, 3), *(f"heavy {i}" for i in range(1, 6) for _ in range(50 * i))]
+random.Random(1).shuffle(keys)
+print(*keys, sep="\n")
+P
+expect_status 0 bloomery top -k 7 flat
+expect_equal "$(head -5 out)" "$(for i in 5 4 3 2 1; do printf 'heavy %d\t%d\n' $i $((i * 50)); done)"
+grep -q '^5 of these 7 ranks are certain' err || fail "$(cat err)"
+tail -2 out | awk -F'\t' '$3 < 1 || $2 - $3 > 2 {exit 1}' || fail "no bounds: $(cat out)"
+expect_equal "$(bloomery top -k 7 --json flat | python3 -c 'import json,sys; print([(r["count"], r["error"], r["certain"]) for r in json.load(sys.stdin)["top"]][3:5])')" \
+  "[(100, 0, True), (50, 0, True)]"
+expect_status 0 bloomery top -q -k 7 flat
+[[ ! -s err ]] || fail "not quiet: $(cat err)"
+# A line longer than any name is a key like others.
+{ head -c 300000 /dev/zero | tr '\0' x; echo; echo y; echo y; } | bloomery top >long
+expect_equal "$(head -1 long) $(wc -l <long)" "$(printf 'y\t2 2')"
 # Fewer different keys than asked for: exactly what uniq says.
 expect_equal "$(printf 'a\nb\na\n' | bloomery top -k 5)" "$(printf 'a\t2\nb\t1')"
 status=0; bloomery top </dev/null >out || status=$?

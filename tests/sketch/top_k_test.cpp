@@ -302,9 +302,9 @@ TEST(top_k, is_made_from_options_and_plans) {
   const top_k t(options{.keys = 1000000, .fpr = 0.01});
   EXPECT_EQ(t.k(), 100U);
   EXPECT_EQ(t.depth(), 2U);
-  EXPECT_EQ(t.width(), 800U);
-  EXPECT_EQ(t.shape().bits, (8 + 1600) * 64U);
-  EXPECT_EQ(image_of(t).size(), 8 + 1600U);
+  EXPECT_EQ(t.width(), 65536U);
+  EXPECT_EQ(t.shape().bits, (8 + 131072) * 64U);
+  EXPECT_EQ(image_of(t).size(), 8 + 131072U);
   const plan p =
       sizing::make_plan({.kind = filter_kind::top_k, .keys = 10, .bytes = 1000, .variant = 7});
   EXPECT_LE(p.shape.bits, 8000U);

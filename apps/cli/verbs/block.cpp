@@ -275,12 +275,14 @@ void print_totals(const log_options& o, const log_totals& t) {
     if (!o.confirm.empty()) object["false_alarms"] = t.sums.false_alarms;
     if (o.top > 0) object["top"] = nlohmann::json::array();
     for (const counted_source& s : t.top) {
-      object["top"].push_back({{"source", s.address.text()}, {"lines", s.count}});
+      object["top"].push_back(
+          {{"source", s.address.text()}, {"lines", s.count}, {"error", s.error}});
     }
     return print_json(object);
   }
   for (const counted_source& s : t.top) {
-    fmt::print(stderr, "{}\t{}\n", s.address.text(), s.count);
+    fmt::print(stderr, "{}\t{}{}\n", s.address.text(), s.count,
+               s.error == 0 ? "" : fmt::format("\t{}", s.error));
   }
   if (o.input.quiet) return;
   fmt::print(stderr, "{} lines, {} {}{}; {} lines per second\n", with_commas(t.lines),

@@ -1,12 +1,17 @@
 // bloomery top: the most frequent keys of a stream, in memory that does not grow with it.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <vector>
+
 #include "bloomery/format/file.hpp"
+#include "bloomery/sketch/frequent_keys.hpp"
 #include "bloomery/sketch/top_k.hpp"
 #include "cli/args/options.hpp"
 #include "cli/input/keys.hpp"
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
 namespace bloomery::cli {
@@ -17,47 +22,69 @@ struct top_options {
   input_options input;
   std::uint32_t k = 10;
   std::string output;
-  std::string from;
   bool json = false;
 };
 
-int print(const top_options& o, const top_k& sketch) {
-  const auto entries = sketch.entries();
+// The counts that are certain, as a sketch that goes on from there.
+void save_sketch(const top_options& o, const frequent_keys& counts, const xxh3_hasher& hasher) {
+  top_k sketch(top_k_options{.k = o.k});
+  for (const frequent_key& e : counts.top(counts.held())) {
+    sketch.add(e.key, e.hash, e.count - e.error);
+  }
+  sketch.set_keys(counts.total());
+  const image_header header{
+      .planned = sketch.planned(), .hash = hasher.spec(), .keys = sketch.keys()};
+  atomic_file file(o.output);
+  write_image(file, header, sketch.serialise().words());
+  file.commit();
+}
+
+void print_rows(const top_options& o, const std::vector<frequent_key>& rows) {
+  std::string text;
+  bool exact = true;
+  for (const frequent_key& e : rows) {
+    append_readable(text, e.key, o.input.records);
+    text += fmt::format("\t{}", e.count);
+    if (e.error != 0) text += fmt::format("\t{}", e.error);
+    text += o.input.records.line_end();
+    exact = exact && e.error == 0;
+  }
+  write_output(text);
+  const auto certain = std::ranges::count_if(rows, &frequent_key::certain);
+  if (o.input.quiet || (exact && static_cast<std::size_t>(certain) == rows.size())) return;
+  tell("{} of these {} ranks are certain; a count may be too high by the number behind it\n",
+       certain, rows.size());
+}
+
+int print(const top_options& o, const frequent_keys& counts) {
+  const std::vector<frequent_key> rows = counts.top(o.k);
   if (o.json) {
-    nlohmann::json rows = nlohmann::json::array();
-    for (const top_k_entry& e : entries) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const frequent_key& e : rows) {
       std::string key;
       append_readable(key, e.key, o.input.records);
-      rows.push_back({{"key", key}, {"count", e.count}});
+      list.push_back(
+          {{"key", key}, {"count", e.count}, {"error", e.error}, {"certain", e.certain}});
     }
-    print_json({{"keys", sketch.total()}, {"top", rows}});
+    print_json({{"keys", counts.total()}, {"others_at_most", counts.floor()}, {"top", list}});
   } else {
-    std::string text;
-    for (const top_k_entry& e : entries) {
-      append_readable(text, e.key, o.input.records);
-      text.append(fmt::format("\t{}{}", e.count, o.input.records.line_end()));
-    }
-    write_output(text);
+    print_rows(o, rows);
   }
-  return entries.empty() ? exit_no_match : exit_success;
+  return rows.empty() ? exit_no_match : exit_success;
 }
 
 int run_top(const top_options& o) {
   progress meter("counting", o.input.show());
   key_source source(o.input.paths, o.input.records, meter);
   const xxh3_hasher hasher(0);
-  top_k sketch(top_k_options{.k = o.k});
+  frequent_options room;
+  room.keys = std::max(room.keys, 2 * std::size_t{o.k});
+  frequent_keys counts(room);
   hash_in_order(*erase(hasher), source, o.input.threads,
-                [&](const chunk& c, auto hashes) { sketch.add_batch(c.keys, hashes); });
+                [&](const chunk& c, auto hashes) { counts.add_batch(c.keys, hashes); });
   meter.clear();
-  if (!o.output.empty()) {
-    const image_header header{
-        .planned = sketch.planned(), .hash = hasher.spec(), .keys = sketch.keys()};
-    atomic_file file(o.output);
-    write_image(file, header, sketch.serialise().words());
-    file.commit();
-  }
-  return print(o, sketch);
+  if (!o.output.empty()) save_sketch(o, counts, hasher);
+  return print(o, counts);
 }
 
 }  // namespace
@@ -66,14 +93,18 @@ void add_top(command& app, int& status) {
   auto o = std::make_shared<top_options>();
   command* verb = app.add_subcommand("top", "Print the most frequent keys, with their counts");
   verb->add_option("-k", o->k, "How many (default 10)")->between(1U, 1U << 20U)->type_name("N");
-  verb->add_option("-o,--output", o->output, "Also write the sketch, for 'count' and 'info'")
+  verb->add_option("-o,--output", o->output,
+                   "Also write a top-k sketch of them, for 'count' and 'info'")
       ->type_name("F");
   verb->add_flag("--json", o->json, "Print them as JSON");
   add_input_options(*verb, o->input);
   verb->footer(
-      "Prints KEY, a tab and the count, the largest first. Memory depends on N alone; counts of "
-      "keys that\n"
-      "come and go can be too low.\n\n"
+      "Prints KEY, a tab and the count, the largest first. Counts are exact for up to 131,072\n"
+      "different keys (or 2 N), in 64 MB of keys at most. Of more, a count that may be too high "
+      "is\n"
+      "followed by a tab and by how much at most, and a line on standard error says how many "
+      "ranks\n"
+      "are certain.\n\n"
       "Example:\n  cut -d' ' -f1 access.log | bloomery top -k 20");
   verb->callback([o, &status] { status = run_top(*o); });
 }

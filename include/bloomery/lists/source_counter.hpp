@@ -1,6 +1,5 @@
 // Counts lines, packets or requests by the address that they come from, in memory that does not
-// grow with the number of addresses, to find the most frequent ones. A count-min sketch has the
-// counts, which are never too low; a top-k sketch has the names.
+// grow with the number of addresses, to find the most frequent ones (sketch/frequent_keys.hpp).
 #pragma once
 
 #include <cstddef>
@@ -10,14 +9,14 @@
 
 #include "bloomery/hash/hash.hpp"
 #include "bloomery/lists/address.hpp"
-#include "bloomery/sketch/count_min.hpp"
-#include "bloomery/sketch/top_k.hpp"
+#include "bloomery/sketch/frequent_keys.hpp"
 
 namespace bloomery {
 
 struct counted_source {
   ip_address address;
-  std::uint64_t count = 0;
+  std::uint64_t count = 0;  // never too low,
+  std::uint64_t error = 0;  // and too high by this at most
 };
 
 class source_counter {
@@ -26,15 +25,14 @@ class source_counter {
   explicit source_counter(std::uint32_t wanted);
 
   void add(const ip_address& source);
-  // The largest count comes first, equal ones are ordered by address. One count of a hundred is
-  // more than 0.01 % of the total too high.
+  // The largest count comes first, equal ones are ordered by address. Counts are exact for up to
+  // 131,072 sources (or twice as many as wanted), and else too high by 0.0016 % of the total at most.
   [[nodiscard]] std::vector<counted_source> top() const;
 
  private:
   std::uint32_t wanted_;
   xxh3_hasher hasher_;
-  count_min counts_;
-  top_k names_;
+  frequent_keys counts_;
 };
 
 }  // namespace bloomery

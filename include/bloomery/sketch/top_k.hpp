@@ -43,7 +43,7 @@ namespace bloomery {
 struct top_k_options {
   std::uint32_t k = 100;
   std::uint32_t depth = 2;
-  std::uint64_t width = 0;  // buckets in a row; 0 for 8 * k, at least 64
+  std::uint64_t width = 0;  // buckets in a row; 0 for 8 * k, at least 65,536
   double decay = 1 / 1.08;  // from 2^-32 to 0.99
   std::uint64_t seed = 0;   // of the draws
 };
