@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bloomery/bits/bit_array.hpp"
+#include "bloomery/core/alternatives.hpp"
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/kinds.hpp"
 #include "bloomery/core/parallel.hpp"

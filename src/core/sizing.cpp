@@ -34,7 +34,13 @@ double classic_fpr(std::uint64_t keys, std::uint64_t bits, std::uint32_t probes)
 
 double classic_fpr_approx(std::uint64_t keys, std::uint64_t bits, std::uint32_t probes) {
   check_classic(keys, bits, probes);
-  return std::pow(-std::expm1(-as_double(keys) * probes / as_double(bits)), probes);
+  return classic_fpr_approx(as_double(bits) / as_double(keys), probes);
+}
+
+double classic_fpr_approx(double bits_per_key, std::uint32_t probes) {
+  check_positive("bits per key", bits_per_key);
+  check_probes(probes, max_probes);
+  return std::pow(-std::expm1(-static_cast<double>(probes) / bits_per_key), probes);
 }
 
 double classic_fpr_expected(std::uint64_t keys, std::uint64_t bits, std::uint32_t probes) {
@@ -136,6 +142,15 @@ double concentration_bound(std::uint64_t keys, std::uint64_t bits, std::uint32_t
   return std::min(1.0, 2.0 * std::exp(exponent));
 }
 
+double concentration_deviation(std::uint64_t keys, std::uint64_t bits, std::uint32_t probes,
+                               double probability) {
+  check_classic(keys, bits, probes);
+  if (!(probability > 0.0 && probability < 1.0)) {
+    detail::throw_bad_argument("the probability", probability, "above 0 and below 1");
+  }
+  return std::sqrt(as_double(keys) * probes * std::log(2.0 / probability) / 2.0) / as_double(bits);
+}
+
 double overflow_bound(std::uint64_t keys, std::uint64_t counters, std::uint32_t probes,
                       std::uint32_t value, std::uint64_t sets) {
   return std::min(1.0, expected_overflows(keys, counters, probes, value) * as_double(sets));
@@ -177,7 +192,7 @@ packed_choice best_packed(double sent, double most) {
     }
     const double bits = sent_bits_per_key(high, probes) <= sent ? high : low;
     if (bits <= 0) continue;
-    const double rate = std::pow(-std::expm1(-static_cast<double>(probes) / bits), probes);
+    const double rate = classic_fpr_approx(bits, probes);
     if (rate < best.fpr) {
       best = {.bits_per_key = bits,
               .probes = probes,
@@ -186,6 +201,24 @@ packed_choice best_packed(double sent, double most) {
     }
   }
   return best;
+}
+
+packed_choice smallest_packed(double fpr, double most) {
+  check_fpr(fpr);
+  check_positive("bits per key in memory", most);
+  packed_choice best;
+  for (std::uint32_t probes = 1; probes <= max_probes; ++probes) {
+    const double bits = bits_per_key(probes, fpr);
+    if (bits > most) continue;
+    const double sent = sent_bits_per_key(bits, probes);
+    if (best.probes == 0 || sent < best.sent_bits_per_key) {
+      best = {.bits_per_key = bits, .probes = probes, .sent_bits_per_key = sent, .fpr = fpr};
+    }
+  }
+  if (best.probes != 0) return best;
+  detail::throw_bad_argument(
+      "bits per key in memory", most,
+      "enough for the rate: at least " + detail::to_text(shortest_length(1, fpr).bits));
 }
 
 double mean_time(const guarded_lookup& g) {

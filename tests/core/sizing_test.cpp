@@ -324,6 +324,15 @@ TEST(Concentration, IsTheAzumaHoeffdingBound) {
   EXPECT_EQ(concentration_bound(1000, 10'000, 7, 1e-6), 1.0);  // no probability is above 1
 }
 
+TEST(Concentration, TheDeviationHasTheProbabilityThatItWasMadeFor) {
+  for (const double probability : {0.5, 0.01, 1e-9}) {
+    const double deviation = concentration_deviation(million, 10 * million, 7, probability);
+    EXPECT_NEAR(concentration_bound(million, 10 * million, 7, deviation) / probability, 1, 1e-12);
+  }
+  EXPECT_NEAR(concentration_deviation(million, 10 * million, 7, 7.9e-13), 0.001, 1e-6);
+  EXPECT_THROW(static_cast<void>(concentration_deviation(1, 10, 1, 1)), error);
+}
+
 // The exact distribution of the zeros of a small filter keeps to it.
 TEST(Concentration, BoundsTheExactDistribution) {
   const std::uint64_t bits = 64;

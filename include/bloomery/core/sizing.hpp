@@ -19,6 +19,7 @@ namespace bloomery::sizing {
 // (1 - e^(-kn/m))^k, its limit for large m.
 [[nodiscard]] double classic_fpr_approx(std::uint64_t keys, std::uint64_t bits,
                                         std::uint32_t probes);
+[[nodiscard]] double classic_fpr_approx(double bits_per_key, std::uint32_t probes);
 
 // The expectation over all hash functions. The textbook raises the mean fill to the power k, but
 // the mean of the power is larger (Bose et al. 2008); this adds the second-order term: 0.07 % more
@@ -98,6 +99,10 @@ struct length {
 [[nodiscard]] double concentration_bound(std::uint64_t keys, std::uint64_t bits,
                                          std::uint32_t probes, double deviation);
 
+// The other way round: the deviation that is exceeded with at most this probability.
+[[nodiscard]] double concentration_deviation(std::uint64_t keys, std::uint64_t bits,
+                                             std::uint32_t probes, double probability);
+
 // Union bound on the chance that any of m counters reaches `value` while it represents `sets` sets
 // of at most n keys: exactly from the binomial tail, and by the loose closed form m (e ln 2 / j)^j
 // of the survey for k <= (m/n) ln 2. Both capped at 1.
@@ -125,6 +130,8 @@ struct packed_choice {
 };
 // The array and probes with the least fpr, for at most this many bits a key sent and in memory.
 [[nodiscard]] packed_choice best_packed(double sent_bits_per_key, double most_bits_per_key);
+// The one with the fewest bits to send for this rate, with at most so many bits a key in memory.
+[[nodiscard]] packed_choice smallest_packed(double fpr, double most_bits_per_key);
 
 // ---- costs ------------------------------------------------------------------------------------
 
