@@ -16,6 +16,14 @@ expect_error "nan" bloomery build -o x.bloom --fpr nan $words
 expect_error "'lots'" bloomery build -o x.bloom --keys lots $words
 expect_error "at least 1" bloomery plan --keys 0
 expect_error "2^48" bloomery plan --keys 1e15
+expect_error "--keys is missing" bloomery plan
+expect_error "more keys must be possible" bloomery plan --keys 1M --universe 1M
+expect_error "'2^x' is not a number of possible keys" bloomery plan --keys 1M --universe 2^x
+expect_error "'5 h' is not a time" bloomery plan --keys 1M --lookup-time '5 h' --present 1 --absent 1
+expect_error "--present" bloomery plan --keys 1M --lookup-time 5ms
+expect_error "--lookup-time" bloomery plan --keys 1M --present 5
+expect_error "at least 9.59" bloomery plan --keys 1M --packed 9
+expect_error "from 1 to 2^32" bloomery plan --keys 1M --key-bytes 0
 expect_error "2^60" bloomery plan --keys 1e18
 expect_error "at least 64" bloomery build -o x.bloom --bytes 10 $words
 expect_error "from 1 to 16" bloomery build -o x.bloom --probes 17 $words

@@ -43,6 +43,55 @@ bloomery plan --json --keys 1000 --fpr 1e-12 >plan
 expect_equal "$(json plan 'sorted(r["kind"] for r in d["rows"])')" \
   "['classic', 'count-min', 'counting', 'partitioned', 'spectral']"
 
+# The documents' numbers. The lecture: 200 MB of URLs, a filter of less than 10 MB, 25.51 ms a lookup.
+bloomery plan --json --keys 5M --fpr 1.28% --probes 30 --key-bytes 40 >plan
+expect_equal "$(json plan '[a["bytes"] for a in d["alternatives"] if a["name"] == "list of 40-byte keys"]')" "[200000000]"
+expect_equal "$(json plan '[a["bytes"] > 2e8 for a in d["alternatives"] if a["name"] == "hash table of 40-byte keys"]')" "[True]"
+expect_equal "$(json plan '[9.3e6 < r["bytes"] < 9.5e6 for r in d["rows"] if r["kind"] == "partitioned"]')" "[True]"
+expect_equal "$(json plan '{r["probes"] for r in d["rows"]}')" "{30}"
+bloomery plan --json --keys 5M --fpr 3% --lookup-time 0.5s --filter-time 1ms --present 2000 --absent 100k >plan
+expect_equal "$(json plan 'round(d["guarded_lookup"]["mean_seconds"] * 1000, 2)')" 25.51
+bloomery plan --keys 5M --fpr 3% --lookup-time 500000us --filter-time 1000000ns --present 2000 --absent 100k >text
+grep -q 'takes 25.51 ms in the mean instead of 500 ms' text || fail "$(cat text)"
+# The survey: 8 bits a key give just over 2 %; with 2 log2 n bits a sorted list has 1/n.
+bloomery plan --json --keys 1M --bits-per-key 8 --universe 2^32 --deviation 0.001 >plan
+expect_equal "$(json plan '[0.0215 < r["fpr"] < 0.0217 for r in d["rows"] if r["kind"] == "classic"]')" "[True]"
+expect_equal "$(json plan '[(a["bits_per_key"], a["fpr"] < 1e-6) for a in d["alternatives"] if "2 log2 n" in a["name"]]')" "[(40.0, True)]"
+expect_equal "$(json plan '[a["bytes"] for a in d["alternatives"] if "bitmap" in a["name"]]')" "[536870912]"
+/usr/bin/python3 - <<'END'
+import json, math
+d = json.load(open("plan"))
+n, u, f = 10**6, 2**32, d["fpr"]
+def log_choose(a, b):
+    return math.lgamma(a + 1) - math.lgamma(b + 1) - math.lgamma(a - b + 1)
+bound = (log_choose(u, n) - log_choose(n + f * (u - n), n)) / math.log(2) / n
+assert abs(d["lower_bound"]["bits_per_key"] - bound) < 1e-4, (d["lower_bound"], bound)
+assert bound < -math.log2(f)
+c = d["concentration"]
+expected = 2 * math.exp(-2 * 0.001**2 * c["bits"]**2 / (n * c["probes"]))
+assert abs(c["probability"] / expected - 1) < 1e-9, (c, expected)
+END
+# Table 1 of the survey: at most 16 bits sent and 48 in memory.
+bloomery plan --json --keys 1M --bits-per-key 16 --packed 48 >plan
+expect_equal "$(json plan 'd["packed"]["probes"], round(d["packed"]["sent_bits_per_key"], 2), round(d["packed"]["fpr"], 6)')" \
+  "(3, 15.83, 0.000222)"
+bloomery plan --json --keys 1M --fpr 0.0222% --packed 48.1 >plan
+expect_equal "$(json plan 'd["packed"]["probes"], round(d["packed"]["sent_bits_per_key"], 1)')" "(3, 15.8)"
+# The table of the literature, and its text.
+bloomery plan --table --json >table
+expect_equal "$(json table '[r["best_probes"] for r in d["table"] if r["bits_per_key"] == 32]')" "[22]"
+for cell in "8 6 .0216" "16 11 .000459" "8 4 .0240" "16 4 .0024" "32 4 .00019" "5 3 .0918"; do
+  read -r bits probes rate <<<"$cell"
+  expect_equal "$(json table "[abs(r['fpr'][$probes - 1] - $rate) < 0.006 * $rate for r in d['table'] if r['bits_per_key'] == $bits]")" "[True]"
+done
+bloomery plan --table >text
+grep -q '^   8  6   5.55   0.118  0.0489  0.0306   0.024  0.0217  0.0216  0.0229$' text || fail "$(cat text)"
+expect_equal "$(($(wc -L <text) <= 80))" 1
+# One truth about a hash table: what docs/when-to-use.md measured.
+measured=$(sed -n 's/^| std::unordered_set of strings | \([0-9.]*\) .*/\1/p' "$project/docs/when-to-use.md")
+bloomery plan --json --keys 10M >plan
+expect_equal "$(json plan "[abs(a['bits_per_key'] / $measured - 1) < 0.001 for a in d['alternatives'] if a['name'] == 'hash table of 20-byte keys']")" "[True]"
+
 # Text forms have the same numbers.
 bloomery info w.bloom >text
 grep -q "$(printf "%'d" "$n" 2>/dev/null || echo "$n")\|104,334" text || fail "$(cat text)"

@@ -44,6 +44,27 @@ bloomery plan --keys 1M --plot one.svg --panel kinds >/dev/null
 svg one.svg >texts
 grep -qx ribbon texts || fail "no kinds in their panel"
 ! grep -q probes texts || fail "more than one panel"
+# The tutorial's second figure: a line for each number of probes, at the height of -k / ln(1 - f^(1/k)).
+bloomery plan --keys 1M --plot bits.svg --panel bits --probes 5 >/dev/null
+/usr/bin/python3 - bits.svg <<'END'
+import math, re, sys, xml.etree.ElementTree as tree
+root = tree.parse(sys.argv[1]).getroot()
+words = {e.text: e for e in root.iter() if e.tag.endswith("text")}
+base, top = (float(words[bits].get("y")) - 4 for bits in ("0", "64"))
+lines = {}
+for e in root.iter():
+    if e.tag.endswith("path") and e.get("stroke-width") == "2":
+        points = [tuple(map(float, p.split(","))) for p in e.get("d")[1:].split()]
+        lines[len(lines)] = points
+left, right = lines[3][0][0], lines[3][-1][0]
+for points, k in zip(lines.values(), (1, 2, 4, 5, 8, 16, 32)):
+    assert f"k = {k}" in words, k
+    for x, y in points:
+        rate = 0.1 * 1e-5 ** ((x - left) / (lines[4][-1][0] - left))
+        bits = -k / math.log(1 - rate ** (1 / k))
+        assert abs((base - y) / (base - top) * 64 - bits) < 0.4 + 0.01 * bits, (k, rate, bits, y)
+assert len(lines) == 7
+END
 
 # What is asked for may be anything that can be planned.
 for options in "--keys 1" "--keys 1 --bytes 1G" "--keys 1M --bytes 64K" "--keys 1e12" "--keys 1000 --fpr 1e-14" \

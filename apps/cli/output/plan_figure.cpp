@@ -62,10 +62,12 @@ axis rates_down_from_one(std::string label, const panel& p) {
 
 std::string asked_text(const sizing::request& r) {
   if (r.fpr) return fmt::format("{} asked for", as_rate(*r.fpr));
+  if (r.bits_per_key) return fmt::format("{:g} bits asked for", *r.bits_per_key);
   return as_bytes(static_cast<double>(*r.bytes)) + " asked for";
 }
 
 double asked_bits_per_key(const sizing::request& r) {
+  if (r.bits_per_key) return *r.bits_per_key;
   return static_cast<double>(*r.bytes) * 8 / static_cast<double>(r.keys);
 }
 
@@ -102,6 +104,33 @@ panel probes_panel(const sizing::request& asked) {
     p.all.back().name = asked_text(asked);
   }
   p.y = rates_down_from_one("fpr of a classic filter, by bits per key; dots: the best", p);
+  return p;
+}
+
+// The second figure of Ripeanu and Iamnitchi: what each number of probes needs for a rate.
+panel bits_panel(const sizing::request& asked) {
+  const double first = std::max(0.1, asked.fpr.value_or(0));
+  const double last = std::min(1e-6, asked.fpr.value_or(1));
+  const double needed =
+      asked.fpr ? sizing::shortest_length(1, last).bits : asked_bits_per_key(asked);
+  const double most = std::clamp(std::ceil(needed * 1.5 / 8) * 8, 64.0, 128.0);
+  panel p{.title = "Size by rate, some numbers of probes",
+          .x = rate_axis("fpr", first, last),
+          .y = linear_axis("bits per key of a classic filter", 0, most, most > 96 ? 16 : 8)};
+  std::vector<std::uint32_t> all = {1, 2, 4, 8, 16, 32};
+  if (asked.probes && std::find(all.begin(), all.end(), *asked.probes) == all.end()) {
+    all.insert(std::upper_bound(all.begin(), all.end(), *asked.probes), *asked.probes);
+  }
+  for (const std::uint32_t k : all) {
+    series s{.name = fmt::format("k = {}", k), .colour = series_hue(p.all.size())};
+    for (int i = 0; i <= steps; ++i) {
+      const double rate = between(first, last, i, steps);
+      const double bits = sizing::bits_per_key(k, rate);
+      if (bits <= most) s.points.push_back({rate, bits});
+    }
+    p.all.push_back(std::move(s));
+  }
+  p.guides.push_back(asked_guide(asked, true));
   return p;
 }
 
@@ -193,6 +222,7 @@ figure plan_figure(const sizing::request& asked, const std::string& only) {
     if (only.empty() || only == name) f.panels.push_back(make(asked));
   };
   add("probes", probes_panel);
+  add("bits", bits_panel);
   add("kinds", kinds_panel);
   add("packed", packed_panel);
   return f;

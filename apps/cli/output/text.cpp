@@ -86,6 +86,32 @@ std::uint64_t parse_span(std::string_view text) {
   reject(text, wanted);
 }
 
+double parse_universe(std::string_view text) {
+  constexpr std::string_view wanted = "a number of possible keys; write it like 2^32, 1e9 or 10G";
+  if (text.starts_with("2^")) {
+    double power = 0;
+    const auto [end, status] = std::from_chars(text.data() + 2, text.data() + text.size(), power);
+    const bool whole = status == std::errc{} && end == text.data() + text.size();
+    if (!whole || !(power < 1024)) reject(text, wanted);
+    return std::exp2(power);
+  }
+  const auto [value, rest] = split_number(text, wanted);
+  if (rest.empty()) return value;
+  if (rest.size() != 1 || magnitude(rest[0]) == 0) reject(text, wanted);
+  return value * std::pow(1000, magnitude(rest[0]));
+}
+
+double parse_time(std::string_view text) {
+  constexpr std::string_view wanted = "a time; write it like 4ns, 20us, 1ms or 0.5s";
+  constexpr std::array<std::pair<std::string_view, double>, 4> units = {
+      {{"ns", 1e9}, {"us", 1e6}, {"ms", 1e3}, {"s", 1}}};
+  const auto [value, rest] = split_number(text, wanted);
+  for (const auto& [name, in_a_second] : units) {
+    if (rest == name) return value / in_a_second;
+  }
+  reject(text, wanted);
+}
+
 std::string with_commas(std::uint64_t value) {
   std::string digits = std::to_string(value);
   for (std::size_t at = digits.size(); at > 3;) {
@@ -103,7 +129,17 @@ std::string as_bytes(double bytes) {
     ++unit;
   }
   if (unit == 0) return fmt::format("{:.0f} bytes", bytes);
+  if (bytes >= 9999.5) return fmt::format("{:.0e} {}", bytes, units[unit]);
   return fmt::format("{:.{}f} {}", bytes, bytes < 10 ? 2 : bytes < 100 ? 1 : 0, units[unit]);
+}
+
+std::string as_time(double seconds) {
+  constexpr std::array<std::pair<std::string_view, double>, 3> units = {
+      {{"s", 1}, {"ms", 1e3}, {"us", 1e6}}};
+  for (const auto& [name, in_a_second] : units) {
+    if (seconds * in_a_second >= 1) return fmt::format("{:.4g} {}", seconds * in_a_second, name);
+  }
+  return fmt::format("{:.4g} ns", seconds * 1e9);
 }
 
 std::string wrapped(std::string_view text, std::size_t at, std::size_t column) {

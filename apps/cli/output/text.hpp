@@ -17,8 +17,12 @@ std::uint64_t parse_count(std::string_view text);  // 1000, 1e9, 64k, 2.5M, 10G,
 std::uint64_t parse_bytes(std::string_view text);
 std::uint64_t parse_span(std::string_view text);  // 90s, 15m, 1h, 7d, 2w, in seconds
 
+double parse_universe(std::string_view text);  // a count of any size, or 2^32
+double parse_time(std::string_view text);      // 4ns, 20us, 1ms or 0.5s, in seconds
+
 std::string with_commas(std::uint64_t value);  // 1,234,567
 std::string as_bytes(double bytes);            // 8.70 MB
+std::string as_time(double seconds);           // 25.51 ms
 std::string as_rate(double fpr);               // 1.00 %, or 1.00e-06 where that would be all zeros
 
 // Wraps the text into lines of at most 79 columns that begin at `column`; the first one continues

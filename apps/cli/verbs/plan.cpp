@@ -6,8 +6,10 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "cli/args/options.hpp"
+#include "cli/output/plan_answers.hpp"
 #include "cli/output/plan_figure.hpp"
 #include "cli/output/plot.hpp"
+#include "cli/output/rate_table.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
@@ -20,40 +22,34 @@ struct plan_options {
   std::string keys;
   std::string fpr;
   std::string bytes;
+  std::optional<double> bits_per_key;
+  std::optional<std::uint32_t> probes;
+  std::string universe;
+  std::uint64_t key_bytes = 20;
+  std::optional<double> deviation;
+  std::optional<double> packed;
+  std::string present;
+  std::string absent;
+  std::string filter_time;
+  std::string lookup_time;
+  bool table = false;
   std::string plot;
   std::string panel;
   bool quiet = false;  // there is nothing to silence; scripts give it to every verb
   bool json = false;
 };
 
-struct alternative {
-  std::string name;
-  double bytes;
-  double fpr;
-};
-
-// What can be used instead of a filter, for n keys and the same or a lower fpr.
-std::vector<alternative> alternatives(double n, double fpr) {
-  // A list of n hashes of b bits has a false-positive rate of n/2^b.
-  const double cut = std::ceil(std::log2(n / fpr));
-  return {{fmt::format("sorted list of {:.0f}-bit hashes", cut), n * cut / 8, n * std::exp2(-cut)},
-          {"sorted list of 64-bit hashes", n * 8, n * 0x1p-64},
-          // A table with open addressing that is 7/8 full, with a byte of metadata for each slot.
-          {"hash table of 64-bit hashes", n / 0.875 * 9, n * 0x1p-64},
-          // Each key has a pointer, and an allocation with its length and the allocator's overhead.
-          {"hash table of 20-byte keys", n * 40, 0}};
-}
-
-nlohmann::json make_row(const sizing::request& r) {
+nlohmann::json make_row(const sizing::request& r, std::optional<double> universe) {
   const plan p = sizing::make_plan(r);
+  const double bound = universe ? sizing::lower_bound_bits(r.keys, p.fpr, *universe)
+                                : sizing::lower_bound_bits(r.keys, p.fpr);
   const abilities can = abilities_of(r.kind);
   return {{"kind", kind_name(r.kind)},
           {"bits_per_key", p.bits_per_key()},
           {"bytes", (p.shape.bits + 63) / 64 * 8},
           {"probes", p.shape.probes},
           {"fpr", p.fpr},
-          {"times_lower_bound",
-           static_cast<double>(p.shape.bits) / sizing::lower_bound_bits(r.keys, p.fpr)},
+          {"times_lower_bound", static_cast<double>(p.shape.bits) / bound},
           {"lines", sizing::lines_of_lookup(p.shape)},
           {"add", can.add},
           {"remove", can.remove},
@@ -65,7 +61,7 @@ nlohmann::json make_row(const sizing::request& r) {
 }
 
 // The kinds that hold a set. Top-k holds only the most frequent keys, so it has no size for all.
-nlohmann::json make_rows(const sizing::request& asked) {
+nlohmann::json make_rows(const sizing::request& asked, std::optional<double> universe) {
   nlohmann::json rows = nlohmann::json::array();
   std::optional<error> reason;
   for (const filter_kind kind : all_kinds()) {
@@ -73,7 +69,7 @@ nlohmann::json make_rows(const sizing::request& asked) {
     sizing::request r = asked;
     r.kind = kind;
     try {
-      rows.push_back(make_row(r));
+      rows.push_back(make_row(r, universe));
     } catch (const error& e) {
       if (!reason) reason = e;  // such a kind has no line; if none can, the first reason is thrown
     }
@@ -82,27 +78,20 @@ nlohmann::json make_rows(const sizing::request& asked) {
   return rows;
 }
 
-nlohmann::json make_json(const sizing::request& r) {
-  nlohmann::json rows = make_rows(r);
+nlohmann::json make_json(const plan_questions& q) {
+  const sizing::request& r = q.asked;
+  nlohmann::json rows = make_rows(r, q.universe);
   // If a size is given, rates differ by kind, and the lower bound is that for the best one.
   double fpr = 1;
   for (const auto& row : rows) fpr = std::min(fpr, row["fpr"].get<double>());
   if (r.fpr) fpr = *r.fpr;
-  const double bound = sizing::lower_bound_bits(r.keys, fpr);
-  nlohmann::json others = nlohmann::json::array();
-  for (const alternative& a : alternatives(static_cast<double>(r.keys), fpr)) {
-    others.push_back({{"name", a.name},
-                      {"bytes", static_cast<std::uint64_t>(std::ceil(a.bytes))},
-                      {"bits_per_key", a.bytes * 8 / static_cast<double>(r.keys)},
-                      {"fpr", a.fpr}});
-  }
-  return {{"keys", r.keys},
-          {"fpr", fpr},
-          {"rows", rows},
-          {"lower_bound",
-           {{"bits_per_key", bound / static_cast<double>(r.keys)},
-            {"bytes", static_cast<std::uint64_t>(std::ceil(bound / 8))}}},
-          {"alternatives", others}};
+  nlohmann::json plan = {{"keys", r.keys},
+                         {"fpr", fpr},
+                         {"rows", rows},
+                         {"lower_bound", bound_json(q, fpr)},
+                         {"alternatives", alternatives_json(q, fpr)}};
+  add_answers(plan, q);
+  return plan;
 }
 
 std::string can_text(const nlohmann::json& row) {
@@ -115,36 +104,52 @@ std::string can_text(const nlohmann::json& row) {
   return text;
 }
 
+// The options of build that make such a filter.
+std::string build_options(const plan_options& o) {
+  std::string text = o.bits_per_key    ? fmt::format("--bits-per-key {:g}", *o.bits_per_key)
+                     : o.bytes.empty() ? "--fpr " + (o.fpr.empty() ? "1%" : o.fpr)
+                                       : "--bytes " + o.bytes;
+  if (o.probes) text += fmt::format(" --probes {}", *o.probes);
+  return text;
+}
+
+const nlohmann::json* row_named(const nlohmann::json& rows, const char* field,
+                                std::string_view name) {
+  for (const auto& row : rows) {
+    if (row[field].get<std::string>() == name) return &row;
+  }
+  return nullptr;
+}
+
 // The result in a sentence, with the command to build that filter.
 std::string in_words(const nlohmann::json& plan, const plan_options& o) {
-  const bool by_size = !o.bytes.empty();  // then kinds differ in their rates, else in their sizes
+  // If a size is given, kinds differ in their rates, else in their sizes.
+  const bool by_size = o.bits_per_key || !o.bytes.empty();
+  std::string asked = "at " + as_rate(plan["fpr"].get<double>());
+  if (!o.bytes.empty()) asked = "in " + as_bytes(static_cast<double>(parse_bytes(o.bytes)));
+  if (o.bits_per_key) asked = fmt::format("in {:g} bits each", *o.bits_per_key);
   std::string text =
-      fmt::format("{} keys {}:", with_commas(plan["keys"].get<std::uint64_t>()),
-                  by_size ? "in " + as_bytes(static_cast<double>(parse_bytes(o.bytes)))
-                          : "at " + as_rate(plan["fpr"].get<double>()));
-  const auto told = [](const nlohmann::json& rows, const char* field, std::string_view name,
-                       bool rate) {
-    for (const auto& row : rows) {
-      if (row[field].get<std::string>() != name) continue;
-      return rate ? as_rate(row["fpr"].get<double>()) : as_bytes(row["bytes"].get<double>());
-    }
-    return std::string("none");
-  };
+      fmt::format("{} keys {}:", with_commas(plan["keys"].get<std::uint64_t>()), asked);
   for (const auto& [kind, shown] :
        {std::pair{"blocked", "blocked"}, std::pair{"classic", "classic"},
         std::pair{"ribbon", "static (ribbon)"}}) {
-    text += fmt::format(" {} {},", shown, told(plan["rows"], "kind", kind, by_size));
+    const nlohmann::json* const row = row_named(plan["rows"], "kind", kind);
+    if (row == nullptr) continue;
+    text += fmt::format(
+        " {} {},", shown,
+        by_size ? as_rate((*row)["fpr"].get<double>()) : as_bytes((*row)["bytes"].get<double>()));
   }
-  text += fmt::format(" a hash table of 20-byte keys about {}.",
-                      told(plan["alternatives"], "name", "hash table of 20-byte keys", false));
-  const std::string size =
-      o.bytes.empty() ? "--fpr " + (o.fpr.empty() ? "1%" : o.fpr) : "--bytes " + o.bytes;
-  return wrapped(text, 0, 0) +
-         wrapped(fmt::format("Run 'bloomery build {} -o F KEYS'; add '--kind ribbon' for the "
-                             "smallest if the keys never change.",
-                             size),
-                 0, 0) +
-         "\n";
+  const std::string table = fmt::format("hash table of {}-byte keys", o.key_bytes);
+  text += fmt::format(
+      " a {} about {}.", table,
+      as_bytes((*row_named(plan["alternatives"], "name", table))["bytes"].get<double>()));
+  const std::string first = plan["rows"][0]["kind"].get<std::string>();
+  std::string run = fmt::format("Run 'bloomery build {}{} -o F KEYS'", build_options(o),
+                                first == "blocked" ? "" : " --kind " + first);
+  if (row_named(plan["rows"], "kind", "ribbon") != nullptr) {
+    run += "; add '--kind ribbon' for the smallest if the keys never change";
+  }
+  return wrapped(text, 0, 0) + wrapped(run + ".", 0, 0) + "\n";
 }
 
 // With two decimals, or with an exponent where that would be wider than a column.
@@ -170,28 +175,64 @@ void print_text(const nlohmann::json& plan, const plan_options& o) {
     line.erase(line.find_last_not_of(' ') + 1);
     text += line + '\n';
   }
-  text += fmt::format("\n{:<30} {:>9} {:>8} {:>8}\n", "", "size", "bits/key", "fpr");
+  text += fmt::format("\n{:<39} {:>9} {:>8} {:>8}\n", "", "size", "bits/key", "fpr");
   const auto other = [&](const std::string& name, const nlohmann::json& row, double fpr) {
-    text += fmt::format("{:<30} {} {:>8}\n", name, size_of(row), as_rate(fpr));
+    text += fmt::format("{:<39} {} {:>8}\n", name, size_of(row), as_rate(fpr));
   };
   other("lower bound of any filter", plan["lower_bound"], plan["fpr"].get<double>());
   for (const auto& row : plan["alternatives"]) {
     other(row["name"].get<std::string>(), row, row["fpr"].get<double>());
   }
-  write_output(text);
+  write_output(text + answers_text(plan));
+}
+
+// The lookup that stands behind the filter; none when nobody gave its time.
+std::optional<sizing::guarded_lookup> lookup_of(const plan_options& o) {
+  if (o.lookup_time.empty()) return std::nullopt;
+  return sizing::guarded_lookup{
+      .present = static_cast<double>(parse_count(o.present)),
+      .absent = static_cast<double>(parse_count(o.absent)),
+      .filter_time = o.filter_time.empty() ? 0 : parse_time(o.filter_time),
+      .lookup_time = parse_time(o.lookup_time)};
+}
+
+plan_questions questions_of(const plan_options& o) {
+  plan_questions q{.key_bytes = o.key_bytes,
+                   .deviation = o.deviation,
+                   .packed = o.packed,
+                   .lookup = lookup_of(o)};
+  q.asked.keys = parse_count(o.keys);
+  q.asked.probes = o.probes;
+  if (!o.bytes.empty()) {
+    q.asked.bytes = parse_bytes(o.bytes);
+  } else if (o.bits_per_key) {
+    q.asked.bits_per_key = o.bits_per_key;
+  } else {
+    q.asked.fpr = o.fpr.empty() ? 0.01 : parse_rate(o.fpr);
+  }
+  if (!o.universe.empty()) {
+    q.universe = parse_universe(o.universe);
+    if (!(*q.universe > static_cast<double>(q.asked.keys))) {
+      throw error(
+          errc::bad_argument,
+          fmt::format("--universe {}: more keys must be possible than there are", o.universe));
+    }
+  }
+  return q;
 }
 
 void run_plan(const plan_options& o) {
-  sizing::request r;
-  r.keys = parse_count(o.keys);
-  if (!o.bytes.empty()) {
-    r.bytes = parse_bytes(o.bytes);
-  } else {
-    r.fpr = o.fpr.empty() ? 0.01 : parse_rate(o.fpr);
+  if (o.table) {
+    o.json ? print_json(rate_table_json()) : write_output(rate_table_text());
+    return;
   }
+  if (o.keys.empty()) {
+    throw error(errc::bad_argument, "--keys is missing; only --table needs no number of keys");
+  }
+  const plan_questions q = questions_of(o);
   check_plot(o.plot, o.json);
-  const nlohmann::json plan = make_json(r);
-  const std::string picture = o.plot.empty() ? "" : plot(plan_figure(r, o.panel), o.plot);
+  const nlohmann::json plan = make_json(q);
+  const std::string picture = o.plot.empty() ? "" : plot(plan_figure(q.asked, o.panel), o.plot);
   if (o.json) {
     print_json(plan);
   } else {
@@ -202,28 +243,65 @@ void run_plan(const plan_options& o) {
 
 }  // namespace
 
+namespace {
+
+void add_questions(command& verb, plan_options& o) {
+  verb.add_option("--probes", o.probes, "Fix the number of probes; kinds that cannot are left out")
+      ->type_name("K");
+  verb.add_option("--universe", o.universe,
+                  "How many keys there could be: 2^32, 1e9; for the exact bound and a bitmap")
+      ->type_name("U");
+  verb.add_option("--key-bytes", o.key_bytes, "Bytes of a key, for what stores them (default 20)")
+      ->type_name("B");
+  verb.add_option("--deviation", o.deviation,
+                  "How likely one classic filter's share of zeros is so far from its mean: 0.001")
+      ->type_name("D");
+  verb.add_option("--packed", o.packed,
+                  "The best filter to send packed, with at most B bits per key in memory")
+      ->type_name("B");
+  option* lookup = verb.add_option("--lookup-time", o.lookup_time,
+                                   "Time of a lookup that the filter may save: 500ms, 20us")
+                       ->type_name("T");
+  const auto cost = [&](const char* name, std::string& value, const char* help, const char* type) {
+    return verb.add_option(name, value, help)->needs(lookup)->type_name(type);
+  };
+  cost("--filter-time", o.filter_time, "Time of asking the filter (default 0s)", "T");
+  lookup->needs(cost("--present", o.present, "Lookups for keys that are there: 2000", "N"));
+  lookup->needs(cost("--absent", o.absent, "Lookups for keys that are not: 100k", "N"));
+}
+
+}  // namespace
+
 void add_plan(command& app, int& /*status*/) {
   auto o = std::make_shared<plan_options>();
   command* verb = app.add_subcommand("plan", "Compare the sizes of every kind before building one");
-  verb->add_option("--keys", o->keys, "Number of keys: 1000, 1e9, 64k, 2.5M, 10G")
-      ->required()
-      ->type_name("N");
+  verb->add_option("--keys", o->keys, "Number of keys: 1000, 1e9, 64k, 2.5M, 10G")->type_name("N");
   option* fpr = verb->add_option("--fpr", o->fpr,
                                  "Highest false-positive rate: 0.01, 1% or 1e-2 (default 1%)")
                     ->type_name("P");
-  verb->add_option("--bytes", o->bytes, "The memory that there is, instead of a rate: 64K, 10M, 2G")
+  option* bytes = verb->add_option("--bytes", o->bytes,
+                                   "The memory that there is, instead of a rate: 64K, 10M, 2G")
+                      ->excludes(fpr)
+                      ->type_name("M");
+  verb->add_option("--bits-per-key", o->bits_per_key, "The same for each key: 8, 9.6")
       ->excludes(fpr)
-      ->type_name("M");
+      ->excludes(bytes)
+      ->type_name("B");
+  add_questions(*verb, *o);
+  verb->add_flag("--table", o->table,
+                 "Only the rates of a classic filter by bits per key and probes");
   verb->add_flag("--json", o->json, "Print it as JSON");
   option* drawn = add_plot(*verb, o->plot);
-  verb->add_option("--panel", o->panel, "Draw one panel only: probes, kinds or packed")
-      ->one_of({"probes", "kinds", "packed"})
+  verb->add_option("--panel", o->panel, "Draw one panel only: probes, bits, kinds or packed")
+      ->one_of({"probes", "bits", "kinds", "packed"})
       ->needs(drawn)
       ->type_name("P");
   add_quiet(*verb, o->quiet);
   verb->footer(
       "Example:\n  bloomery plan --keys 1e9 --fpr 0.1%\n  bloomery plan --keys 7M --bytes 8M\n"
-      "  bloomery plan --keys 7M --plot plan.svg");
+      "  bloomery plan --keys 7M --plot plan.svg\n"
+      "  bloomery plan --keys 5M --fpr 3% --key-bytes 40 --lookup-time 500ms --filter-time 1ms \\\n"
+      "      --present 2000 --absent 100k");
   verb->callback([o] { run_plan(*o); });
 }
 
