@@ -72,12 +72,6 @@ std::uint64_t stored_in(std::span<const std::uint64_t> slots) {
   return slots.size() - static_cast<std::uint64_t>(free);
 }
 
-void place(std::span<std::uint64_t> slots, std::uint64_t stored) noexcept {
-  std::uint64_t at = hash_stash::slot_of(stored, slots.size());
-  while (slots[at] != 0) at = (at + 1) & (slots.size() - 1);
-  slots[at] = little_endian(stored);
-}
-
 bit_array copy_of(const std::uint64_t* words, std::uint64_t count) {
   bit_array copy(count * 64);
   std::copy_n(words, count, copy.words().data());
@@ -117,17 +111,31 @@ bool split_table::stash_is_full() const noexcept {
   return (stashed_ + 1) * 2 > slots_.words().size();
 }
 
-void split_table::stash(std::uint64_t hash) {
+void split_table::place(std::uint64_t hash) noexcept {
   const auto slots = slots_.words();
-  if (stash_is_full()) {
-    bit_array larger(std::max(least_slots, std::uint64_t{slots.size()} * 2) * 64);
-    for (const std::uint64_t slot : slots) {
-      if (slot != 0) place(larger.words(), little_endian(slot));
-    }
-    slots_ = std::move(larger);
+  const std::uint64_t stored = hash_stash::stored(hash);
+  std::uint64_t at = hash_stash::slot_of(stored, slots.size());
+  for (std::uint64_t i = 0; i < hash_stash::most_steps; ++i, at = (at + 1) & (slots.size() - 1)) {
+    if (slots[at] != 0) continue;
+    slots[at] = little_endian(stored);
+    ++stashed_;
+    return;
   }
-  place(slots_.words(), hash_stash::stored(hash));
-  ++stashed_;
+  const split_lines now = view();
+  join_closest(cells_, lines_.words().data() + (now.line_of(hash) - now.words), now.cell_of(hash));
+}
+
+void split_table::stash(std::uint64_t hash) {
+  if (stash_is_full()) {
+    const std::uint64_t slots = slots_.words().size();
+    const bit_array smaller =
+        std::exchange(slots_, bit_array(std::max(least_slots, slots * 2) * 64));
+    stashed_ = 0;
+    for (const std::uint64_t slot : smaller.words()) {
+      if (slot != 0) place(little_endian(slot));
+    }
+  }
+  place(hash);
 }
 
 bool split_table::put_in_line(std::uint64_t hash) noexcept {

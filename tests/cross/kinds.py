@@ -92,7 +92,7 @@ def fits(cell, q):
 def stash_slots(x, slots):
     """The slots in which x may be, in the order in which they are tried; their number is 0 or a power of two."""
     own = low64(x, 0x9E3779B97F4A7C15) >> 64 - (slots.bit_length() - 1)
-    return ((own + i) % slots for i in range(slots))
+    return ((own + i) % slots for i in range(min(slots, 256)))
 
 
 POSITIONS = {"classic": classic_positions, "partitioned": partitioned_positions, "blocked": blocked_positions}

@@ -465,6 +465,33 @@ TEST_P(scalable_cells, answer_whatever_they_say) {
   EXPECT_LE(owner.fpr(), 1);
 }
 
+// Hashes can be chosen, for integers at once: a line and a slot of the stash for all of them must not
+// make each add search through those before it.
+TEST_P(scalable_cells, bound_the_search_for_keys_of_one_slot) {
+  constexpr std::uint64_t lines = 1024;
+  scalable_filter f = with_doublings(lines, 2);
+  std::vector<std::uint64_t> aimed;
+  for (std::uint64_t product = 1; aimed.size() < 3'000; ++product) {
+    // The inverse of the stash's factor modulo 2^64: the product begins with zeros, whatever S is.
+    const std::uint64_t hash = product * 0xf1de83e19937733dU;
+    if (hash >> 54U == 17) aimed.push_back(hash);
+  }
+  f.add_batch(aimed);
+  EXPECT_EQ(f.contains_count(aimed), aimed.size());
+  const detail::hash_stash& stash = f.lines().stash;
+  for (std::uint64_t at = 0; at < stash.count; ++at) {
+    if (stash.slots[at] == 0) continue;
+    const auto own =
+        detail::hash_stash::slot_of(detail::little_endian(stash.slots[at]), stash.count);
+    EXPECT_LT((at - own) & (stash.count - 1), detail::hash_stash::most_steps);
+  }
+  EXPECT_LE(f.fpr(), GetParam().bound(f.doublings()) + 1.0 / lines);
+  const auto others = sample_hashes(10'000);
+  f.add_batch(others);
+  EXPECT_EQ(f.contains_count(others), others.size());
+  EXPECT_EQ(f.contains_count(aimed), aimed.size());
+}
+
 // Against the filter that knew the number of keys, at any moment from a first size of 64 KiB on:
 // what docs/math.md says, with the stash.
 TEST(scalable, stays_within_its_memory) {

@@ -10,7 +10,8 @@
 // Bercea, Reviriego and Pagh 2023, who have fingerprints of several lengths in a quotient filter).
 //
 // The cells of a line are filled from the front. A key whose line has no room goes into the stash,
-// a table of whole hashes with linear probing, which is asked for the keys of full lines only.
+// a table of whole hashes with linear probing, which is asked for the keys of full lines only. Where
+// the stash has no room near its slot, a fingerprint of the line is cut until it fits the key too.
 #pragma once
 
 #include <bit>
@@ -103,8 +104,12 @@ struct word_cells {
 #endif
 };
 
-// Whole hashes in a table of a power of two slots, or of none; a slot that is 0 is free.
+// Whole hashes in a table of a power of two slots, or of none; a slot that is 0 is free. At most half
+// of them are taken, so a hash is rarely 100 slots away from its own, even among 2^40. Keys can be
+// made to have one slot; those that find none within most_steps become fingerprints of their line.
 struct hash_stash {
+  static constexpr std::uint64_t most_steps = 256;
+
   const std::uint64_t* slots = nullptr;
   std::uint64_t count = 0;
 
@@ -129,8 +134,7 @@ struct hash_stash {
     if (count == 0) return false;
     const std::uint64_t x = little_endian(stored(hash));
     std::uint64_t at = slot_of(stored(hash), count);
-    // A table that was read from somewhere may have no free slot.
-    for (std::uint64_t i = 0; i < count && slots[at] != 0; ++i) {
+    for (std::uint64_t i = 0; i < most_steps && slots[at] != 0; ++i) {
       if (slots[at] == x) return true;
       at = (at + 1) & (count - 1);
     }

@@ -42,7 +42,9 @@ class split_table {
   // Puts a cell at the end of a line; false when it is full.
   bool append(std::uint64_t line, std::uint32_t cell) noexcept;
   [[nodiscard]] bool stash_is_full() const noexcept;  // as full as it may be
+  // Puts a key whose line is full into the stash, or has a cell of the line fit it.
   void stash(std::uint64_t hash);
+  void place(std::uint64_t hash) noexcept;
 
   word_cells cells_{16};
   bit_array lines_;
