@@ -130,3 +130,12 @@ expect_error "cut.bloom: the text index is damaged" bloomery search cut.bloom ap
 printf '\x1f\x8b\x08\x00 no gzip' >d/broken.gz
 expect_error "d/broken.gz: " bloomery index -q -o i.bloom d
 expect_equal "$(bloomery search --verify i.bloom pears)" d/latin
+
+# A disk that is full is no fault of the files: the old index stays.
+rm d/broken.gz
+for i in $(seq 40); do seq $i $((i + 60)) >d/numbers$i; done
+bloomery index -q -o i.bloom d
+cp i.bloom before.bloom
+(ulimit -f 1; expect_error "writing failed: File too large" bloomery index -q -o i.bloom d)
+(ulimit -f 1; expect_error "writing failed: File too large" bloomery index -q -o i.bloom --add d)
+cmp i.bloom before.bloom

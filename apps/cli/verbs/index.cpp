@@ -45,14 +45,19 @@ class indexer final : public document_sink {
   }
   void term(std::string_view term) override { hashes_.add(term_hash(to_->options().seed, term)); }
   void end(std::uint32_t line) override {
+    stored_ = false;
     to_->add(file_, line, hashes_.all());
+    stored_ = true;
     hashes_.clear();
   }
+  // False when the index itself could not be written, which is no fault of the file being read.
+  [[nodiscard]] bool stored() const { return stored_; }
 
  private:
   text_index_builder* to_;
   std::uint32_t file_;
   distinct_hashes hashes_;
+  bool stored_ = true;
 };
 
 text_index_options options_of(const index_options& o) {
@@ -80,6 +85,7 @@ index_totals read_files(const index_options& o, const std::vector<std::string>& 
           totals.bytes += done.bytes;
           totals.binary += done.binary ? 1 : 0;
         } catch (const error& e) {
+          if (!sink->stored() || e.code() == errc::no_memory) throw;
           builder.drop(file);
           const std::lock_guard lock(mutex);
           complaints.push_back({.place = i, .text = e.what()});
