@@ -5,11 +5,13 @@
 
 #include <CLI/CLI.hpp>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <new>
 #include <sstream>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -109,6 +111,23 @@ void hold_standard_streams() {
     // open returns the lowest free number, which is `fd`.
     if (::fcntl(fd, F_GETFD) < 0) static_cast<void>(::open("/dev/null", mode));
   }
+}
+
+// Memory can run out where no exception may pass: in a destructor of the JSON library, or before
+// main. The result is the same line and status as elsewhere, not a core dump. What is half written
+// has no name yet.
+[[gnu::constructor(101)]] void end_well_without_memory() {
+  std::set_terminate([] {
+    constexpr std::string_view text = "bloomery: out of memory\n";
+    try {
+      if (std::current_exception()) std::rethrow_exception(std::current_exception());
+    } catch (const std::bad_alloc&) {
+      static_cast<void>(!::write(STDERR_FILENO, text.data(), text.size()));
+      ::_exit(exit_error);
+    } catch (...) {
+    }
+    std::abort();
+  });
 }
 
 // Prints help or version. CLI11 would not notice when writing fails.

@@ -1,6 +1,7 @@
 #include "container.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <string>
 
@@ -31,11 +32,11 @@ const char* name_of(image_form form) {
   return "filter";
 }
 
-std::vector<std::byte> start_of(image_form form) {
-  std::vector<std::byte> start(magic.size());
+std::array<std::byte, start_bytes> start_of(image_form form) noexcept {
+  std::array<std::byte, start_bytes> start{};
   std::memcpy(start.data(), magic.data(), magic.size());
-  integers::append(start, format_version);
-  integers::append(start, static_cast<std::uint16_t>(form));
+  integers::write(start, magic.size(), format_version);
+  integers::write(start, magic.size() + 2, static_cast<std::uint16_t>(form));
   return start;
 }
 
@@ -73,7 +74,7 @@ image_header take_header(bit_code::reader& in) {
 
 bool starts_as(std::span<const std::byte> bytes, image_form form) noexcept {
   if (bytes.size() < start_bytes) return false;
-  const std::vector<std::byte> start = start_of(form);
+  const auto start = start_of(form);
   return std::equal(start.begin(), start.end(), bytes.begin());
 }
 
@@ -94,7 +95,9 @@ struct container_writer::checksum_state {
 };
 
 container_writer::container_writer(image_form form, const byte_sink& sink)
-    : sink_(&sink), buffer_(start_of(form)), state_(std::make_unique<checksum_state>()) {
+    : sink_(&sink), state_(std::make_unique<checksum_state>()) {
+  const auto start = start_of(form);
+  buffer_.assign(start.begin(), start.end());
   XXH3_64bits_reset(&state_->xxh3);
 }
 

@@ -279,10 +279,12 @@ file_lock::file_lock(const fs::path& path) : path_(path) {
     }
     struct stat locked {};
     struct stat current {};
-    if (::fstat(fd_, &locked) == 0 && ::stat(path.c_str(), &current) == 0 &&
-        locked.st_ino == current.st_ino && locked.st_dev == current.st_dev) {
-      return;
+    if (::fstat(fd_, &locked) != 0 || ::stat(path.c_str(), &current) != 0) {
+      const int reason = errno;
+      ::close(fd_);
+      throw_io("locking", path, reason);
     }
+    if (locked.st_ino == current.st_ino && locked.st_dev == current.st_dev) return;
     ::close(fd_);
   }
 }
