@@ -19,6 +19,7 @@ using namespace bloomery::cli;
 record_options options_from(unsigned form, unsigned detail) {
   record_options o;
   o.keep_empty = (detail & 1U) != 0;
+  o.skip_bad = (detail & 64U) != 0;
   const bool crlf = (detail & 2U) != 0;
   switch (form % 9) {
     case 0: o.crlf = crlf; break;

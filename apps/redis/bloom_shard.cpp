@@ -41,7 +41,7 @@ void bloom::shard(const call& c) {
     api::ReplyWithSimpleString(c.ctx, name);
     reply_text(c, t);
   };
-  api::ReplyWithMap(c.ctx, 9);
+  api::ReplyWithMap(c.ctx, 10);
   number("shard", s.shard.index);
   number("shards", s.shard.count);
   text("kind", bloomery::kind_name(s.kind));
@@ -51,6 +51,7 @@ void bloom::shard(const call& c) {
   text("seed", std::to_string(v.filter().hash().seed));  // may be more than an integer reply holds
   number("keys", v.filter().keys());
   number("capacity", capacity_of(v));
+  text("form", bloomery::form_name(v.filter().hash().form));
 }
 
 }  // namespace bloomery_redis

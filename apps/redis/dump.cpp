@@ -139,7 +139,7 @@ dumped image_sink::finish() const {
       .filter = bloomery::any_filter::copy_of({.header = image.header(), .words = image.words()})};
   if (result.filter.hasher() == nullptr) {
     throw error(errc::unsupported,
-                "only filters of plain keys with the default hash can be asked here");
+                "only filters of strings with the default hash can be asked here");
   }
   if (what_ == content::dump) result.facts = facts_of(all);
   return result;

@@ -63,8 +63,14 @@ void check_hash(const image_header& header, const any_hasher& brought) {
     detail::fail(errc::mismatch, "it is a filter of " + std::string(rule_name(in_file.rule)) +
                                      ", not of " + std::string(rule_name(spec.rule)));
   }
+  if (!agree(in_file.form, spec.form)) {
+    detail::fail(errc::mismatch,
+                 "its keys are " + form_name(in_file.form) + ", not " + form_name(spec.form));
+  }
   if (in_file.seed != spec.seed) detail::fail(errc::mismatch, "it was made with another seed");
-  if (in_file != spec) detail::fail(errc::mismatch, "it was made with another secret key");
+  if (in_file.key_id != spec.key_id) {
+    detail::fail(errc::mismatch, "it was made with another secret key");
+  }
   detail::check_words(brought.probes(), header.planned.shape.probes);
 }
 
@@ -83,8 +89,10 @@ auto maker_of(std::shared_ptr<const any_hasher> brought) {
 }  // namespace
 
 std::shared_ptr<const any_hasher> hasher_from_spec(const hash_spec& spec) {
-  if (spec.id == hash_id::xxh3 && spec.rule == key_rule::plain) {
-    return erase(xxh3_hasher(spec.seed));
+  // Integers are left out, since a caller with strings would take the digits for the number.
+  if (spec.id == hash_id::xxh3 && spec.rule == key_rule::plain &&
+      spec.form.type != key_type::integers) {
+    return erase(xxh3_hasher(spec.seed), spec.form);
   }
   return nullptr;
 }
@@ -180,6 +188,10 @@ const any_hasher& any_filter::hash_or_throw() const {
     detail::fail(errc::mismatch, "it is a filter of " + std::string(rule_name(hash_spec_.rule)) +
                                      ", which is asked in a way of its own");
   }
+  if (hash_spec_.form.type == key_type::integers) {
+    detail::fail(errc::mismatch,
+                 "its keys are integers, not strings; open it with a hash function of integers");
+  }
   if (hash_spec_.id == hash_id::siphash) {
     detail::fail(errc::mismatch,
                  "the filter was made with a secret key, which is needed to use it");
@@ -213,6 +225,7 @@ void any_filter::merge(const any_filter& other) {
   if (!both_grow) check_combinable(shape(), other.shape());
   check_combinable(hash_spec_, other.hash_spec_);
   filter_->merge(*other.filter_);
+  hash_spec_.form = common_form(hash_spec_.form, other.hash_spec_.form);
 }
 
 }  // namespace bloomery

@@ -35,6 +35,7 @@ image_header combined_header(std::span<const filter_version> parts, set_operatio
                         operation == set_operation::merge ? "merged word by word" : "intersected");
   for (const filter_version& part : parts.subspan(1)) {
     check_combinable(header, part.header);
+    header.hash.form = common_form(header.hash.form, part.header.hash.form);
     header.keys = operation == set_operation::merge
                       ? header.keys + part.header.keys
                       : std::min(header.keys, keys_of_both(parts.front(), part));

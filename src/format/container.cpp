@@ -17,7 +17,9 @@ namespace {
 
 constexpr std::size_t start_bytes = magic.size() + 2 * sizeof(std::uint16_t);
 
-constexpr unsigned shard_shift = 16;  // of a shard's number, which stands above the kind
+// Numbers that are mostly 0 stand above another one: a shard's above the kind, and the form of the
+// keys above the hash.
+constexpr unsigned above = 16;
 
 // Arrays of bits were packed before there were other kinds: they have no fields for cells.
 bool has_cells(std::uint64_t kind) { return !is_of_bits(static_cast<filter_kind>(kind)); }
@@ -45,8 +47,8 @@ std::array<std::byte, start_bytes> start_of(image_form form) noexcept {
 void put_header(std::vector<std::byte>& out, const image_header& h) {
   const header_fields f = fields_of(h);
   for (const std::uint64_t number :
-       {f.kind | (f.shard << shard_shift), f.hash, f.scheme, f.probes, f.block_bits, f.bits, f.seed,
-        f.key_id, f.keys, f.planned_keys}) {
+       {f.kind | (f.shard << above), f.hash | (f.key_form << above), f.scheme, f.probes,
+        f.block_bits, f.bits, f.seed, f.key_id, f.keys, f.planned_keys}) {
     bit_code::put_varint(out, number);
   }
   if (has_cells(f.kind)) {
@@ -62,8 +64,10 @@ image_header take_header(bit_code::reader& in) {
                                 &f.seed, &f.key_id, &f.keys, &f.planned_keys}) {
     *number = in.varint();
   }
-  f.shard = f.kind >> shard_shift;
-  f.kind &= (1U << shard_shift) - 1;
+  f.shard = f.kind >> above;
+  f.kind &= (1U << above) - 1;
+  f.key_form = f.hash >> above;
+  f.hash &= (1U << above) - 1;
   if (has_cells(f.kind)) {
     f.cell_bits = in.varint();
     f.variant = in.varint();

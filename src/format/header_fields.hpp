@@ -26,6 +26,7 @@ image_form check_start(std::span<const std::byte> bytes);
 struct header_fields {
   std::uint64_t kind = 0;
   std::uint64_t hash = 0;
+  std::uint64_t key_form = 0;  // what the keys were, and from bit 16 on the bases of a k-mer
   std::uint64_t scheme = 0;
   std::uint64_t probes = 0;
   std::uint64_t block_bits = 0;

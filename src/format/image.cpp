@@ -42,8 +42,9 @@ constexpr std::size_t checksums_offset = 96;
 constexpr std::size_t file_bytes = 104;
 constexpr std::size_t checksum_of_checksums = 112;
 constexpr std::size_t variant = 120;
-constexpr std::size_t shard = 124;  // its number, and how many there are less one
-constexpr std::size_t reserved = 128;
+constexpr std::size_t shard = 124;     // its number, and how many there are less one
+constexpr std::size_t key_form = 128;  // what the keys were, and the bases of a k-mer
+constexpr std::size_t reserved = 132;
 constexpr std::size_t checksum = 248;
 }  // namespace at
 
@@ -84,6 +85,13 @@ void check_hash(const hash_spec& hash, const shape& s) {
   if (hash.key_id != 0 && hash.id != hash_id::siphash) throw_corrupt("its hash takes no key");
   if (hash.rule != key_rule::plain && (digests || hash.id == hash_id::none)) {
     throw_corrupt("its hash takes no rule");
+  }
+  const bool kmers = hash.form.type == key_type::kmers;
+  if (kmers ? hash.form.length == 0 || hash.form.length > max_kmer_bases : hash.form.length != 0) {
+    throw_corrupt("its k-mers have " + detail::to_text(std::uint64_t{hash.form.length}) + " bases");
+  }
+  if (hash.form.known() && hash.rule != key_rule::plain) {
+    throw_corrupt("its rule says what its keys are");
   }
 }
 
@@ -137,6 +145,7 @@ void check_extent(std::span<const std::byte> bytes, const shape& s) {
 header_fields read_fields(std::span<const std::byte> bytes) {
   return {.kind = read<std::uint16_t>(bytes, at::kind),
           .hash = read<std::uint16_t>(bytes, at::hash),
+          .key_form = read<std::uint32_t>(bytes, at::key_form),
           .scheme = read<std::uint16_t>(bytes, at::scheme),
           .probes = read<std::uint32_t>(bytes, at::probes),
           .block_bits = read<std::uint32_t>(bytes, at::block_bits),
@@ -180,12 +189,18 @@ image_header checked_header(const header_fields& f) {
     detail::fail(errc::unsupported, "the filter uses hash " + detail::to_text(f.hash) +
                                         ", which this program does not know");
   }
+  const std::uint64_t type = f.key_form & 0xffffU;
+  if (type > static_cast<std::uint64_t>(key_type::kmers) || f.key_form > UINT32_MAX) {
+    detail::fail(errc::unsupported, "the filter has keys of form " + detail::to_text(f.key_form) +
+                                        ", which this program does not know");
+  }
   image_header h;
   h.planned.shape = checked_shape(f);
   h.planned.keys = f.planned_keys;
   h.planned.fpr_target = std::bit_cast<double>(f.target);
   h.hash = {.id = static_cast<hash_id>(hash),
             .rule = static_cast<key_rule>(rule),
+            .form = {static_cast<key_type>(type), static_cast<std::uint16_t>(f.key_form >> 16U)},
             .seed = f.seed,
             .key_id = f.key_id};
   h.keys = f.keys;
@@ -199,6 +214,8 @@ header_fields fields_of(const image_header& h) {
   return {.kind = static_cast<std::uint64_t>(s.kind),
           .hash = static_cast<std::uint64_t>(h.hash.id) |
                   (static_cast<std::uint64_t>(h.hash.rule) << 8U),
+          .key_form = static_cast<std::uint64_t>(h.hash.form.type) |
+                      (std::uint64_t{h.hash.form.length} << 16U),
           .scheme = static_cast<std::uint64_t>(s.scheme),
           .probes = s.probes,
           .block_bits = s.block_bits,
@@ -326,6 +343,7 @@ image_writer::header_bytes image_writer::header() const {
   const header_fields f = fields_of(header_);
   write(out, at::kind, static_cast<std::uint16_t>(f.kind));
   write(out, at::hash, static_cast<std::uint16_t>(f.hash));
+  write(out, at::key_form, static_cast<std::uint32_t>(f.key_form));
   write(out, at::scheme, static_cast<std::uint16_t>(f.scheme));
   write(out, at::probes, static_cast<std::uint32_t>(f.probes));
   write(out, at::bits, f.bits);

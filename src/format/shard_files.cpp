@@ -61,6 +61,7 @@ void shard_joiner::add(const filter_version& shard) {
   } else {
     check_combinable(header_.planned.shape, s);
     check_combinable(header_.hash, header.hash);
+    header_.hash.form = common_form(header_.hash.form, header.hash.form);
     header_.keys += header.keys;
     header_.planned.keys += header.planned.keys;
   }

@@ -16,7 +16,7 @@ constexpr std::size_t spool_memory = std::size_t{32} << 20U;
 constexpr std::size_t piece = 4096;
 
 std::shared_ptr<const any_hasher> make_hasher(key_rule rule, std::uint64_t seed) {
-  return erase(xxh3_hasher(seed), key_form::bytes, rule);
+  return erase(xxh3_hasher(seed), {}, rule);
 }
 
 }  // namespace

@@ -100,6 +100,9 @@ void check_combinable(const hash_spec& a, const hash_spec& b) {
   if (a.rule != b.rule) {
     throw_difference("keys", std::string(rule_name(a.rule)), std::string(rule_name(b.rule)));
   }
+  if (!agree(a.form, b.form)) {
+    throw_difference("keys", form_name(a.form), form_name(b.form));
+  }
   if (a.seed != b.seed) throw_difference("seeds", to_string(a.seed), to_string(b.seed));
   if (a.key_id != b.key_id) {
     detail::fail(errc::mismatch, "the filters cannot be combined: their secret keys differ");

@@ -33,7 +33,7 @@ OFFSETS = {
     "chunk bytes": (36, "I"), "seed": (40, "Q"), "key id": (48, "Q"), "keys": (56, "Q"), "planned keys": (64, "Q"),
     "target": (72, "d"), "payload offset": (80, "Q"), "payload bytes": (88, "Q"), "checksums offset": (96, "Q"),
     "file bytes": (104, "Q"), "checksum of the checksums": (112, "Q"), "variant": (120, "I"),
-    "shard": (124, "H"), "last shard": (126, "H"),
+    "shard": (124, "H"), "last shard": (126, "H"), "form of the keys": (128, "H"), "bases": (130, "H"),
     "checksum of the header": (248, "Q")}
 CLASSIC, PARTITIONED, BLOCKED = 1, 2, 3
 NONE, XXH3, SIPHASH, SHA1, MD5 = range(5)
@@ -164,7 +164,12 @@ UNLAWFUL = (
     ("shard", changed_golden("blocked-shard-2", last_shard=1)),
     ("last shard", changed_golden("counting-lines", last_shard=1)),
     ("bits", filter_file(kind=BLOCKED, probes=1, block_bits=512, bits=2**48 - 512, last_shard=1)),
-    ("reserved", filter_file(reserved={128: 1})),
+    ("form of the keys", filter_file(form_of_the_keys=5)),
+    ("form of the keys", filter_file(form_of_the_keys=1, rule=4)),
+    ("bases", filter_file(form_of_the_keys=4)),
+    ("bases", filter_file(form_of_the_keys=4, bases=1025)),
+    ("bases", filter_file(form_of_the_keys=1, bases=31)),
+    ("reserved", filter_file(reserved={132: 1})),
     ("reserved", filter_file(reserved={247: 128})),
     ("payload", filter_file(payload=bytes(125) + b"\x01\0\0")),  # bit 1000 of 1000
     ("payload", filter_file(payload=bytes(127) + b"\x80")),
@@ -352,6 +357,8 @@ LAWFUL = (
     filter_file(),
     filter_file(bits=1, probes=64, keys=2**64 - 1, planned_keys=0, target=0.0, seed=2**64 - 1),
     filter_file(rule=5),
+    *(filter_file(form_of_the_keys=form) for form in range(4)),
+    filter_file(form_of_the_keys=4, bases=1), filter_file(form_of_the_keys=4, bases=1024),
     filter_file(bits=1, payload=b"\x01" + bytes(7)),
     filter_file(payload=b"\xff" * 125 + bytes(3)),
     filter_file(bits=64, payload=b"\xff" * 8),
@@ -499,8 +506,13 @@ class Files(WithDirectory):
             with reader.Filter(self.written(data)) as bloom:
                 bloom.verify()
                 if bloom.hash == "xxh3":
+                    form = bloom.fields["form of the keys"]
                     for key in (b"", b"key", 7):
-                        bloom.contains(key)
+                        if form == "unknown" or isinstance(key, int) == (form == "integers"):
+                            bloom.contains(key)
+                        else:
+                            with self.assertRaisesRegex(ValueError, f"form of the keys: {form}"):
+                                bloom.contains(key)
 
     def test_unlawful_files_are_refused_by_name(self):
         for number, (field, data) in enumerate(UNLAWFUL + UNLAWFUL_SHAPES + UNLAWFUL_PAYLOADS):
@@ -839,6 +851,24 @@ class Tool(WithDirectory):
         for number, (field, data) in enumerate(UNLAWFUL + UNLAWFUL_SHAPES + UNLAWFUL_PAYLOADS):
             with self.subTest(field=field, number=number):
                 self.run_tool("info", self.written(data), statuses=(2,))
+
+    def test_forms_of_keys(self):
+        numbers = "".join(f"{n}\n" for n in range(-200, 200)).encode()
+        (self.directory / "numbers").write_bytes(numbers)
+        self.run_tool("build", "-o", "f.bloom", "--integers", "numbers")
+        with reader.Filter(self.directory / "f.bloom") as bloom:
+            self.assertEqual([n for n in range(-200, 200) if not bloom.contains(n)], [])
+            with self.assertRaisesRegex(ValueError, "form of the keys: integers"):
+                bloom.contains(b"7")
+        (self.directory / "dna").write_bytes(b">x\nACGTTGCA\n")
+        for options, file, form, bases in ((("--hex",), "none", "binary", 0), (("--record-bytes", 4), "none", "binary", 0),
+                                           (("--kmer", 4), "dna", "k-mers", 4), (("-0",), "none", "text", 0)):
+            (self.directory / "none").write_bytes(b"")
+            self.run_tool("build", "-o", "f.bloom", *options, file)
+            with reader.Filter(self.directory / "f.bloom") as bloom:
+                self.assertEqual((bloom.fields["form of the keys"], bloom.fields["bases"]), (form, bases))
+            info = json.loads(self.run_tool("info", "--json", "f.bloom"))
+            self.assertEqual((info["form"], info.get("kmer", 0)), (form, bases))
 
     def test_command_line_of_the_reader(self):
         path = self.build("--fpr", 0.05)

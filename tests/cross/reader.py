@@ -32,14 +32,15 @@ CHUNK_BYTES = 1_048_576
 
 HASHES = {0: "none", 1: "xxh3", 2: "siphash", 3: "sha1", 4: "md5"}
 RULES = {0: "plain", 1: "password", 2: "near password", 3: "password digest", 4: "word", 5: "block list"}
+FORMS = {0: "unknown", 1: "text", 2: "integers", 3: "binary", 4: "k-mers"}
 SCHEMES = {1: "multiply", 2: "modulo"}
 
-HEADER = struct.Struct("<8s3HBB2HIQIIQQQQdQQQQQI2H120sQ")
+HEADER = struct.Struct("<8s3HBB2HIQIIQQQQdQQQQQI4H116sQ")
 HEADER_FIELDS = (
     "magic", "version", "header bytes", "kind", "hash", "rule", "scheme", "cell bits", "probes", "bits",
     "block bits", "chunk bytes", "seed", "key id", "keys", "planned keys", "target", "payload offset", "payload bytes",
-    "checksums offset", "file bytes", "checksum of the checksums", "variant", "shard", "last shard", "reserved",
-    "checksum of the header")
+    "checksums offset", "file bytes", "checksum of the checksums", "variant", "shard", "last shard", "form of the keys",
+    "bases", "reserved", "checksum of the header")
 
 # By number: the name, what `bits` is a multiple of, and the probes, cell bits and variants that a kind may have. What
 # depends on other fields is in check_shape.
@@ -158,7 +159,8 @@ def parse_header(data):
     require(f["checksum of the header"] == xxhash.xxh3_64_intdigest(data[:248]),
             "checksum of the header", "does not match")
 
-    for field, names in (("kind", KINDS), ("hash", HASHES), ("rule", RULES), ("scheme", SCHEMES)):
+    for field, names in (("kind", KINDS), ("hash", HASHES), ("rule", RULES), ("scheme", SCHEMES),
+                         ("form of the keys", FORMS)):
         require(f[field] in names, field, f"{f[field]} is not known")
     limits = KINDS[f["kind"]]
     f["kind"], f["hash"], f["scheme"] = limits[0], HASHES[f["hash"]], SCHEMES[f["scheme"]]
@@ -174,6 +176,9 @@ def parse_header(data):
     # A program that hashed by rules of its own may have used a seed; the other hashes say that they do not.
     require(f["seed"] == 0 or hash_name in ("xxh3", "none"), "seed", f"is not 0 with hash {hash_name}")
     require(f["rule"] == 0 or hash_name in ("xxh3", "siphash"), "rule", f"is not 0 with hash {hash_name}")
+    f["form of the keys"] = form = FORMS[f["form of the keys"]]
+    require(f["bases"] in (range(1, 1025) if form == "k-mers" else (0,)), "bases", f"{f['bases']} with form {form}")
+    require(form == "unknown" or f["rule"] == 0, "form of the keys", "is known where the rule says what keys are")
     require(f["key id"] == 0 or hash_name == "siphash", "key id", f"is not 0 with hash {hash_name}")
     lawful_target = 0 <= f["target"] < 1 and math.copysign(1, f["target"]) > 0
     require(lawful_target, "target", f"{f['target']} is not in [0, 1)")
@@ -253,6 +258,9 @@ class Filter:
         integer = isinstance(key, int)
         if integer and not -2**63 <= key < 2**64:
             raise ValueError(f"{key} is not a 64-bit integer")
+        form = self.fields["form of the keys"]
+        if form != "unknown" and integer != (form == "integers"):
+            raise ValueError(f"form of the keys: {form}, not those of {key}")
         data = (key & MASK64).to_bytes(8, "little") if integer else key
         if self.hash == "sha1":
             return sha1_words(data, self.shape[0])

@@ -194,7 +194,7 @@ TEST(any_filter, asks_once_for_the_hash_of_a_header) {
   int asked = 0;
   const auto make = [&](const image_header& header) {
     ++asked;
-    return erase(xxh3_hasher(header.hash.seed), key_form::integers);
+    return erase(xxh3_hasher(header.hash.seed), key_type::integers);
   };
   any_filter f = any_filter::load(mapped_file(folder / "f"), make);
   EXPECT_EQ(asked, 1);
@@ -215,7 +215,7 @@ TEST(any_filter, keeps_rules_of_keys_apart) {
   EXPECT_EQ(f.hash().rule, key_rule::word);
   EXPECT_TRUE(throws(errc::mismatch, "words of a dictionary", [&] { (void)f.contains(key); }));
   EXPECT_TRUE(throws(errc::mismatch, "not of plain keys", [&] { f.use(erase(xxh3_hasher())); }));
-  f.use(erase(xxh3_hasher(), key_form::bytes, key_rule::word));
+  f.use(erase(xxh3_hasher(), {}, key_rule::word));
   EXPECT_TRUE(f.contains(key));
   save(hashes, folder / "g", {.id = hash_id::xxh3});
   EXPECT_TRUE(throws(errc::mismatch, "keys differ, words of a dictionary and plain keys",

@@ -216,7 +216,12 @@ const std::vector<forgery>& forgeries_of_any_kind() {
       {"checksum of the checksums", set(112, 8, 1), errc::corrupt, "checksum of its checksums"},
       {"variant", set(120, 1, 1), errc::corrupt, "the variant is 1"},
       {"a shard behind the last", set(124, 2, 1), errc::corrupt, "below the number of shards"},
-      {"reserved, first", set(128, 1, 1), errc::corrupt, contradiction},
+      {"an unknown form of keys", set(128, 2, 5), errc::unsupported, "keys of form 5"},
+      {"the high byte of the form", set(129, 1, 1), errc::unsupported, "keys of form 256"},
+      {"bases without k-mers", set(130, 2, 31), errc::corrupt, "k-mers have 31 bases"},
+      {"k-mers without bases", set(128, 2, 4), errc::corrupt, "k-mers have 0 bases"},
+      {"k-mers of 1025 bases", set(128, 4, 4 | (1025U << 16U)), errc::corrupt, "1025 bases"},
+      {"reserved, first", set(132, 1, 1), errc::corrupt, contradiction},
       {"reserved, last", set(247, 1, 128), errc::corrupt, contradiction},
       {"key id without a secret", set(48, 8, 1), errc::corrupt, "takes no key"},
   };
@@ -343,6 +348,10 @@ TEST(image_writer, refuses_what_no_file_can_hold) {
   EXPECT_TRUE(refused({.planned = p, .hash = {.id = hash_id::siphash, .seed = 1}}, "seed"));
   EXPECT_TRUE(refused({.planned = p, .hash = {.rule = key_rule::word}}, "rule"));
   EXPECT_TRUE(refused({.planned = p, .hash = {.key_id = 1}}, "key"));
+  EXPECT_TRUE(refused({.planned = p, .hash = {.form = key_type::kmers}}, "0 bases"));
+  EXPECT_TRUE(refused(
+      {.planned = p, .hash = {.id = hash_id::xxh3, .rule = key_rule::word, .form = key_type::text}},
+      "its rule says what its keys are"));
   plan no_rate = p;
   no_rate.fpr_target = 1.5;
   EXPECT_TRUE(refused({.planned = no_rate, .hash = {}}, "1.5"));

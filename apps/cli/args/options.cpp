@@ -22,10 +22,19 @@ void add_input_options(command& verb, input_options& o) {
   add_record_options(verb, o.records);
 }
 
+void add_reading_options(command& verb, input_options& o) {
+  add_input_options(verb, o);
+  o.records.skip_bad = true;
+}
+
+void add_no_header(command& verb, bool& no_header) {
+  verb.add_flag("--no-header", no_header, "Do not print the row of column names of CSV");
+}
+
 void add_input_files(command& verb, input_options& o) {
   verb.add_option("INPUT", o.paths,
-                  "Files with a key on each line; none, or -, is standard input. gzip, zstd and xz "
-                  "are unpacked")
+                  "Files with a key on each line; none, or -, is standard input. gzip, bzip2, zstd "
+                  "and xz are unpacked")
       ->type_name("");
   add_quiet(verb, o.quiet);
   verb.add_flag("--progress", o.progress, "Show progress also when standard error is no terminal");
@@ -57,8 +66,13 @@ void add_record_options(command& verb, record_options& o) {
   verb.add_flag("--integers", o.integers,
                 "Keys are 64-bit integers, hashed as the library hashes integers; likewise");
   verb.add_option("--kmer", o.kmer, "Keys are the canonical k-mers of FASTA or FASTQ")
-      ->between(1U, 1024U)
+      ->between(1U, max_kmer_bases)
       ->type_name("K");
+  option* strict =
+      verb.add_flag("--strict", o.strict, "Stop at a record that is bad or has no key");
+  verb.add_flag("--skip-bad", o.skip_bad,
+                "Name bad records and leave them out (default: only if no filter is written)")
+      ->excludes(strict);
   verb.group_options("Options");
 }
 

@@ -19,10 +19,14 @@ struct input_options {  // where keys come from and how they are read
   bool stats = false;
 
   [[nodiscard]] progress_options show() const {
-    return {.quiet = quiet, .forced = progress, .stats = stats};
+    return {.quiet = quiet, .forced = progress, .stats = stats, .warnings = !quiet};
   }
 };
 void add_input_options(command& verb, input_options& o);
+// The same for verbs that change no filter: they leave bad records out and go on, unless they are
+// told to stop. A filter that lacks keys would answer wrongly ever after.
+void add_reading_options(command& verb, input_options& o);
+void add_no_header(command& verb, bool& no_header);  // for verbs that print rows of CSV
 // Without the forms of records and the threads: for verbs that know what their lines are.
 void add_input_files(command& verb, input_options& o);
 void add_record_options(command& verb, record_options& o);

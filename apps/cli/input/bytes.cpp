@@ -15,8 +15,8 @@
 
 namespace bloomery::cli {
 
-byte_source::byte_source(std::vector<std::string> paths, progress& meter)
-    : paths_(std::move(paths)), meter_(&meter) {
+byte_source::byte_source(std::vector<std::string> paths, progress& meter, const byte_rules& rules)
+    : paths_(std::move(paths)), meter_(&meter), rules_(rules) {
   if (paths_.empty()) paths_.emplace_back("-");
   meter_->set_total(total_bytes());
 }
@@ -82,6 +82,10 @@ void byte_source::recognise() {
     ahead_.append(next, got);
   } while (may_become_magic(ahead_));
   unpacker_ = unpacker_for(ahead_);
+  at_start_ = true;
+  if (const std::string_view mistake = no_list(ahead_); rules_.lists && !mistake.empty()) {
+    throw error(errc::bad_argument, fmt::format("{}: {}", name(), mistake));
+  }
 }
 
 bool byte_source::paused() const {
@@ -91,17 +95,32 @@ bool byte_source::paused() const {
 }
 
 std::size_t byte_source::read(char* to, std::size_t room) {
-  std::size_t got = 0;
-  if (unpacker_ != nullptr) {
-    got = read_packed(to, room);
-  } else if (used_ < ahead_.size()) {
-    got = ahead_.copy(to, room, used_);
-    used_ += got;
-  } else {
-    got = read_raw(to, room);
-  }
+  std::size_t got = read_some(to, room);
+  if (std::exchange(at_start_, false) && rules_.text) got = without_mark(to, got, room);
   if (got == 0) close();
   return got;
+}
+
+std::size_t byte_source::read_some(char* to, std::size_t room) {
+  if (unpacker_ != nullptr) return read_packed(to, room);
+  if (used_ == ahead_.size()) return read_raw(to, room);
+  const std::size_t got = ahead_.copy(to, room, used_);
+  used_ += got;
+  return got;
+}
+
+// Takes the mark away from the first bytes of a file, and reads more if nothing else was there.
+std::size_t byte_source::without_mark(char* to, std::size_t got, std::size_t room) {
+  constexpr std::string_view mark = "\xef\xbb\xbf";
+  while (got > 0 && got < mark.size() && mark.starts_with(std::string_view(to, got))) {
+    const std::size_t more = read_some(to + got, room - got);
+    if (more == 0) return got;
+    got += more;
+  }
+  if (!std::string_view(to, got).starts_with(mark)) return got;
+  got -= mark.size();
+  std::memmove(to, to + mark.size(), got);
+  return got == 0 ? read_some(to, room) : got;
 }
 
 std::size_t byte_source::read_raw(char* to, std::size_t room) {

@@ -12,10 +12,18 @@
 
 namespace bloomery::cli {
 
+struct byte_rules {
+  // A byte-order mark in front of UTF-8 is no part of the text.
+  bool text = true;
+  // A filter or an archive in place of a list is a mistake: throws errc::bad_argument. Otherwise it
+  // is bytes like others.
+  bool lists = true;
+};
+
 class byte_source {
  public:
   // No paths means standard input; so does "-". Opens nothing yet.
-  byte_source(std::vector<std::string> paths, progress& meter);
+  byte_source(std::vector<std::string> paths, progress& meter, const byte_rules& rules = {});
   byte_source(const byte_source&) = delete;
   byte_source& operator=(const byte_source&) = delete;
   ~byte_source();
@@ -33,6 +41,8 @@ class byte_source {
 
  private:
   [[nodiscard]] std::uint64_t total_bytes() const;
+  std::size_t read_some(char* to, std::size_t room);
+  std::size_t without_mark(char* to, std::size_t got, std::size_t room);
   std::size_t read_raw(char* to, std::size_t room);
   std::size_t read_packed(char* to, std::size_t room);
   void recognise();
@@ -43,6 +53,8 @@ class byte_source {
   progress* meter_;
   std::size_t current_ = 0;  // files opened so far
   int fd_ = -1;
+  byte_rules rules_;
+  bool at_start_ = true;  // of the open file
   std::string ahead_;     // raw bytes that were read and not used yet,
   std::size_t used_ = 0;  // how many of them were used
   std::unique_ptr<unpacker> unpacker_;

@@ -14,7 +14,7 @@ namespace {
 class csv_format final : public record_format {
  public:
   explicit csv_format(const record_options& o)
-      : fields_(o.delimiter), header_(o.header), keep_empty_(o.keep_empty) {
+      : fields_(o.delimiter), header_(o.header), keep_empty_(o.keep_empty), wanted_(o.wanted()) {
     name_ = o.column;
     if (o.column_by_name) return;
     const char* const last = o.column.data() + o.column.size();
@@ -42,6 +42,7 @@ class csv_format final : public record_format {
   void begin(chunk& c, bool first_of_file) override {
     number_lines(c, first_of_file);
     if (first_of_file) column_ = number_ == 0 ? 0 : number_ - 1;
+    c.header.clear();
     if (first_of_file && (header_ || number_ == 0)) read_header(c);
     c.column = column_;
   }
@@ -57,19 +58,27 @@ class csv_format final : public record_format {
       csv_field f;
       do {
         f = fields_.field_at(c.text, at);
-        if (!f.closed)
-          throw_bad_record(c, line_of(c, c.text.data() + start), "a quote that is never closed");
+        if (!f.closed) break;
         if (columns++ == c.column) key = f;
         at = f.next;
       } while (!f.last);
+      if (!f.closed) {  // only the line is left out, and not all that follows
+        take_bad(c, c.text.data() + start, "a quote that is never closed");
+        at = std::min(c.text.find('\n', start), c.text.size() - 1) + 1;
+        continue;
+      }
       const std::string_view record = c.text.substr(start, f.stop - start);
       if (record.empty() || record == "\r") continue;  // an empty line is no row
       if (columns <= c.column) {
-        throw_bad_record(c, line_of(c, c.text.data() + start),
-                         fmt::format("the row has {} columns, not {}", columns, c.column + 1));
+        take_bad(c, record.data(),
+                 fmt::format("the row has {} columns, not {}", columns, c.column + 1));
+        continue;
       }
       const std::string_view text = csv_fields::unquoted(c.text, key, next);
-      if (text.empty() && !keep_empty_) continue;
+      if (text.empty() && !keep_empty_) {
+        take_keyless(c, c.key_list.size(), record, fmt::format("no {}", wanted_));
+        continue;
+      }
       c.key_list.push_back(text);
       c.record_list.push_back(record);
     }
@@ -99,7 +108,7 @@ class csv_format final : public record_format {
     if (!found) {
       throw_bad_record(c, 1, fmt::format("there is no column '{}' among {}", name_, names));
     }
-    c.before = c.text.substr(0, at);
+    c.header = c.text.substr(0, at);
     c.first_line += count_records(c.text.substr(0, at), '\n').all;
     c.text.remove_prefix(at);
   }
@@ -107,6 +116,7 @@ class csv_format final : public record_format {
   csv_fields fields_;
   bool header_;
   bool keep_empty_;
+  std::string wanted_;
   std::size_t number_ = 0;  // counted from 1; 0: by name
   std::string name_;
   std::size_t column_ = 0;

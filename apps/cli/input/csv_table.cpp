@@ -42,13 +42,13 @@ csv_table::csv_table(const std::string& path, const std::string& key, const std:
 }
 
 void csv_table::read_header(const chunk& c, const std::string& key) {
-  std::string room(c.before.size(), '\0');
+  std::string room(c.header.size(), '\0');
   char* next = room.data();
   csv_field f;
   do {
-    f = syntax_.field_at(c.before, f.next);
-    if (csv_fields::has_tail(c.before, f)) throw_bad_record(c, 1, "text behind a closing quote");
-    columns_.emplace_back(csv_fields::unquoted(c.before, f, next));
+    f = syntax_.field_at(c.header, f.next);
+    if (csv_fields::has_tail(c.header, f)) throw_bad_record(c, 1, "text behind a closing quote");
+    columns_.emplace_back(csv_fields::unquoted(c.header, f, next));
   } while (!f.last);
   const auto found = std::find(columns_.begin(), columns_.end(), key);
   key_column_ = static_cast<std::size_t>(found - columns_.begin());

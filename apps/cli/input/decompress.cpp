@@ -1,5 +1,6 @@
 #include "cli/input/decompress.hpp"
 
+#include <bzlib.h>
 #include <fmt/format.h>
 #include <lzma.h>
 #include <zlib.h>
@@ -54,6 +55,48 @@ class gzip_unpacker final : public unpacker {
 
  private:
   z_stream stream_{};
+  bool complete_ = false;
+};
+
+class bzip2_unpacker final : public unpacker {
+ public:
+  bzip2_unpacker() { start(); }
+  ~bzip2_unpacker() override { BZ2_bzDecompressEnd(&stream_); }
+
+  step unpack(std::string_view in, char* to, std::size_t room) override {
+    if (complete_ && !in.empty()) {  // another piece follows
+      BZ2_bzDecompressEnd(&stream_);
+      start();
+    }
+    const auto least = [](std::size_t size) {
+      return static_cast<unsigned>(std::min<std::size_t>(size, UINT_MAX));
+    };
+    // bzip2 does not write to its input, though it does not declare it const.
+    stream_.next_in = const_cast<char*>(in.data());
+    stream_.avail_in = least(in.size());
+    stream_.next_out = to;
+    stream_.avail_out = least(room);
+    const int status = BZ2_bzDecompress(&stream_);
+    if (status == BZ_STREAM_END) {
+      complete_ = true;
+    } else if (status == BZ_MEM_ERROR) {
+      throw std::bad_alloc();
+    } else if (status != BZ_OK) {
+      throw_corrupt("bzip2",
+                    status == BZ_DATA_ERROR_MAGIC ? "something else follows it" : "it was changed");
+    }
+    return {.taken = least(in.size()) - stream_.avail_in, .made = least(room) - stream_.avail_out};
+  }
+  [[nodiscard]] bool complete() const override { return complete_; }
+
+ private:
+  void start() {
+    stream_ = {};
+    complete_ = false;
+    if (BZ2_bzDecompressInit(&stream_, 0, 0) != BZ_OK) throw std::bad_alloc();
+  }
+
+  bz_stream stream_{};
   bool complete_ = false;
 };
 
@@ -125,25 +168,57 @@ std::unique_ptr<unpacker> make() {
   return std::make_unique<Unpacker>();
 }
 
-constexpr std::array<packed_format, 3> formats = {{
+// The first letters of bzip2 could begin a line of text, so the start of its first block belongs to
+// the magic number; the other one is that of an empty file. A # stands for a digit.
+constexpr std::array<packed_format, 5> formats = {{
     {"\x1f\x8b", make<gzip_unpacker>},
     {"\x28\xb5\x2f\xfd", make<zstd_unpacker>},
     {{"\xfd\x37zXZ\0", 6}, make<xz_unpacker>},
+    {"BZh#1AY&SY", make<bzip2_unpacker>},
+    {"BZh#\x17\x72\x45\x38\x50\x90", make<bzip2_unpacker>},
 }};
+
+struct mistaken_format {
+  std::string_view magic;
+  std::string_view what;
+};
+
+// With the version, so that a list of words may begin with BLOOMERY.
+constexpr std::array<mistaken_format, 3> mistakes = {{
+    {{"BLOOMERY\x01\0", 10},
+     "this is a filter, not a list of keys; 'bloomery merge' joins filters, and verbs that take a "
+     "filter and a list take the filter first"},
+    {"PK\x03\x04", "this is a ZIP archive, not a list of keys; unpack it with 'unzip -p'"},
+    {"7z\xbc\xaf\x27\x1c", "this is a 7z archive, not a list of keys; unpack it with '7z x -so'"},
+}};
+
+bool begins_alike(std::string_view start, std::string_view magic) {  // as far as both go
+  const std::size_t size = std::min(start.size(), magic.size());
+  return std::equal(start.begin(), start.begin() + static_cast<std::ptrdiff_t>(size), magic.begin(),
+                    [](char c, char m) { return m == '#' ? c >= '0' && c <= '9' : c == m; });
+}
 
 }  // namespace
 
 bool may_become_magic(std::string_view start) {
-  return std::ranges::any_of(formats, [&](const packed_format& f) {
-    return start.size() < f.magic.size() && f.magic.starts_with(start);
-  });
+  const auto may = [&](const auto& f) {
+    return start.size() < f.magic.size() && begins_alike(start, f.magic);
+  };
+  return std::ranges::any_of(formats, may) || std::ranges::any_of(mistakes, may);
 }
 
 std::unique_ptr<unpacker> unpacker_for(std::string_view start) {
   for (const packed_format& f : formats) {
-    if (start.starts_with(f.magic)) return f.make();
+    if (start.size() >= f.magic.size() && begins_alike(start, f.magic)) return f.make();
   }
   return nullptr;
+}
+
+std::string_view no_list(std::string_view start) {
+  for (const mistaken_format& f : mistakes) {
+    if (start.starts_with(f.magic)) return f.what;
+  }
+  return {};
 }
 
 }  // namespace bloomery::cli

@@ -1,4 +1,4 @@
-// Compressed input, recognised by its first bytes: gzip, zstd and xz.
+// Compressed input, recognised by its first bytes: gzip, bzip2, zstd and xz; and what is no list.
 #pragma once
 
 #include <cstddef>
@@ -25,8 +25,10 @@ class unpacker {
   [[nodiscard]] virtual bool complete() const = 0;
 };
 
-inline constexpr std::size_t magic_bytes = 6;   // the longest magic number
+inline constexpr std::size_t magic_bytes = 10;  // the longest magic number
 bool may_become_magic(std::string_view start);  // and more bytes are needed to decide
 std::unique_ptr<unpacker> unpacker_for(std::string_view start);  // null if not compressed
+// What a file is that begins so and can be no list, and what to do about it; empty if it may be one.
+std::string_view no_list(std::string_view start);
 
 }  // namespace bloomery::cli

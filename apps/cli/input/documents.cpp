@@ -124,7 +124,7 @@ std::size_t fill(byte_source& bytes, char* to) {
 reading read_texts(const std::string& path, document_unit unit, bool skip_binary,
                    document_sink& to) {
   progress silent("reading", {.quiet = true});
-  byte_source bytes({path}, silent);
+  byte_source bytes({path}, silent, {.lists = false});
   word_scanner words;
   paragraphs cut(words, to);
   const word_scanner::receiver each = [&](std::string_view word) { to.term(word); };

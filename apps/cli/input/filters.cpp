@@ -15,7 +15,7 @@ namespace bloomery::cli {
 namespace {
 
 #ifdef BLOOMERY_HAS_CRYPTO
-std::shared_ptr<const any_hasher> keyed_hasher(const std::string& key_file, key_form form) {
+std::shared_ptr<const any_hasher> keyed_hasher(const std::string& key_file, const key_form& form) {
   if (key_file.empty()) {
     throw error(
         errc::bad_argument,
@@ -34,7 +34,7 @@ bool makes_digests(std::string_view name) {
 
 std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64_t seed,
                                               const std::string& key_file, std::uint32_t probes,
-                                              key_form form) {
+                                              const key_form& form) {
   if (name != hash_name(hash_id::xxh3) && seed != 0) {
     throw error(errc::bad_argument, fmt::format("the hash {} takes no --seed", name));
   }
@@ -66,8 +66,20 @@ std::string_view verb_of(key_rule rule) {
   return "";
 }
 
+// The options that say of keys that they have this form.
+std::string options_of(const key_form& form, std::string_view joined_by) {
+  switch (form.type) {
+    case key_type::unknown:
+    case key_type::text: break;
+    case key_type::integers: return "--integers";
+    case key_type::binary: return fmt::format("--hex {} --record-bytes", joined_by);
+    case key_type::kmers: return fmt::format("--kmer {}", form.length);
+  }
+  return "";
+}
+
 std::shared_ptr<const any_hasher> hasher_of(const image_header& header, const std::string& key_file,
-                                            key_form form) {
+                                            const key_form& form) {
   if (header.hash.rule != key_rule::plain) {
     throw error(errc::mismatch,
                 fmt::format("it is a filter of {}; ask it with 'bloomery {}'",
@@ -77,6 +89,9 @@ std::shared_ptr<const any_hasher> hasher_of(const image_header& header, const st
     throw error(errc::unsupported,
                 "its hashes come from a program that hashes by rules of its own; ask it there");
   }
+  if (!agree(header.hash.form, form)) {
+    throw error(errc::mismatch, wrong_form(header.hash.form, form));
+  }
   if (header.hash.id == hash_id::siphash && key_file.empty()) {
     throw error(errc::mismatch, "it was made with a secret key; give the key with --key-file");
   }
@@ -84,18 +99,25 @@ std::shared_ptr<const any_hasher> hasher_of(const image_header& header, const st
                      header.planned.shape.probes, form);
 }
 
-auto maker_of(const std::string& key_file, key_form form) {
+auto maker_of(const std::string& key_file, const key_form& form) {
   return
       [&key_file, form](const image_header& header) { return hasher_of(header, key_file, form); };
 }
 
 }  // namespace
 
-any_filter open_filter(const std::string& path, const std::string& key_file, key_form form) {
+std::string wrong_form(const key_form& in_file, const key_form& given) {
+  const std::string keys = fmt::format("its keys are {}", form_name(in_file));
+  return in_file.type == key_type::text
+             ? fmt::format("{}; leave out {}", keys, options_of(given, "and"))
+             : fmt::format("{}; give {}", keys, options_of(in_file, "or"));
+}
+
+any_filter open_filter(const std::string& path, const std::string& key_file, const key_form& form) {
   return any_filter::open(mapped_file(path), maker_of(key_file, form));
 }
 
-any_filter load_filter(const std::string& path, const std::string& key_file, key_form form) {
+any_filter load_filter(const std::string& path, const std::string& key_file, const key_form& form) {
   return any_filter::load(mapped_file(path), maker_of(key_file, form));
 }
 
@@ -105,7 +127,7 @@ void require(bool ability, const any_filter& f, const std::string& path, std::st
               fmt::format("{}: a {} filter {}", path, kind_name(f.shape().kind), what));
 }
 
-any_filter change_file(const std::string& path, const std::string& key_file, key_form form,
+any_filter change_file(const std::string& path, const std::string& key_file, const key_form& form,
                        const std::function<bool(any_filter&)>& change) {
   // Two at once would each write what it read plus its own changes, and the later one would win.
   const file_lock lock(path);

@@ -14,19 +14,21 @@ namespace bloomery::cli {
 // The function by name, for a new filter.
 std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64_t seed,
                                               const std::string& key_file, std::uint32_t probes,
-                                              key_form form = key_form::bytes);
+                                              const key_form& form);
 bool makes_digests(std::string_view hash_name);  // for probe_scheme::modulo
 // Opens or loads a filter, ready to be asked: with its hash function, and its key if it needs one.
-any_filter open_filter(const std::string& path, const std::string& key_file,
-                       key_form form = key_form::bytes);
-any_filter load_filter(const std::string& path, const std::string& key_file,
-                       key_form form = key_form::bytes);
+// Throws errc::mismatch, with the option to give, when its keys are known to be of another form.
+any_filter open_filter(const std::string& path, const std::string& key_file, const key_form& form);
+any_filter load_filter(const std::string& path, const std::string& key_file, const key_form& form);
+
+// "its keys are integers; give --integers", for one who comes with keys of the form `given`.
+std::string wrong_form(const key_form& in_file, const key_form& given);
 
 // Throws errc::unsupported, naming the file, unless its kind can do what is asked of it.
 void require(bool ability, const any_filter& f, const std::string& path, std::string_view what);
 
 // Changes a filter file: locks it, loads it, and saves it unless `change` throws or returns false.
-any_filter change_file(const std::string& path, const std::string& key_file, key_form form,
+any_filter change_file(const std::string& path, const std::string& key_file, const key_form& form,
                        const std::function<bool(any_filter&)>& change);
 
 }  // namespace bloomery::cli

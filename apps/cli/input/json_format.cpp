@@ -1,8 +1,7 @@
-// JSON lines: one field of each line's object is the key. A line without it has no key.
+// JSON lines: one field of each line's object is the key. A line without it is one without a key.
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "bloomery/core/error.hpp"
 #include "cli/input/line_format.hpp"
@@ -13,8 +12,10 @@ namespace {
 
 class json_format final : public line_format {
  public:
-  // `path` is the names that lead to the field, with dots in between.
-  explicit json_format(std::string_view path) : line_format('\n', false, false) {
+  explicit json_format(const record_options& o)
+      : line_format('\n', false, false), wanted_(o.wanted()) {
+    const std::string_view path =
+        o.json_key;  // the names that lead to the field, with dots between
     for (std::size_t from = 0; from <= path.size();) {
       const std::size_t end = std::min(path.find('.', from), path.size());
       if (end == from) {
@@ -34,12 +35,18 @@ class json_format final : public line_format {
     char* next = c.make_room(c.text.size() + c.number * slack);
     c.key_list.resize(c.number);
     std::size_t kept = 0;
+    std::string key;
     for (const std::string_view record : c.records) {
-      const std::optional<std::string> key = key_of(c, record);
-      if (!key) continue;
-      c.record_list[kept] = record;
-      c.key_list[kept++] = {next, key->size()};
-      next += key->copy(next, key->size());
+      const auto [found, reason] = find_key(record, key);
+      if (found == part::bad) {
+        take_bad(c, record.data(), reason);
+      } else if (found == part::nothing) {
+        take_keyless(c, kept, record, fmt::format("no {}", wanted_));
+      } else {
+        c.record_list[kept] = record;
+        c.key_list[kept++] = {next, key.size()};
+        next += key.copy(next, key.size());
+      }
     }
     c.records = c.records.first(kept);
     c.keys = {c.key_list.data(), kept};
@@ -50,35 +57,39 @@ class json_format final : public line_format {
   // A number's key is its form in nlohmann's output, which can be longer: 1e2 becomes 100.0.
   static constexpr std::size_t slack = 8;
 
-  [[nodiscard]] std::optional<std::string> key_of(const chunk& c, std::string_view record) const {
-    const auto refuse = [&](const char* why) {
-      throw_bad_record(c, line_of(c, record.data()), why);
-    };
+  enum class part : std::uint8_t { key, nothing, bad };
+  struct finding {
+    part found = part::key;
+    const char* reason = "";
+  };
+
+  [[nodiscard]] finding find_key(std::string_view record, std::string& key) const {
     const nlohmann::json whole = nlohmann::json::parse(record, nullptr, false);
-    if (whole.is_discarded()) refuse("not JSON");
+    if (whole.is_discarded()) return {part::bad, "not JSON"};
     const nlohmann::json* at = &whole;
     for (const std::string& name : names_) {
-      if (!at->is_object()) return std::nullopt;
+      if (!at->is_object()) return {part::nothing};
       const auto found = at->find(name);
-      if (found == at->end()) return std::nullopt;
+      if (found == at->end()) return {part::nothing};
       at = &*found;
     }
-    if (at->is_null()) return std::nullopt;
-    if (at->is_structured()) refuse("the field is an object or an array, not a key");
-    std::string key = at->is_string() ? at->get<std::string>() : at->dump();
+    if (at->is_null()) return {part::nothing};
+    if (at->is_structured()) return {part::bad, "the field is an object or an array, not a key"};
+    key = at->is_string() ? at->get<std::string>() : at->dump();
     if (key.size() > record.size() + slack) {
-      refuse("the number is too long to be a key; write it as a string");
+      return {part::bad, "the number is too long to be a key; write it as a string"};
     }
-    return key;
+    return {};
   }
 
+  std::string wanted_;
   std::vector<std::string> names_;
 };
 
 }  // namespace
 
 std::unique_ptr<record_format> make_json_format(const record_options& o) {
-  return std::make_unique<json_format>(o.json_key);
+  return std::make_unique<json_format>(o);
 }
 
 }  // namespace bloomery::cli

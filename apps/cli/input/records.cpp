@@ -29,6 +29,18 @@ std::uint64_t line_of(const chunk& c, const char* at) {
 
 void record_format::begin(chunk&, bool) {}
 
+void record_format::take_bad(chunk& c, const char* record, std::string_view what) const {
+  const std::uint64_t line = line_of(c, record);
+  if (policy_ != bad_records::skip) throw_bad_record(c, line, what);
+  c.bad.push_back({line, std::string(what)});
+}
+
+void record_format::take_keyless(chunk& c, std::size_t before, std::string_view record,
+                                 std::string_view what) const {
+  if (policy_ == bad_records::strict) throw_bad_record(c, line_of(c, record.data()), what);
+  c.keyless.push_back({before, record});
+}
+
 void record_format::number_lines(chunk& c, bool first_of_file) {
   const std::uint64_t before = first_of_file ? 0 : lines_before_.value_or(0);
   c.first_line = before + 1;
@@ -113,7 +125,17 @@ std::unique_ptr<record_format> make_form(const record_options& o) {
 std::unique_ptr<record_format> make_format(const record_options& o) {
   check_forms(o);
   std::unique_ptr<record_format> form = make_form(o);
-  return o.hex || o.integers ? make_spelled_format(o, std::move(form)) : std::move(form);
+  form->set_policy(o.on_bad());
+  if (o.hex || o.integers) {
+    form = make_spelled_format(o, std::move(form));
+    form->set_policy(o.on_bad());
+  }
+  return form;
+}
+
+std::string record_options::wanted() const {
+  if (!column.empty()) return fmt::format("key in column '{}'", column);
+  return json_key.empty() ? "key" : fmt::format("field '{}'", json_key);
 }
 
 }  // namespace bloomery::cli

@@ -20,6 +20,16 @@
 
 namespace bloomery::cli {
 
+struct bad_record {  // one of which no key can be made
+  std::uint64_t line = 0;
+  std::string what;
+};
+
+struct keyless_record {    // one that is sound, but has nothing where its key should be
+  std::size_t before = 0;  // the number of the chunk's keys before it
+  std::string_view text;
+};
+
 struct chunk {  // a piece of input that consists of whole records
   std::uint64_t sequence = 0;
   std::string_view text;
@@ -28,12 +38,16 @@ struct chunk {  // a piece of input that consists of whole records
   std::span<const std::string_view> keys;
   std::span<const std::string_view> records;  // without what ends them
   std::size_t number = 0;                     // of keys, also if only this was asked for
+  std::vector<keyless_record> keyless;        // in order
+  std::vector<bad_record> bad;                // in order, where they are left out
 
   // The file and line of the chunk, for messages of formats that have any.
   std::string_view file;
   std::uint64_t first_line = 1;
-  // What `begin` found: the column, and what came before (in CSV the record of column names).
+  // What `begin` found: the column and the record of column names, with its end; whether a sequence
+  // is FASTQ, and its bases before the chunk.
   std::size_t column = 0;
+  std::string header;
   bool fastq = false;
   std::string before;
 
@@ -50,6 +64,9 @@ struct chunk {  // a piece of input that consists of whole records
   char* make_room(std::size_t size);  // for keys to point into
 };
 
+// What to do with a bad record: stop, leave it out, or stop even at one that has no key.
+enum class bad_records : std::uint8_t { stop, skip, strict };
+
 class record_format {
  public:
   record_format() = default;
@@ -64,6 +81,8 @@ class record_format {
   virtual void begin(chunk& c, bool first_of_file);  // may remove a header from the text
   virtual void split(chunk& c) const = 0;
   virtual void count(chunk& c) const { split_to_count(c); }  // sets only `number`
+  void set_policy(bad_records policy) { policy_ = policy; }
+  [[nodiscard]] bad_records policy() const { return policy_; }
   // The number of lines of the file before the next chunk, in formats that count lines. Before the
   // first chunk of a file it is still that of the file before.
   [[nodiscard]] std::optional<std::uint64_t> lines_before() const { return lines_before_; }
@@ -72,7 +91,13 @@ class record_format {
   void number_lines(chunk& c, bool first_of_file);  // for formats whose messages name lines
   void split_to_count(chunk& c) const;              // for formats that have no faster way
 
+  // These throw errc::corrupt, or put the record where it belongs, as the policy has it.
+  void take_bad(chunk& c, const char* record, std::string_view what) const;
+  void take_keyless(chunk& c, std::size_t before, std::string_view record,
+                    std::string_view what) const;
+
  private:
+  bad_records policy_ = bad_records::stop;
   std::optional<std::uint64_t> lines_before_;
 };
 
@@ -90,6 +115,15 @@ struct record_options {
   std::uint32_t kmer = 0;
   bool hex = false;  // spellings, from here
   bool integers = false;
+  bool strict = false;  // what to do with bad records, from here
+  bool skip_bad = false;
+
+  [[nodiscard]] bad_records on_bad() const {
+    if (strict) return bad_records::strict;
+    return skip_bad ? bad_records::skip : bad_records::stop;
+  }
+  // What a record without a key lacks, in forms that have such records.
+  [[nodiscard]] std::string wanted() const;
 
   // Whether counting is as fast as reading, so that threads would only wait for each other.
   [[nodiscard]] bool counted_by_ends() const {
@@ -99,15 +133,20 @@ struct record_options {
   [[nodiscard]] std::string_view line_end() const {
     return null ? std::string_view("\0", 1) : "\n";
   }
-  // What the hash function takes: integers or bytes.
-  [[nodiscard]] key_form form() const { return integers ? key_form::integers : key_form::bytes; }
+  // What the keys are, whichever way a record holds them: a filter remembers it.
+  [[nodiscard]] key_form form() const {
+    if (kmer != 0) return {key_type::kmers, static_cast<std::uint16_t>(kmer)};
+    if (integers) return key_type::integers;
+    return hex || record_bytes != 0 ? key_type::binary : key_type::text;
+  }
 };
 
 // Throws errc::bad_argument when the options contradict each other.
 std::unique_ptr<record_format> make_format(const record_options& o);
 
-// The eight bytes of an integer in decimal, or in hexadecimal after 0x. Throws errc::bad_argument.
-std::string integer_key(std::string_view text);
+// The key that a text alone spells, by the options kmer, hex and integers. Throws
+// errc::bad_argument.
+std::string spelled_key(std::string_view text, const record_options& o);
 
 // Appends a key as it was in the input: integers in decimal, bytes in hexadecimal if they came so.
 void append_readable(std::string& to, std::string_view key, const record_options& o);

@@ -11,10 +11,14 @@ namespace bloomery::cli {
 
 key_source::key_source(std::vector<std::string> paths, const record_options& records,
                        progress& meter)
-    : bytes_(std::move(paths), meter), format_(make_format(records)), meter_(&meter) {}
+    : bytes_(std::move(paths), meter, {.text = !records.null && records.record_bytes == 0}),
+      format_(make_format(records)),
+      meter_(&meter),
+      report_(records, meter) {}
 
 void key_source::rewind() {
   bytes_.rewind();
+  report_.mute();
   carry_.clear();
   sequence_ = 0;
 }
@@ -27,7 +31,10 @@ bool key_source::next(chunk& out, want wanted) {
     out.file = bytes_.name();
     format_->begin(out, std::exchange(first_of_file_, false));
   }
+  out.keyless.clear();
+  out.bad.clear();
   wanted == want::keys ? format_->split(out) : format_->count(out);
+  report_.take(out);
   meter_->count_keys(out.number);
   return true;
 }

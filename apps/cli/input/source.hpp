@@ -18,6 +18,7 @@
 #include <thread>
 #include <vector>
 
+#include "cli/input/bad_records.hpp"
 #include "cli/input/bytes.hpp"
 #include "cli/input/records.hpp"
 #include "cli/output/progress.hpp"
@@ -38,6 +39,7 @@ class key_source {
   [[nodiscard]] bool rereadable() const { return bytes_.rereadable(); }  // all are regular files
   void rewind();  // starts again from the first file
   [[nodiscard]] std::string_view terminator() const { return format_->terminator(); }
+  [[nodiscard]] record_report& report() { return report_; }
 
  private:
   static constexpr std::size_t chunk_bytes = std::size_t{256} << 10U;
@@ -50,6 +52,7 @@ class key_source {
   byte_source bytes_;
   std::unique_ptr<record_format> format_;
   progress* meter_;
+  record_report report_;
   std::mutex mutex_;
   bool first_of_file_ = true;
   std::string carry_;  // the start of a record whose end was not read yet
@@ -116,6 +119,7 @@ void for_each_chunk(key_source& source, unsigned threads, Work work, Cancel canc
     run();
   }
   if (failure) std::rethrow_exception(failure);
+  source.report().finish();
 }
 
 template <class Work>

@@ -2,6 +2,7 @@
 // lines, in a column or in a field of JSON, and this one converts them. Records stay as they are.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cstring>
 
@@ -32,7 +33,22 @@ void read_hex(std::string_view text, std::string& to) {
     to.push_back(static_cast<char>(high * 16 + low));
   }
 }
-void read_integer(std::string_view text, std::string& to) { to += integer_key(text); }
+// The eight bytes of an integer in decimal, or in hexadecimal after 0x.
+void read_integer(std::string_view text, std::string& to) {
+  std::uint64_t value = 0;
+  const bool negative = text.starts_with('-');
+  const bool hex = text.starts_with("0x");
+  const char* const first = text.data() + (negative ? 1 : hex ? 2 : 0);
+  const char* const last = text.data() + text.size();
+  const auto [end, failure] = std::from_chars(first, last, value, hex ? 16 : 10);
+  const bool too_low = negative && value > std::uint64_t{1} << 63U;
+  if (failure == std::errc::result_out_of_range || too_low) {
+    throw error(errc::bad_argument, "the number does not fit into 64 bits");
+  }
+  if (failure != std::errc() || end != last) throw error(errc::bad_argument, "not a whole number");
+  value = detail::little_endian(negative ? -value : value);
+  to.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
 
 class spelled_format final : public record_format {
  public:
@@ -57,15 +73,26 @@ class spelled_format final : public record_format {
     c.read.clear();
     c.read.reserve(size);
     c.key_list.resize(c.number);
+    std::size_t kept = 0;
+    auto keyless = c.keyless.begin();
     for (std::size_t i = 0; i < c.number; ++i) {
+      for (; keyless != c.keyless.end() && keyless->before <= i; ++keyless) keyless->before = kept;
       const std::size_t start = c.read.size();
       try {
         integers_ ? read_integer(c.keys[i], c.read) : read_hex(c.keys[i], c.read);
       } catch (const error& e) {
-        throw_bad_record(c, line_of(c, c.records[i].data()), e.what());
+        take_bad(c, c.records[i].data(), e.what());
+        c.read.resize(start);
+        continue;
       }
-      c.key_list[i] = std::string_view(c.read).substr(start);
+      c.record_list[kept] = c.records[i];
+      c.key_list[kept++] = std::string_view(c.read).substr(start);
     }
+    for (; keyless != c.keyless.end(); ++keyless) keyless->before = kept;
+    std::ranges::sort(c.bad, {}, &bad_record::line);  // the other format had some, too
+    c.key_list.resize(kept);
+    c.records = c.records.first(kept);
+    c.number = kept;
     c.keys = c.key_list;
   }
 
@@ -76,20 +103,29 @@ class spelled_format final : public record_format {
 
 }  // namespace
 
-std::string integer_key(std::string_view text) {
-  std::uint64_t value = 0;
-  const bool negative = text.starts_with('-');
-  const bool hex = text.starts_with("0x");
-  const char* const first = text.data() + (negative ? 1 : hex ? 2 : 0);
-  const char* const last = text.data() + text.size();
-  const auto [end, failure] = std::from_chars(first, last, value, hex ? 16 : 10);
-  const bool too_low = negative && value > std::uint64_t{1} << 63U;
-  if (failure == std::errc::result_out_of_range || too_low) {
-    throw error(errc::bad_argument, "the number does not fit into 64 bits");
+std::string spelled_key(std::string_view text, const record_options& o) {
+  std::string key;
+  if (o.kmer != 0) {
+    // A piece of DNA is a sequence of one k-mer.
+    const std::string sequence = ">\n" + std::string(text);
+    chunk c;
+    c.text = sequence;
+    const auto format = make_kmer_format(o.kmer);
+    format->begin(c, true);
+    format->split(c);
+    if (text.size() != o.kmer || c.keys.size() != 1) {
+      throw error(errc::bad_argument,
+                  fmt::format("'{}' is no {}-mer of A, C, G and T", text, o.kmer));
+    }
+    key = c.keys.front();
+  } else if (o.integers) {
+    read_integer(text, key);
+  } else if (o.hex) {
+    read_hex(text, key);
+  } else {
+    key = text;
   }
-  if (failure != std::errc() || end != last) throw error(errc::bad_argument, "not a whole number");
-  value = detail::little_endian(negative ? -value : value);
-  return {reinterpret_cast<const char*>(&value), sizeof value};
+  return key;
 }
 
 void append_readable(std::string& to, std::string_view key, const record_options& o) {

@@ -53,7 +53,10 @@ bool can_erase_lines() {
 }
 
 progress::progress(std::string label, const progress_options& o)
-    : label_(std::move(label)), terminal_(can_erase_lines()), stats_(o.stats) {
+    : label_(std::move(label)),
+      terminal_(can_erase_lines()),
+      stats_(o.stats),
+      warnings_(o.warnings) {
   visible_ = o.forced || (!o.quiet && terminal_);
   const sigset_t blocked = state_signal();
   pthread_sigmask(SIG_BLOCK, &blocked, nullptr);  // threads started from now on inherit it
@@ -118,6 +121,13 @@ void progress::draw(clock::time_point now) {
     tell("{}\n", state(now));
   }
   std::fflush(stderr);
+}
+
+void progress::warn(std::string_view text) {
+  if (!warnings_) return;
+  const std::lock_guard lock(mutex_);
+  erase();
+  tell("bloomery: {}\n", text);
 }
 
 void progress::clear() {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 namespace bloomery::cli {
 
@@ -18,10 +19,13 @@ struct progress_options {
   bool quiet = false;
   bool forced = false;  // also if standard error is no terminal, each time on a line of its own
   bool stats = false;
+  bool warnings = true;
 
   // For verbs that print while they read: their output may be on the same terminal.
   [[nodiscard]] progress_options unless(bool printing) const {
-    return {.quiet = quiet || (printing && !forced), .forced = forced, .stats = stats};
+    progress_options o = *this;
+    o.quiet = quiet || (printing && !forced);
+    return o;
   }
 };
 
@@ -40,7 +44,8 @@ class progress {
   void answer_signal();  // says where it stands if a signal asked
   void count_keys(std::uint64_t keys) { keys_ += keys; }
 
-  void clear();  // takes the line away, so that other text can follow
+  void warn(std::string_view text);  // on a line of its own, unless warnings are not wanted
+  void clear();                      // takes the line away, so that other text can follow
 
  private:
   using clock = std::chrono::steady_clock;
@@ -53,6 +58,7 @@ class progress {
   bool visible_;
   bool terminal_;
   bool stats_;
+  bool warnings_;
   bool drawn_ = false;
   std::uint64_t total_ = 0;
   std::atomic<std::uint64_t> bytes_{0};

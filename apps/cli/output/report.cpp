@@ -83,6 +83,7 @@ nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes) {
       {"fpr_target", nullptr},
       {"fpr_now", f.fpr()},
       {"fill", f->fill()},
+      {"form", nullptr},
       {"hash", hash_name(f.hash().id)},
       {"seed", f.hash().seed},
       {"format_version", format_version},
@@ -97,6 +98,10 @@ nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes) {
   if (!s.shard.whole()) {
     object["shard"] = s.shard.index;
     object["shards"] = s.shard.count;
+  }
+  if (const key_form& form = f.hash().form; form.known()) {
+    object["form"] = form.type == key_type::kmers ? "k-mers" : form_name(form);
+    if (form.length != 0) object["kmer"] = form.length;
   }
   if (f.hash().rule != key_rule::plain) object["keys_are"] = rule_name(f.hash().rule);
   if (f.hash().id == hash_id::siphash) object["key_id"] = fmt::format("{:016x}", f.hash().key_id);

@@ -39,6 +39,7 @@ std::optional<shard_layout> parse_layout(const redis_reply& r) {  // names and v
   for (std::size_t i = 0; i + 1 < r.items.size(); i += 2) {
     const std::string& name = r.items[i].text;
     if (name == "hash") l.hash = r.items[i + 1].text;
+    if (name == "form") l.form = form_from_name(r.items[i + 1].text);
     const auto number = number_of(r.items[i + 1]);
     if (!number) continue;
     const auto small = [&](std::uint32_t& to) {

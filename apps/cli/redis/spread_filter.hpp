@@ -29,6 +29,7 @@ struct shard_layout {  // what BF.SHARD replies about a key
   std::uint64_t keys = 0;
   std::uint64_t capacity = 0;
   std::string hash;
+  key_form form;  // of its keys, where the file that was pushed knew it
 
   [[nodiscard]] bool of_one_filter(const shard_layout& other) const;
 };

@@ -35,7 +35,7 @@ void add_check(command& app, int& status) {
                  "Print every record, with + (probably in it) or - (surely not) and a tab before");
   add_key_file(*verb, o->key_file);
   verb->add_flag("--json", o->selection.json, "Print how many keys and matches as JSON");
-  add_input_options(*verb, o->input);
+  add_reading_options(*verb, o->input);
   verb->footer(
       "Exit status: 0 when a line was selected, 1 when none was, 2 after an error.\n\n"
       "Example:\n  tr -cs A-Za-z '\\n' < letter.txt | bloomery check -v words.bloom\n"

@@ -60,7 +60,7 @@ void add_count(command& app, int& status) {
       ->type_name("");
   add_key_file(*verb, o->key_file);
   verb->add_flag("--json", o->json, "Print how many keys, how many were found and the sum as JSON");
-  add_input_options(*verb, o->input);
+  add_reading_options(*verb, o->input);
   verb->footer(
       "Prints KEY, a tab and the count, for every key. Counts are never too low and seldom too "
       "high.\n"

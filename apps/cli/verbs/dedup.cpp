@@ -3,6 +3,8 @@
 // default, and the expected number of lost lines is printed at the end.
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "cli/args/options.hpp"
@@ -25,6 +27,7 @@ struct dedup_options {
   std::string save;
   std::string resume;
   bool count = false;
+  bool no_header = false;
   bool json = false;
 };
 
@@ -70,7 +73,8 @@ class dedup {
       : o_(o),
         filter_(o.resume.empty() ? make_filter(o) : resumed(o)),
         meter_("reading", o.input.show().unless(!o.count && !o.json)),
-        source_(o.input.paths, o.input.records, meter_) {}
+        source_(o.input.paths, o.input.records, meter_),
+        header_(!o.no_header) {}
 
   void run() {
     hash_in_order(*filter_.hasher(), source_, o_.input.threads,
@@ -103,8 +107,16 @@ class dedup {
     lost_ += rate / (1 - rate) * static_cast<double>(fresh);
     if (o_.count || o_.json) return;
     text_.clear();
-    for (std::size_t i = 0; i < hashes.size(); ++i) {
-      if (((new_bits_[i / 64] >> (i % 64)) & 1U) == 0) continue;
+    if (!c.header.empty() && std::exchange(header_, false)) {
+      text_.append(c.header);
+      if (!text_.ends_with('\n')) text_ += '\n';
+    }
+    auto keyless = c.keyless.begin();  // what has no key is no repetition
+    for (std::size_t i = 0; i <= hashes.size(); ++i) {
+      for (; keyless != c.keyless.end() && keyless->before <= i; ++keyless) {
+        text_.append(keyless->text).append(source_.terminator());
+      }
+      if (i == hashes.size() || ((new_bits_[i / 64] >> (i % 64)) & 1U) == 0) continue;
       text_.append(c.records[i]).append(source_.terminator());
     }
     write_output(text_);
@@ -122,11 +134,13 @@ class dedup {
     return rate_;
   }
 
-  void report() const {
+  void report() {
     if (o_.json) {
       print_json({{"lines", lines_},
                   {"printed", printed_},
                   {"dropped", lines_ - printed_},
+                  {"keyless", source_.report().keyless()},
+                  {"bad", source_.report().bad()},
                   {"expected_lost", lost_},
                   {"filter", kind_name(filter_.shape().kind)},
                   {"bytes", bytes()}});
@@ -158,6 +172,7 @@ class dedup {
   any_filter filter_;
   progress meter_;
   key_source source_;
+  bool header_;  // whether it is still to be printed
   std::vector<std::uint64_t> new_bits_;
   std::string text_;
   std::uint64_t lines_ = 0;
@@ -187,12 +202,13 @@ void add_dedup(command& app, int& /*status*/) {
       ->type_name("F");
   verb->add_flag("-c,--count", o->count, "Print only how many different lines there are");
   verb->add_flag("--json", o->json, "Print only the numbers, as JSON");
-  add_input_options(*verb, o->input);
+  add_no_header(*verb, o->no_header);
+  add_reading_options(*verb, o->input);
   verb->footer(
       "Example:\n  bloomery dedup access.log > once.log\n"
       "  bloomery dedup --column mail --save seen.bloom monday.csv > new.csv\n"
-      "  bloomery dedup --column mail --resume seen.bloom --save seen.bloom tuesday.csv >> "
-      "new.csv\n"
+      "  bloomery dedup --column mail --resume seen.bloom --save seen.bloom --no-header \\\n"
+      "    tuesday.csv >> new.csv\n"
       "  tail -f events.log | bloomery dedup --window 1h --keys 10M");
   verb->callback([o] { dedup(*o).run(); });
 }

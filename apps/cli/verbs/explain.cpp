@@ -21,8 +21,8 @@ struct explain_options {
   std::string path;
   std::string key;
   std::string key_file;
-  bool integer = false;
-  bool quiet = false;  // there is nothing to silence; scripts give it to every verb
+  record_options form;  // how the key is spelled
+  bool quiet = false;   // there is nothing to silence; scripts give it to every verb
   bool json = false;
 };
 
@@ -134,11 +134,9 @@ nlohmann::json explain_json(const explain_options& o, const any_filter& f,
 }
 
 int run_explain(const explain_options& o) {
-  const key_form form = o.integer ? key_form::integers : key_form::bytes;
-  any_filter f = open_filter(o.path, o.key_file, form);
+  any_filter f = open_filter(o.path, o.key_file, o.form.form());
   f->advance(clock_now());
-  std::string key = o.key;
-  if (o.integer) key = integer_key(o.key);
+  const std::string key = spelled_key(o.key, o.form);
   const std::string_view view = key;
   std::optional<std::uint64_t> hash;
   if (!makes_digests(hash_name(f.hash().id))) {
@@ -174,7 +172,13 @@ void add_explain(command& app, int& status) {
   command* verb = app.add_subcommand("explain", "Show why a filter answers as it does for a key");
   verb->add_option("F", o->path, "The filter file to ask")->required()->type_name("");
   verb->add_option("KEY", o->key, "The key")->required()->type_name("");
-  verb->add_flag("--integers", o->integer, "The key is a 64-bit integer");
+  option* integers = verb->add_flag("--integers", o->form.integers, "The key is a 64-bit integer");
+  option* hex = verb->add_flag("--hex", o->form.hex, "The key is bytes in hexadecimal");
+  verb->add_option("--kmer", o->form.kmer, "The key is a k-mer, in either direction")
+      ->between(1U, max_kmer_bases)
+      ->type_name("K")
+      ->excludes(integers)
+      ->excludes(hex->excludes(integers));
   add_key_file(*verb, o->key_file);
   verb->add_flag("--json", o->json, "Print it as JSON");
   add_quiet(*verb, o->quiet);

@@ -65,6 +65,11 @@ void print_text(const std::string& path, const nlohmann::json& info, const conte
                   info["fpr_target"].is_null()
                       ? ""
                       : ", at most " + as_rate(info["fpr_target"].get<double>()) + " asked for"));
+  if (info.contains("kmer")) {
+    row("form", fmt::format("k-mers of {} bases", info["kmer"].get<int>()));
+  } else if (!info["form"].is_null()) {
+    row("form", info["form"].get<std::string>());
+  }
   row("hash", info.contains("key_id")
                   ? fmt::format("{}, key id {}", info["hash"].get<std::string>(),
                                 info["key_id"].get<std::string>())

@@ -120,7 +120,7 @@ any_filter build_map(const map_options& o, const plan& planned,
 void run_build(const map_options& o) {
   progress meter("reading", o.input.show());
   key_source source(o.input.paths, o.input.records, meter);
-  const auto hasher = make_hasher("xxh3", o.seed, "", 1);
+  const auto hasher = make_hasher("xxh3", o.seed, "", 1, o.input.records.form());
   const pairs all = read_pairs(*hasher, source, o.input.threads);
   meter.clear();
   std::uint64_t largest = 1;
@@ -170,8 +170,8 @@ int run_set(const map_options& o) {
   key_source source(o.input.paths, o.input.records, meter);
   std::uint64_t asked = 0;
   std::uint64_t done = 0;
-  change_file(o.path, "", key_form::bytes, [&](any_filter& f) {
-    const pairs all = read_pairs(*hasher_from_spec(f.hash()), source, o.input.threads);
+  change_file(o.path, "", o.input.records.form(), [&](any_filter& f) {
+    const pairs all = read_pairs(*f.hasher(), source, o.input.threads);
     asked = all.hashes.size();
     done = f->update_values(all.hashes, all.values);
     meter.clear();
@@ -212,7 +212,7 @@ void add_map(command& app, int& status) {
       map->add_subcommand("get", "Print the keys that have a value, a tab and the value");
   get->add_option("F", asked->path, "The map")->required()->type_name("");
   get->add_flag("--json", asked->json, "Print how many keys and how many had a value as JSON");
-  add_input_options(*get, asked->input);
+  add_reading_options(*get, asked->input);
   get->footer(
       "Exit status: 0 when a key has a value, 1 when none has, 2 after an error.\n\n"
       "Example:\n  echo readme.txt | bloomery map get sizes.bloom");

@@ -95,6 +95,12 @@ void run_push(const transfer_options& o) {
   const redis_url url = checked_url(o);
   const any_filter f = any_filter::open(o.file);
   f.verify();
+  if (f.hash().form.type == key_type::integers) {
+    throw error(errc::unsupported,
+                fmt::format("{}: its keys are integers, but a server hashes the strings that it is "
+                            "given",
+                            o.file));
+  }
   redis_cluster cluster = connect(o, url);
   const filter_version whole = f.version();
   {

@@ -8,6 +8,7 @@
 
 #include "bloomery/core/error.hpp"
 #include "cli/args/options.hpp"
+#include "cli/input/filters.hpp"
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
@@ -82,6 +83,13 @@ std::uint64_t count_keys(key_source& source, const redis_options& o, progress& m
   return keys;
 }
 
+// Refuses to mix keys of two forms, where the file that was pushed knew its own.
+void check_form(const spread_filter& f, const redis_options& o) {
+  const key_form given = o.input.records.form();
+  if (agree(f.layout().form, given)) return;
+  throw error(errc::mismatch, fmt::format("{}: {}", o.name, wrong_form(f.layout().form, given)));
+}
+
 spread_filter open_or_create(redis_cluster& cluster, const redis_options& o, key_source& source,
                              progress& meter) {
   if (auto there = spread_filter::open(cluster, o.name)) {
@@ -89,6 +97,7 @@ spread_filter open_or_create(redis_cluster& cluster, const redis_options& o, key
       throw error(errc::mismatch, fmt::format("{} has {} shards, not {}", o.name,
                                               there->layout().shards, o.shards));
     }
+    check_form(*there, o);
     return *std::move(there);
   }
   spread_request r{.fpr = o.fpr.empty() ? 0.01 : parse_rate(o.fpr), .shards = o.shards};
@@ -135,6 +144,7 @@ int run_check(const redis_options& o) {
     throw error(errc::io, fmt::format("{}: there is no such filter: the key {} is missing",
                                       o.address, shard_key(o.name, 0)));
   }
+  check_form(*f, o);
   return select_records(
       o.input, o.selection,
       [&](const chunk& c, std::span<std::uint64_t> bitmap) {
@@ -188,7 +198,7 @@ void add_redis(command& app, int& status) {
   add_shared_options(*check, *asked);
   add_selection_options(*check, asked->selection);
   check->add_flag("--json", asked->selection.json, "Print how many keys and matches as JSON");
-  add_input_options(*check, asked->input);
+  add_reading_options(*check, asked->input);
   check->footer(
       "Exit status: 0 when a line was selected, 1 when none was, 2 after an error.\n\n"
       "Example:\n  bloomery redis check --cluster 10.0.0.1:7000 seen new.txt");

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
 #include "cli/verbs/verbs.hpp"
@@ -19,14 +21,32 @@ std::uint64_t select(const chunk& c, std::span<const std::uint64_t> bitmap,
   const auto shown = o.only_keys && readable ? c.keys : c.records;
   std::uint64_t selected = 0;
   out.clear();
-  for (std::size_t i = 0; i < c.keys.size(); ++i) {
-    const bool contained = ((bitmap[i / 64] >> (i % 64)) & 1U) != 0;
+  const auto take = [&](bool contained, std::string_view text) {
     if (contained != o.invert) ++selected;
-    if (!print || (contained == o.invert && !o.annotate)) continue;
+    if (!print || (contained == o.invert && !o.annotate)) return;
     if (o.annotate) out.append(contained ? "+\t" : "-\t");
-    out.append(shown[i]).append(terminator);
+    out.append(text).append(terminator);
+  };
+  auto keyless = c.keyless.begin();  // a record without a key is surely in no filter
+  const auto take_keyless = [&](std::size_t before) {
+    for (; keyless != c.keyless.end() && keyless->before <= before; ++keyless) {
+      if (o.only_keys && readable) continue;
+      take(false, keyless->text);
+    }
+  };
+  for (std::size_t i = 0; i < c.keys.size(); ++i) {
+    take_keyless(i);
+    take(((bitmap[i / 64] >> (i % 64)) & 1U) != 0, shown[i]);
   }
+  take_keyless(c.keys.size());
   return selected;
+}
+
+// The row of column names, for the first file that has one.
+void print_header(const chunk& c, const selection_options& o) {
+  if (o.annotate) write_output("\t");  // the marks have no name
+  write_output(c.header);
+  if (!c.header.ends_with('\n')) write_output("\n");
 }
 
 }  // namespace
@@ -34,6 +54,7 @@ std::uint64_t select(const chunk& c, std::span<const std::uint64_t> bitmap,
 void add_selection_options(command& verb, selection_options& o) {
   verb.add_flag("-v,--invert", o.invert, "Print the lines that are surely not in it instead");
   verb.add_flag("-c,--count", o.count, "Print only how many");
+  add_no_header(verb, o.no_header);
 }
 
 int select_records(const input_options& input, const selection_options& o,
@@ -44,6 +65,7 @@ int select_records(const input_options& input, const selection_options& o,
   const bool readable = !input.records.hex && !input.records.integers;
   std::uint64_t asked = 0;
   std::uint64_t selected = 0;
+  bool header = !o.no_header && !o.count && !o.json && !(o.only_keys && readable);
   for_each_chunk_in_order(source, input.threads, [&](const chunk& c, auto in_turn) {
     thread_local std::vector<std::uint64_t> bitmap;
     thread_local std::string text;
@@ -53,12 +75,16 @@ int select_records(const input_options& input, const selection_options& o,
     in_turn([&] {
       asked += c.keys.size();
       selected += here;
+      if (!c.header.empty() && std::exchange(header, false)) print_header(c, o);
       write_output(text);
     });
   });
   meter.clear();
   if (o.json) {
-    more.update({{"keys", asked}, {"matched", selected}});
+    more.update({{"keys", asked},
+                 {"matched", selected},
+                 {"keyless", source.report().keyless()},
+                 {"bad", source.report().bad()}});
     print_json(more);
   } else if (o.count) {
     write_output(fmt::format("{}\n", selected));

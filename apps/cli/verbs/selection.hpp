@@ -15,10 +15,12 @@ struct selection_options {
   bool invert = false;
   bool count = false;
   bool only_keys = false;
+  bool no_header = false;
   bool annotate = false;
   bool json = false;
 };
-void add_selection_options(command& verb, selection_options& o);  // --invert and --count
+void add_selection_options(command& verb,
+                           selection_options& o);  // --invert, --count and --no-header
 
 // Asks about all keys: several threads call ask(chunk, bitmap), and bit i % 64 of bitmap[i / 64] is
 // the answer for key i. Output is in input order; JSON has `more`, too. Returns the exit status.

@@ -8,6 +8,7 @@
 #include "bloomery/sketch/frequent_keys.hpp"
 #include "bloomery/sketch/top_k.hpp"
 #include "cli/args/options.hpp"
+#include "cli/input/filters.hpp"
 #include "cli/input/keys.hpp"
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
@@ -26,7 +27,7 @@ struct top_options {
 };
 
 // The counts that are certain, as a sketch that goes on from there.
-void save_sketch(const top_options& o, const frequent_keys& counts, const xxh3_hasher& hasher) {
+void save_sketch(const top_options& o, const frequent_keys& counts, const any_hasher& hasher) {
   top_k sketch(top_k_options{.k = o.k});
   for (const frequent_key& e : counts.top(counts.held())) {
     sketch.add(e.key, e.hash, e.count - e.error);
@@ -76,14 +77,14 @@ int print(const top_options& o, const frequent_keys& counts) {
 int run_top(const top_options& o) {
   progress meter("counting", o.input.show());
   key_source source(o.input.paths, o.input.records, meter);
-  const xxh3_hasher hasher(0);
+  const auto hasher = make_hasher("xxh3", 0, "", 1, o.input.records.form());
   frequent_options room;
   room.keys = std::max(room.keys, 2 * std::size_t{o.k});
   frequent_keys counts(room);
-  hash_in_order(*erase(hasher), source, o.input.threads,
+  hash_in_order(*hasher, source, o.input.threads,
                 [&](const chunk& c, auto hashes) { counts.add_batch(c.keys, hashes); });
   meter.clear();
-  if (!o.output.empty()) save_sketch(o, counts, hasher);
+  if (!o.output.empty()) save_sketch(o, counts, *hasher);
   return print(o, counts);
 }
 
@@ -97,7 +98,7 @@ void add_top(command& app, int& status) {
                    "Also write a top-k sketch of them, for 'count' and 'info'")
       ->type_name("F");
   verb->add_flag("--json", o->json, "Print them as JSON");
-  add_input_options(*verb, o->input);
+  add_reading_options(*verb, o->input);
   verb->footer(
       "Prints KEY, a tab and the count, the largest first. Counts are exact for up to 131,072\n"
       "different keys (or 2 N), in 64 MB of keys at most. Of more, a count that may be too high "

@@ -78,8 +78,8 @@ class keyed {
   keyed(std::initializer_list<Key> keys, double fpr = 0.01, std::uint64_t seed = 0)
       : keyed(std::span(keys.begin(), keys.size()), fpr, seed) {}
   // Throws errc::mismatch when the hash has fewer words than the filter has probes.
-  explicit keyed(Filter inner, Hasher h = Hasher{})
-      : filter_(std::move(inner)), hasher_(std::move(h)) {
+  explicit keyed(Filter inner, Hasher h = Hasher{}, const key_form& form = {})
+      : filter_(std::move(inner)), hasher_(std::move(h)), form_(form) {
     if constexpr (requires { hasher_.probes(); }) {
       detail::check_words(hasher_.probes(), filter_.shape().probes);
     }
@@ -215,9 +215,18 @@ class keyed {
   [[nodiscard]] Filter& filter() noexcept { return filter_; }
   [[nodiscard]] const Hasher& hash_function() const noexcept { return hasher_; }
 
+  // What the keys are, for files and for what combines filters: unknown unless the program says it.
+  [[nodiscard]] const key_form& form() const noexcept { return form_; }
+  void set_form(const key_form& form) noexcept { form_ = form; }
+  [[nodiscard]] hash_spec hash() const noexcept {  // what a file stores of hash function and keys
+    hash_spec spec = hasher_.spec();
+    spec.form = form_;
+    return spec;
+  }
+
   // A handle for one thread among many; see bit_filter::concurrent.
   [[nodiscard]] auto concurrent() noexcept {
-    return keyed<typename Filter::concurrent_handle, Hasher>(filter_.concurrent(), hasher_);
+    return keyed<typename Filter::concurrent_handle, Hasher>(filter_.concurrent(), hasher_, form_);
   }
 
  private:
@@ -337,6 +346,7 @@ class keyed {
 
   Filter filter_;
   Hasher hasher_;
+  key_form form_;
 };
 
 // The default: blocked, XXH3.

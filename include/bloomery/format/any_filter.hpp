@@ -131,7 +131,8 @@ class any_filter {
 };
 
 // The hash function that a file was made with, where its header tells all about it: the default
-// one. Null for the functions that need a key or come from bloomery::crypto.
+// one. Null for the functions that need a key or come from bloomery::crypto, and for keys that are
+// integers: erase(xxh3_hasher(seed), key_type::integers) takes each as a string of eight bytes.
 [[nodiscard]] std::shared_ptr<const any_hasher> hasher_from_spec(const hash_spec& spec);
 
 }  // namespace bloomery

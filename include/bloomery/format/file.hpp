@@ -193,7 +193,7 @@ void save(const Filter& hashes, const std::filesystem::path& path, const hash_sp
 
 template <storable Filter, class Hasher>
 void save(const keyed<Filter, Hasher>& f, const std::filesystem::path& path) {
-  save(f.filter(), path, f.hash_function().spec());
+  save(f.filter(), path, f.hash());
 }
 
 namespace detail {
@@ -212,7 +212,8 @@ template <class Keyed>
   using filter_type = typename Keyed::filter_type;
   const image_header& h = image.header();
   check_match(h, filter_type::kind, filter_type::scheme, hasher.spec());
-  return view_of<Keyed>(typename filter_type::view(h.planned, image.words(), h.keys), hasher);
+  return view_of<Keyed>(typename filter_type::view(h.planned, image.words(), h.keys), hasher,
+                        h.hash.form);
 }
 template <class Keyed>
   requires seeded_hasher<typename Keyed::hasher_type>
@@ -252,7 +253,7 @@ template <class Keyed, class... Hasher>
 [[nodiscard]] Keyed load(const std::filesystem::path& path, const Hasher&... hasher) {
   const mapped<Keyed> m(path, hasher...);
   m.file().verify();
-  return Keyed(typename Keyed::filter_type(m->filter()), m->hash_function());
+  return Keyed(typename Keyed::filter_type(m->filter()), m->hash_function(), m->form());
 }
 
 }  // namespace bloomery

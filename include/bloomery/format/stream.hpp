@@ -46,7 +46,7 @@ void write_image(std::ostream& out, const image_header& header,
 template <class Keyed, class... Hasher>
 [[nodiscard]] Keyed copy_from(const held_image& held, const Hasher&... hasher) {
   const auto view = view_in<Keyed>(held.image(), hasher...);
-  return Keyed(typename Keyed::filter_type(view.filter()), view.hash_function());
+  return Keyed(typename Keyed::filter_type(view.filter()), view.hash_function(), view.form());
 }
 
 }  // namespace detail
@@ -59,7 +59,7 @@ void save(const Filter& hashes, std::ostream& out, const hash_spec& hash = {}) {
 }
 template <storable Filter, class Hasher>
 void save(const keyed<Filter, Hasher>& f, std::ostream& out) {
-  save(f.filter(), out, f.hash_function().spec());
+  save(f.filter(), out, f.hash());
 }
 
 template <storable Filter>
@@ -68,7 +68,7 @@ template <storable Filter>
 }
 template <storable Filter, class Hasher>
 [[nodiscard]] std::vector<std::byte> to_image(const keyed<Filter, Hasher>& f) {
-  return to_image(f.filter(), f.hash_function().spec());
+  return to_image(f.filter(), f.hash());
 }
 
 // The hash function follows from the seed in the image, or has a secret key and comes from the

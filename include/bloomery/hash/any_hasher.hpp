@@ -29,17 +29,17 @@ class any_hasher {
   virtual void hash(std::span<const std::string_view> keys, std::span<digest> out) const = 0;
 };
 
-// What the strings are: keys, or integers of eight little-endian bytes, hashed as such.
-enum class key_form : std::uint8_t { bytes, integers };
-
-template <hasher Hasher, key_form Form = key_form::bytes>
+// The strings are keys or, with Integers, integers of eight little-endian bytes, hashed as such.
+template <hasher Hasher, bool Integers = false>
 class erased_hasher final : public any_hasher {
  public:
-  explicit erased_hasher(Hasher hasher, key_rule rule) : hasher_(std::move(hasher)), rule_(rule) {}
+  erased_hasher(Hasher hasher, const key_form& form, key_rule rule)
+      : hasher_(std::move(hasher)), form_(form), rule_(rule) {}
 
   [[nodiscard]] hash_spec spec() const noexcept override {
     hash_spec spec = hasher_.spec();
     spec.rule = rule_;
+    spec.form = form_;
     return spec;
   }
   [[nodiscard]] std::uint32_t probes() const noexcept override {
@@ -68,7 +68,7 @@ class erased_hasher final : public any_hasher {
   }
 
   [[nodiscard]] typename Hasher::result_type hash_one(std::string_view key) const {
-    if constexpr (Form == key_form::integers) {
+    if constexpr (Integers) {
       std::uint64_t integer = 0;
       std::memcpy(&integer, key.data(), std::min(key.size(), sizeof integer));
       return hash_key(hasher_, detail::little_endian(integer));
@@ -78,17 +78,18 @@ class erased_hasher final : public any_hasher {
   }
 
   Hasher hasher_;
+  key_form form_;
   key_rule rule_;
 };
 
+// Filters that are made with it know the form of their keys.
 template <hasher Hasher>
-[[nodiscard]] std::shared_ptr<const any_hasher> erase(Hasher hasher,
-                                                      key_form form = key_form::bytes,
+[[nodiscard]] std::shared_ptr<const any_hasher> erase(Hasher hasher, const key_form& form = {},
                                                       key_rule rule = key_rule::plain) {
-  if (form == key_form::integers) {
-    return std::make_shared<erased_hasher<Hasher, key_form::integers>>(std::move(hasher), rule);
+  if (form.type == key_type::integers) {
+    return std::make_shared<erased_hasher<Hasher, true>>(std::move(hasher), form, rule);
   }
-  return std::make_shared<erased_hasher<Hasher>>(std::move(hasher), rule);
+  return std::make_shared<erased_hasher<Hasher>>(std::move(hasher), form, rule);
 }
 
 }  // namespace bloomery

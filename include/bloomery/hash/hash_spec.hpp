@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <string_view>
 
+#include "bloomery/hash/key_form.hpp"
+
 namespace bloomery {
 
 // Part of the file format; a number never changes its meaning.
@@ -54,6 +56,7 @@ enum class key_rule : std::uint8_t {
 struct hash_spec {
   hash_id id = hash_id::none;
   key_rule rule = key_rule::plain;
+  key_form form = {};  // what the keys were; known with plain keys only
   std::uint64_t seed = 0;
   std::uint64_t key_id = 0;  // names the secret key of a keyed hash without telling it
 

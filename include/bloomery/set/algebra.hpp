@@ -106,42 +106,46 @@ template <class Probes>
 template <class Probes, class Hasher, class From>
 keyed<bit_filter<Probes>, Hasher>& operator|=(keyed<bit_filter<Probes>, Hasher>& into,
                                               const keyed<From, Hasher>& from) {
-  check_combinable(into.hash_function().spec(), from.hash_function().spec());
+  check_combinable(into.hash(), from.hash());
   into.filter() |= from.filter();
+  into.set_form(common_form(into.form(), from.form()));
   return into;
 }
 
 template <class Probes, class Hasher, class From>
 keyed<bit_filter<Probes>, Hasher>& operator&=(keyed<bit_filter<Probes>, Hasher>& into,
                                               const keyed<From, Hasher>& from) {
-  check_combinable(into.hash_function().spec(), from.hash_function().spec());
+  check_combinable(into.hash(), from.hash());
   into.filter() &= from.filter();
+  into.set_form(common_form(into.form(), from.form()));
   return into;
 }
 
 template <class A, class B, class Hasher>
 [[nodiscard]] auto merge(const keyed<A, Hasher>& a, const keyed<B, Hasher>& b) {
-  check_combinable(a.hash_function().spec(), b.hash_function().spec());
+  check_combinable(a.hash(), b.hash());
   auto result = merge(a.filter(), b.filter());
-  return keyed<decltype(result), Hasher>(std::move(result), a.hash_function());
+  return keyed<decltype(result), Hasher>(std::move(result), a.hash_function(),
+                                         common_form(a.form(), b.form()));
 }
 
 template <class A, class B, class Hasher>
 [[nodiscard]] auto intersect(const keyed<A, Hasher>& a, const keyed<B, Hasher>& b) {
-  check_combinable(a.hash_function().spec(), b.hash_function().spec());
+  check_combinable(a.hash(), b.hash());
   auto result = intersect(a.filter(), b.filter());
-  return keyed<decltype(result), Hasher>(std::move(result), a.hash_function());
+  return keyed<decltype(result), Hasher>(std::move(result), a.hash_function(),
+                                         common_form(a.form(), b.form()));
 }
 
 template <class A, class Hasher>
 [[nodiscard]] auto fold(const keyed<A, Hasher>& f, std::uint64_t divisor) {
   auto result = fold(f.filter(), divisor);
-  return keyed<decltype(result), Hasher>(std::move(result), f.hash_function());
+  return keyed<decltype(result), Hasher>(std::move(result), f.hash_function(), f.form());
 }
 
 template <class A, class B, class Hasher>
 [[nodiscard]] bool may_cover(const keyed<A, Hasher>& all, const keyed<B, Hasher>& part) {
-  check_combinable(all.hash_function().spec(), part.hash_function().spec());
+  check_combinable(all.hash(), part.hash());
   return may_cover(all.filter(), part.filter());
 }
 

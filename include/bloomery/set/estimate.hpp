@@ -60,7 +60,7 @@ template <class Filter, class Hasher>
 
 template <class A, class B, class Hasher>
 [[nodiscard]] comparison compare(const keyed<A, Hasher>& a, const keyed<B, Hasher>& b) {
-  check_combinable(a.hash_function().spec(), b.hash_function().spec());
+  check_combinable(a.hash(), b.hash());
   return compare(a.filter(), b.filter());
 }
 

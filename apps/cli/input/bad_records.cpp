@@ -1,0 +1,48 @@
+#include "cli/input/bad_records.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "cli/output/text.hpp"
+
+namespace bloomery::cli {
+
+void record_report::take(const chunk& c) {
+  if (muted_) return;
+  std::vector<std::string> messages;
+  for (const bad_record& b : c.bad) {
+    if (messages.size() == most_shown) break;
+    messages.push_back(fmt::format("{}:{}: {}; left out", c.file, b.line, b.what));
+  }
+  const std::lock_guard lock(mutex_);
+  keys_ += c.number;
+  bad_ += c.bad.size();
+  keyless_ += c.keyless.size();
+  waiting_.emplace(c.sequence, std::move(messages));
+  for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
+       first = waiting_.erase(first), ++next_) {
+    for (const std::string& message : first->second) {
+      if (shown_ < most_shown) meter_->warn(message);
+      ++shown_;
+    }
+  }
+}
+
+void record_report::finish() {
+  if (muted_) return;
+  const std::uint64_t all = keys_ + bad_ + keyless_;
+  if (bad_ > most_shown) {
+    meter_->warn(fmt::format("{} bad records of {} were left out, these are the first {}",
+                             with_commas(bad_), with_commas(all), most_shown));
+  }
+  if (keyless_ != 0) {
+    meter_->warn(
+        keys_ == 0 && bad_ == 0
+            ? fmt::format("warning: none of {} records has a {}", with_commas(all), wanted_)
+            : fmt::format("{} of {} records have no {}", with_commas(keyless_), with_commas(all),
+                          wanted_));
+  }
+}
+
+}  // namespace bloomery::cli
