@@ -34,7 +34,7 @@ expect_equal "$(grep -c again out)" 2
 
 # Rows by a column, whole.
 printf 'id,mail\n1,a\n2,b\n3,a\n' >m.csv
-expect_equal "$(bloomery dedup -q --column mail m.csv)" "$(printf '1,a\n2,b')"
+expect_equal "$(bloomery dedup -q --column mail m.csv)" "$(printf 'id,mail\n1,a\n2,b')"
 expect_equal "$(bloomery dedup -q </dev/null)" ""
 
 expect_error "--resume goes on with a filter as it is" bloomery dedup --resume seen.bloom --keys 5 lines.txt

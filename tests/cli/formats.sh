@@ -4,6 +4,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 head -5000 $words >w.txt
 bloomery build -q -o w.bloom w.txt
 same() { cmp "$1" w.bloom || fail "another filter"; }
+same_bits() { cmp -i 256 "$1" w.bloom || fail "other bits"; } # the header names the form of the keys
 
 # The same keys in other forms are the same filter.
 tr '\n' '\0' <w.txt | bloomery build -q -o f.bloom -0; same f.bloom
@@ -17,18 +18,18 @@ awk '{print NR "\t" $0}' w.txt | bloomery build -q -o f.bloom --column 2 --delim
 for i,w in enumerate(sys.stdin): print(json.dumps({"n": i, "a": {"b": w.rstrip("\n")}}))' <w.txt >w.json
 bloomery build -q -o f.bloom --json-key a.b w.json; same f.bloom
 /usr/bin/python3 -c 'import sys
-for w in sys.stdin.buffer: print(w.rstrip(b"\n").hex())' <w.txt | bloomery build -q -o f.bloom --hex; same f.bloom
+for w in sys.stdin.buffer: print(w.rstrip(b"\n").hex())' <w.txt | bloomery build -q -o f.bloom --hex; same_bits f.bloom
 
 # A column or a field may spell the key, too: a list of digests and counts, with the CR of another system.
 /usr/bin/python3 -c 'import sys
 for w in sys.stdin.buffer: print(w.rstrip(b"\n").hex().upper() + ":7\r")' <w.txt >w.counts
-bloomery build -q -o f.bloom --hex --column 1 --delimiter : w.counts; same f.bloom
+bloomery build -q -o f.bloom --hex --column 1 --delimiter : w.counts; same_bits f.bloom
 /usr/bin/python3 -c 'import json,sys
 for w in sys.stdin.buffer: print(json.dumps({"k": w.rstrip(b"\n").hex()}) + "\n{}")' <w.txt >w.hex.json
-bloomery build -q -o f.bloom --hex --json-key k w.hex.json; same f.bloom
-expect_equal "$(bloomery check --hex --column 1 --delimiter : w.bloom w.counts | cksum)" "$(cksum <w.counts)"
+bloomery build -q -o f.bloom --hex --json-key k w.hex.json; same_bits f.bloom
+expect_equal "$(bloomery check --hex --column 1 --delimiter : f.bloom w.counts | cksum)" "$(cksum <w.counts)"
 
-for tool in gzip zstd xz; do
+for tool in gzip bzip2 zstd xz; do
   $tool -c w.txt >w.packed
   bloomery build -q -o f.bloom w.packed; same f.bloom
   (head -2500 w.txt | $tool -c; tail -n +2501 w.txt | $tool -c) | bloomery build -q -o f.bloom; same f.bloom
@@ -38,7 +39,7 @@ done
 seq 1 1000 | bloomery build -q -o i.bloom --integers
 expect_equal "$(printf '0x10\n500\n1000\n' | bloomery check -c --integers i.bloom)" 3
 expect_equal "$(printf '5000\n-1\n77777\n' | bloomery check -c --integers i.bloom || true)" 0
-expect_equal "$(printf 'id,n\nx,7\n\ny,-7\n' | bloomery check --integers --column n i.bloom)" x,7
+expect_equal "$(printf 'id,n\nx,7\n\ny,-7\n' | bloomery check --no-header --integers --column n i.bloom)" x,7
 expect_equal "$(printf '{"n":7}\n{}\n{"n":"0x7D0"}\n' | bloomery check --integers --json-key n i.bloom)" '{"n":7}'
 seq -f '%08.0f' 1 100 | tr -d '\n' | bloomery build -q -o r.bloom --record-bytes 8
 expect_equal "$(printf '00000042x0000043' | bloomery check --record-bytes 8 r.bloom)" 00000042
@@ -47,7 +48,7 @@ expect_equal "$(printf '00000042x0000043' | bloomery check --record-bytes 8 r.bl
 printf 'k,v\r\n"a\nb",1\r\n"say ""yes""",2\r\nplain,3\r\n' >q.csv
 bloomery build -q -o q.bloom --column k q.csv
 expect_equal "$(printf 'a\nb\0say "yes"\0plain\0' | bloomery check -0 -c q.bloom)" 3
-expect_equal "$(bloomery check --column k q.bloom q.csv | tail -n +2)" "$(tail -n +3 q.csv)"
+expect_equal "$(bloomery check --column k q.bloom q.csv)" "$(cat q.csv)"
 expect_equal "$(bloomery check --column k --only-keys q.bloom q.csv | tail -1)" plain
 expect_equal "$(printf 'apples\nno such word\n' | bloomery check --annotate w.bloom <(echo apples) - || true)" \
   "$(printf -- '-\tapples\n-\tapples\n-\tno such word')"
@@ -59,7 +60,6 @@ printf '>a\nACGTT\ngcaNN\nACGT\n>b\nAC\n' >a.fa
 printf '@r1\nACGTTGCA\n+\nIIIIIIII\n' >a.fq
 printf 'AACG\nACGT\nCAAC\nGCAA\nTGCA\n' | sort -u >expected # of ACGTTGCA
 bloomery build -q -o k.bloom --kmer 4 a.fa
-expect_equal "$(bloomery check -c k.bloom expected)" 5
 bloomery build -q -o k2.bloom --kmer 4 --keys 6 a.fq
 expect_equal "$(bloomery check --kmer 4 k.bloom a.fq | sort -u)" "$(cat expected)"
 # A sequence that is longer than a chunk loses none of its k-mers at the seams.
@@ -71,7 +71,7 @@ s="".join(l.strip() for l in open("long.fa") if l[0]!=">"); c=s.translate(str.ma
 for i in range(n-30): print(min(s[i:i+31], c[n-31-i:n-i]))' >by-hand
 bloomery build -q -o long.bloom --kmer 31 long.fa
 bloomery build -q -o by-hand.bloom by-hand
-cmp long.bloom by-hand.bloom || fail "other k-mers than by hand"
+cmp -i 256 long.bloom by-hand.bloom || fail "other k-mers than by hand"
 
 # What is wrong, and where.
 printf 'a,1\nb\n' >short.csv
@@ -98,7 +98,7 @@ printf '@r\nACG\n-\nIII\n' >bad.fq
 expect_error "bad.fq:3: the third line of a FASTQ record begins with +" bloomery build -o x --kmer 2 bad.fq
 printf '@r\nACG\n+\n' >bad.fq
 expect_error "bad.fq:4: ends in the middle of a FASTQ record" bloomery build -o x --kmer 2 bad.fq
-for tool in gzip zstd xz; do
+for tool in gzip bzip2 zstd xz; do
   cat $words | $tool -c >bad.packed
   head -c 20000 bad.packed >cut.packed
   expect_error "cut.packed: the compressed data ends too early" bloomery build -o x cut.packed

@@ -72,6 +72,24 @@ class Transfer(harness.server_test):
             tool("pull", "-q", f"{self.url}/a%20key/{kind}", "-o", self.folder / "again")
             self.assertEqual((self.folder / "again").read_bytes(), file.read_bytes())
 
+    def test_the_form_of_keys_goes_with_the_file(self):
+        numbers = "".join(f"{i}\n" for i in range(100))
+        file = self.folder / "numbers"
+        tool("build", "-q", "--integers", "-o", file, stdin=numbers)
+        self.refused("numbers: its keys are integers, but a server hashes the strings", "push", file, f"{self.url}/n")
+        # Neither does the server take it from others, who would get wrong answers.
+        self.assertIn("only filters of strings", self.call("BF.IMPORT", "n", 0, file.read_bytes()))
+        tool("build", "-q", "--hex", "-o", file, stdin="00ff\n")
+        tool("push", "-q", "--shards", "1", file, f"{self.url}/h/0")
+        self.assertEqual(self.call("BF.EXISTS", "h/0", b"\x00\xff"), 1)
+        self.assertEqual(self.call("BF.SHARD", "h/0")[-2:], ["form", b"binary"])
+        at = ("--cluster", self.url.removeprefix("redis://"))
+        self.assertEqual(tool("redis", "check", *at, "--hex", "h", stdin="00ff\n").stdout, "00ff\n")
+        self.refused("h: its keys are binary; give --hex or --record-bytes", "redis", "check", *at, "h", stdin="00ff\n")
+        self.refused("h: its keys are binary; give --hex or --record-bytes", "redis", "add", *at, "h", stdin="00ff\n")
+        tool("pull", "-q", f"{self.url}/h/0", "-o", self.folder / "again")
+        self.assertEqual((self.folder / "again").read_bytes(), file.read_bytes())
+
     def test_a_file_of_many_pieces(self):
         file = self.build("large", "--bytes", 11_000_000 // 512 * 512, "--seed", 9)
         tool("push", "-q", file, f"{self.url}/large?db=3")
