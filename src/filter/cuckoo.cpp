@@ -147,6 +147,20 @@ std::uint64_t cuckoo_view::growth_bytes() const noexcept {
   return layer_words(layers_.front().buckets() << *scale, shape().block_bits) * 8;
 }
 
+void cuckoo_view::check() const {
+  for (std::size_t i = 0; i < layers_.size(); ++i) {
+    std::uint64_t found = 0;
+    for (std::uint64_t bucket = 0; bucket < layers_[i].buckets(); ++bucket) {
+      for (std::uint32_t cell = 0; cell < layers_[i].cells(); ++cell) {
+        found += layers_[i].cell(bucket, cell) != 0 ? 1U : 0U;
+      }
+    }
+    if (found == used(i)) continue;
+    throw_corrupt("layer says that " + detail::to_text(used(i)) + " of its cells are in use, and " +
+                  detail::to_text(found) + " are");
+  }
+}
+
 double cuckoo_view::fill() const noexcept {
   std::uint64_t sum = 0;
   for (std::size_t i = 0; i < layers_.size(); ++i) sum += used(i);
@@ -214,6 +228,7 @@ cuckoo_filter::cuckoo_filter(const plan& p, one_layer /*tag*/) : cuckoo_view(p, 
 }
 
 cuckoo_filter::cuckoo_filter(const view& other) : cuckoo_view(other) {
+  check();
   for (const std::span<const std::uint64_t> part : other.parts()) arrays_.emplace_back(part);
   rebind();
 }

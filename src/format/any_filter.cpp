@@ -171,7 +171,12 @@ void any_filter::use(std::shared_ptr<const any_hasher> hash) {
 }
 
 void any_filter::verify(unsigned threads) const {
-  if (file_ != nullptr) file_->verify(threads);
+  if (file_ != nullptr) {
+    file_->verify(threads);
+    naming(file_->path(), [&] { filter_->check(); });
+  } else if (filter_->owned() == nullptr) {  // it was packed
+    filter_->check();
+  }
 }
 
 void any_filter::save(const std::filesystem::path& path) const {

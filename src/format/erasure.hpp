@@ -160,6 +160,9 @@ class reading_face : public filter_face {
     hash.hash({&key, 1}, std::span<hash_type>(&one, 1));
     return filter_.contains(one);
   }
+  void check() const override {
+    if constexpr (requires { filter_.check(); }) filter_.check();
+  }
   [[nodiscard]] explanation explain(std::string_view key, const any_hasher& hash) const override {
     if constexpr (requires(const hash_type& one) { filter_.explain(one); }) {
       hash_type one;

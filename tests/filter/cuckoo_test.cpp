@@ -469,6 +469,14 @@ TEST(cuckoo_filter, says_what_is_wrong_with_words) {
   refused("shorter", 12, base);
   refused("cells", 9, base * 4 + 1);
   refused("reserved", 15, 1);
+  // One key fewer than there are: enough to answer from, not to change or to write again.
+  auto words = good;
+  words[9] = detail::little_endian(detail::little_endian(words[9]) - 1);
+  const cuckoo_view forged(f.planned(), words, 150);
+  EXPECT_EQ(forged.contains_count(sample_hashes(150)), 150U);
+  const char* const text = "of its cells are in use";
+  EXPECT_TRUE(throws(errc::corrupt, text, [&] { forged.check(); }));
+  EXPECT_TRUE(throws(errc::corrupt, text, [&] { const cuckoo_filter owner(forged); }));
   for (std::size_t count = 0; count < good.size(); count += 7) {
     plan p = f.planned();
     p.shape.bits = std::max<std::uint64_t>(1, count) * 64;

@@ -94,6 +94,9 @@ class cuckoo_view : public detail::batch_answers<cuckoo_view> {
   [[nodiscard]] double fpr() const noexcept;
   [[nodiscard]] double keys_estimated() const noexcept { return static_cast<double>(keys_); }
 
+  // Throws errc::corrupt unless as many cells are in use as the preamble says: what grows or is
+  // written again relies on it. Reads all of the filter; owners of a copy have done it.
+  void check() const;
   [[nodiscard]] explanation explain(std::uint64_t hash) const;
   [[nodiscard]] cell_array cells() const;
 

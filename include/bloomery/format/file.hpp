@@ -130,6 +130,7 @@ class image_file {
 
   [[nodiscard]] const image_view& image() const noexcept { return image_; }
   [[nodiscard]] std::uint64_t file_bytes() const noexcept { return file_.bytes().size(); }
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return file_.path(); }
   // Every checksum; see image_view::verify.
   void verify(unsigned threads = 0) const;
 

@@ -55,6 +55,8 @@ class filter_face {
   [[nodiscard]] virtual std::vector<fact> facts() const = 0;
   // The cells whose fill can be drawn; no parts where the kind has none that can be empty.
   [[nodiscard]] virtual cell_array cells() const = 0;
+  // Throws errc::corrupt when what the filter says of itself is not so; may read all of it.
+  virtual void check() const = 0;
 
   // ---- what it answers ------------------------------------------------------------------------
 
