@@ -135,9 +135,11 @@ void run_build(const map_options& o) {
   if (o.json) print_json(info_json(f, std::filesystem::file_size(o.path)));
 }
 
+constexpr const char* no_map = "has no values; 'bloomery map build' makes a map";
+
 int run_get(const map_options& o) {
   const any_filter f = open_filter(o.path, "", o.input.records.form());
-  require(f.can().value, f, o.path, "has no values; 'bloomery map build' makes a map");
+  require(f.can().value, f, o.path, no_map);
   progress meter("asking", o.input.show().unless(true));
   key_source source(o.input.paths, o.input.records, meter);
   std::uint64_t keys = 0;
@@ -171,6 +173,7 @@ int run_set(const map_options& o) {
   std::uint64_t asked = 0;
   std::uint64_t done = 0;
   change_file(o.path, "", o.input.records.form(), [&](any_filter& f) {
+    require(f.can().value, f, o.path, no_map);
     const pairs all = read_pairs(*f.hasher(), source, o.input.threads);
     asked = all.hashes.size();
     done = f->update_values(all.hashes, all.values);
