@@ -2,6 +2,7 @@
 
 A verb whose call failed does its work all the same, or ends with status 2 and a line that says why. It is never killed
 by a signal, leaves every file that was there as it was or as it should be, and no other file.
+Killed before a call, it leaves the files likewise; a file with a hidden name is left between naming and renaming.
 $BLOOMERY_FAULTS is the number of failures that are tried for a verb and a call, 12 where it is not set.
 """
 import concurrent.futures
@@ -9,6 +10,7 @@ import hashlib
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -86,6 +88,23 @@ def chosen(total):
     return sorted({1 + i * (total - 1) // (MOST - 1) for i in range(MOST)})
 
 
+def wrong_files(changes, before, after, now):
+    """A file that is neither as it was nor as it should be."""
+    for name in now.keys() | before.keys():
+        allowed = {before.get(name), after.get(name)} if name in changes else {before.get(name)}
+        if now.get(name) not in allowed:
+            return f"left {name} neither old nor new"
+    return None
+
+
+def wrong_after_kill(got, changes, before, after, now):
+    if got.returncode != -signal.SIGKILL:
+        return f"ended with {got.returncode}"
+    whole = {after.get(name) for name in changes}
+    hidden = {name for name in now if name.startswith(".bloomery-") and now[name] in whole}
+    return wrong_files(changes, before, after, {name: now[name] for name in now.keys() - hidden})
+
+
 def wrong_after(got, good, changes, before, after, now):
     """What is wrong with the end of a verb, one of whose calls failed; nothing when all is well."""
     said = got.stderr.decode(errors="replace").strip()
@@ -93,10 +112,8 @@ def wrong_after(got, good, changes, before, after, now):
         return f"ended with {got.returncode}: {said}"
     if got.returncode == 2 and not any(line.startswith("bloomery: ") for line in said.split("\n")):
         return f"does not say what is wrong: {said}"
-    for name in now.keys() | before.keys():
-        allowed = {before.get(name), after.get(name)} if name in changes else {before.get(name)}
-        if now.get(name) not in allowed:
-            return f"left {name} neither old nor new: {said}"
+    if wrong := wrong_files(changes, before, after, now):
+        return f"{wrong}: {said}"
     if got.returncode != 2 and any(now.get(name) != after.get(name) for name in changes):
         return "says that all is well, and changed nothing"
     return None
@@ -132,6 +149,11 @@ def try_verb(changes, words, pristine):
                     wrong = "hangs"
                 if wrong:
                     bad.append(f"'{words}' after {call}:{number}: {wrong}")
+                if changes and call not in ("malloc", "stat"):
+                    folder = fresh()
+                    got = run(folder, words, f"{call}:{number}:kill")
+                    if wrong := wrong_after_kill(got, changes, before, after, state(folder)):
+                        bad.append(f"'{words}' killed at {call}:{number}: {wrong}")
     return tried, bad
 
 

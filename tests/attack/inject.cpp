@@ -2,6 +2,7 @@
 // library by LD_PRELOAD:
 //
 //     BLOOMERY_FAULT=write:3      the third write fails; without a number none does
+//     BLOOMERY_FAULT=write:3:kill the program is killed instead, before that call
 //     BLOOMERY_FAULT_COUNT=FILE   gets the number of calls when the program ends well
 //
 // The calls: malloc (with its relatives), write (with pwrite), fsync, rename, link, mmap, open, stat.
@@ -13,6 +14,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstdarg>
 #include <cstddef>
 #include <cstdio>
@@ -31,12 +33,14 @@ namespace {
 std::atomic<bool> ready = false;
 char wanted[16];
 long failing = 0;
+bool killing = false;
 std::atomic<long> calls = 0;
 
 // Whether this call is the one that fails.
 bool fails(const char* name, int reason) noexcept {
   if (!ready.load(std::memory_order_relaxed) || std::strcmp(name, wanted) != 0) return false;
   if (calls.fetch_add(1) + 1 != failing) return false;
+  if (killing) ::kill(::getpid(), SIGKILL);
   errno = reason;
   return true;
 }
@@ -55,7 +59,11 @@ struct setup {
         colon != nullptr ? static_cast<std::size_t>(colon - fault) : std::strlen(fault);
     if (length >= sizeof wanted) return;
     std::memcpy(wanted, fault, length);
-    if (colon != nullptr) failing = std::atol(colon + 1);
+    if (colon != nullptr) {
+      char* end = nullptr;
+      failing = std::strtol(colon + 1, &end, 10);
+      killing = std::strcmp(end, ":kill") == 0;
+    }
     ready = true;
   }
   ~setup() {
