@@ -240,9 +240,16 @@ double counting_view::keys_estimated() const {
 explanation counting_view::explain(std::uint64_t hash) const {
   explanation e{.unit = "counter"};
   const std::uint32_t width = probes_.width();
-  probes_.each(hash, [&](std::uint64_t position) {
-    e.places.push_back({position / width, detail::get_counter(words_, position, width)});
-  });
+  const auto add = [&](std::uint64_t bit) {  // any of a counter's bits
+    const std::uint64_t position = bit / width * width;
+    e.places.push_back({bit / width, detail::get_counter(words_, position, width)});
+    return true;
+  };
+  if (probes_.in_lines()) {
+    blocked_probes(shape()).all_of(hash, add);
+  } else {
+    probes_.each(hash, add);
+  }
   return e;
 }
 

@@ -76,3 +76,64 @@ while read -r key; do
   expect_equal "$(json out 'd["count"]')" "$(printf '%s\n' "$key" | bloomery count f.bloom | cut -f2)"
   expect_equal "$(json out '("rank" in d) == d["contained"]')" True
 done <asked
+
+# The array before and after a key is added; the file stays as it is.
+export LC_ALL=C.UTF-8
+printf '%s\n' apples plums >fruit
+bloomery build -q --kind classic --bytes 8 --probes 3 -o small.bloom fruit
+cp small.bloom copy
+expect_status 1 bloomery explain --before --plot mango.svg small.bloom mango
+cmp small.bloom copy || fail "explain changed the file"
+# drawn WORD: the numbers of the cells that are set in the line of this name.
+drawn() { /usr/bin/python3 -c '
+import sys
+line = next(l for l in open("out", encoding="utf-8") if l.startswith(sys.argv[1]))[9:].rstrip("\n")
+print(*[i for i, c in enumerate(line) if c == "▪"])' "$1"; }
+before=$(drawn before)
+after=$(drawn after)
+bloomery explain --json --before small.bloom mango >json || true
+expect_equal "$(json json 'sorted(p["position"] for p in d["places"]) == [c["position"] for c in d["cells_of_key"]]')" True
+expect_equal "$(json json 'all(c["after"] == 1 for c in d["cells_of_key"])')" True
+# What is drawn as the array after it is the array of the filter with the key, and the picture shows the same.
+bloomery add -q small.bloom <(echo mango)
+expect_status 0 bloomery explain --before small.bloom mango
+expect_equal "$(drawn before)" "$after"
+expect_equal "$(drawn after)" "$after"
+[[ $before != "$after" ]] || fail "mango changed nothing"
+/usr/bin/python3 - "$before" "$after" <<'END'
+import sys, xml.etree.ElementTree as tree
+root = tree.parse("mango.svg").getroot()
+texts = [(float(e.get("x")), float(e.get("y")), e.text) for e in root.iter() if e.tag.endswith("text")]
+assert any(t == '64 bits before and after adding "mango"' for _, _, t in texts), texts
+ones = sorted((y, x) for x, y, t in texts if t == "1")
+rows = sorted({y for y, _ in ones})
+assert len(rows) == 2, rows
+left = 20 + 60
+for row, want in zip(rows, sys.argv[1:]):
+    got = [int((x - left) // 15) for y, x in ones if y == row]
+    assert got == [int(w) for w in want.split()], (got, want)
+lines = [e for e in root.iter() if e.tag.endswith("path") and e.get("class") == "s2"]
+assert len(lines) == 3, lines  # from the key to each of its bits
+END
+for kind in blocked partitioned counting spectral count-min; do
+  bloomery build -q --kind $kind -o f.bloom fruit
+  expect_status 1 bloomery explain --json --before f.bloom mango
+  cp out json
+  bloomery add -q f.bloom <(echo mango)
+  bloomery explain --json f.bloom mango >after
+  /usr/bin/python3 - <<'END'
+import json
+a, b = json.load(open("json")), json.load(open("after"))
+assert {c["position"]: c["after"] for c in a["cells_of_key"]} == {p["position"]: p["value"] for p in b["places"]}, (a, b)
+assert {c["position"]: c["before"] for c in a["cells_of_key"]} == {p["position"]: p["value"] for p in a["places"]}, a
+END
+done
+# Only the rows of the key in a large array; keys of any bytes; kinds without such an array are refused.
+bloomery build -q -o f.bloom $words
+expect_status 1 bloomery explain --before f.bloom 'no such word, and no other'
+expect_equal "$(($(grep -c '^before' out) <= 6))" 1
+expect_equal "$(($(wc -L <out) <= 140))" 1
+bloomery explain --plot odd.svg f.bloom $'<\xff&\x01">' >/dev/null || true
+/usr/bin/python3 -c 'import xml.etree.ElementTree as t; t.parse("odd.svg")'
+bloomery build -q --kind fuse -o s.bloom fruit
+expect_error "s.bloom: a fuse filter has no array of bits or counters that a key changes" bloomery explain --before s.bloom mango

@@ -8,7 +8,6 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/format/file.hpp"
 #include "cli/output/chart.hpp"
-#include "cli/output/drawing.hpp"
 
 namespace bloomery::cli {
 
@@ -30,13 +29,16 @@ void check_plot(const std::string& target, bool json) {
 
 std::string plot(const figure& f, const std::string& target) {
   if (target == "-") return "\n" + figure_chart(f, output_columns());
-  const picture drawn = laid_out(f);
+  write_picture(laid_out(f), target);
+  return {};
+}
+
+void write_picture(const picture& drawn, const std::string& target) {
   const bool svg = std::filesystem::path(target).extension() == ".svg";
   const std::string bytes = svg ? svg_of(drawn) : png_of(drawn);
   atomic_file file(target);
   file.append(std::as_bytes(std::span(bytes)));
   file.commit();
-  return {};
 }
 
 }  // namespace bloomery::cli

@@ -9,6 +9,8 @@
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
 #include "cli/input/keys.hpp"
+#include "cli/output/array_change.hpp"
+#include "cli/output/plot.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
@@ -22,7 +24,9 @@ struct explain_options {
   std::string key;
   std::string key_file;
   record_options form;  // how the key is spelled
-  bool quiet = false;   // there is nothing to silence; scripts give it to every verb
+  bool before = false;
+  std::string plot;
+  bool quiet = false;  // there is nothing to silence; scripts give it to every verb
   bool json = false;
 };
 
@@ -133,7 +137,34 @@ nlohmann::json explain_json(const explain_options& o, const any_filter& f,
   return object;
 }
 
+// The array before and after the key is added to a copy in memory; the file stays as it is.
+std::optional<array_change> change_by(const explain_options& o, const any_filter& f,
+                                      std::string_view key) {
+  if (!o.before && o.plot.empty()) return std::nullopt;
+  constexpr std::uint64_t largest = std::uint64_t{1} << 28U;
+  if (f.shape().bits > largest) {
+    throw error(errc::unsupported,
+                fmt::format("{}: --before copies the filter, and is for up to {}", o.path,
+                            as_bytes(static_cast<double>(largest / 8))));
+  }
+  any_filter copy = any_filter::copy_of(f.version(), f.hasher());
+  return add_and_compare(copy, key, o.key, o.path);
+}
+
+void add_changes(nlohmann::json& object, const array_change& c) {
+  nlohmann::json& cells = object["cells_of_key"] = nlohmann::json::array();
+  for (const changed_row& row : c.rows) {
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      if (!row.cells[i].of_key) continue;
+      cells.push_back({{"position", row.first + i},
+                       {"before", row.cells[i].before},
+                       {"after", row.cells[i].after}});
+    }
+  }
+}
+
 int run_explain(const explain_options& o) {
+  check_plot(o.plot, o.json);
   any_filter f = open_filter(o.path, o.key_file, o.form.form());
   f->advance(clock_now());
   const std::string key = spelled_key(o.key, o.form);
@@ -147,8 +178,12 @@ int run_explain(const explain_options& o) {
   const bool contained = f.contains(view);
   const explanation e = f->explain(view, *f.hasher());
   const double fpr = f.fpr();
+  const std::optional<array_change> change = change_by(o, f, view);
+  if (!o.plot.empty() && o.plot != "-") write_picture(change_picture(*change), o.plot);
   if (o.json) {
-    print_json(explain_json(o, f, hash, e, contained, fpr));
+    nlohmann::json object = explain_json(o, f, hash, e, contained, fpr);
+    if (change) add_changes(object, *change);
+    print_json(object);
     return contained ? exit_success : exit_no_match;
   }
   std::string text = fmt::format("key      {} ({} bytes)\n", o.key, key.size());
@@ -159,7 +194,9 @@ int run_explain(const explain_options& o) {
   text += hash ? fmt::format(": {:016x}\n", *hash) : "\n";
   for (const key_place& p : e.places) text += fmt::format("         {}\n", place_text(e, p));
   for (const finding& found : e.findings) text += fmt::format("         {}\n", sentence(found));
-  if (!e.block.empty()) text += draw_block(e);
+  const bool drawn = o.before || o.plot == "-";
+  if (drawn) text += change_chart(*change);
+  if (!e.block.empty() && !drawn) text += draw_block(e);
   text += fmt::format("verdict  {}\n", verdict(f, e, contained, fpr));
   write_output(text);
   return contained ? exit_success : exit_no_match;
@@ -180,11 +217,16 @@ void add_explain(command& app, int& status) {
       ->excludes(integers)
       ->excludes(hex->excludes(integers));
   add_key_file(*verb, o->key_file);
+  verb->add_flag("--before", o->before,
+                 "Show the array before and after adding the key; the file stays as it is");
+  verb->add_option("--plot", o->plot, "Draw that to FILE.svg or FILE.png, or with - as text")
+      ->type_name("FILE");
   verb->add_flag("--json", o->json, "Print it as JSON");
   add_quiet(*verb, o->quiet);
   verb->footer(
       "Exit status: 0 when the key is probably in the set, 1 when it surely is not, 2 after an "
-      "error.\n\nExample:\n  bloomery explain words.bloom mango");
+      "error.\n\nExample:\n  bloomery explain words.bloom mango\n"
+      "  bloomery explain --before --plot mango.svg words.bloom mango");
   verb->callback([o, &status] { status = run_explain(*o); });
 }
 
