@@ -168,8 +168,9 @@ family bloom_family = {
     .type_name = "blmrybf01", .load_command = "BF.LOADCHUNK", .kinds = bloom_kinds};
 
 std::uint64_t layers_of(const value& v) {
+  if (!v.filter().can().grow) return 1;  // the facts of others may read all of the filter
   for (const auto& fact : v.filter()->facts()) {
-    if (fact.name == "layers") return static_cast<std::uint64_t>(fact.value);
+    if (fact.name == "layers") return std::get<std::uint64_t>(fact.value);
   }
   return 1;
 }

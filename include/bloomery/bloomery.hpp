@@ -26,5 +26,6 @@
 #include "bloomery/set/algebra.hpp"
 #include "bloomery/set/counting.hpp"
 #include "bloomery/set/estimate.hpp"
+#include "bloomery/sketch/dyadic_counts.hpp"
 #include "bloomery/sketch/frequent_keys.hpp"
 #include "bloomery/sketch/riblt.hpp"

@@ -191,7 +191,7 @@ inline constexpr std::array kind_table = {
              .can = {.add = true, .remove = true, .count = true, .merge = true},
              .cell_bits = {8, 64},
              .cell_is_power = true,
-             .variant = {0, 1},
+             .variant = {0, 3},
              .plan = sizing::shape_for_count_min,
              .fpr = sizing::fpr_of_count_min},
     kind_row{.kind = filter_kind::spectral,

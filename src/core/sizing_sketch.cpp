@@ -21,16 +21,15 @@ constexpr std::uint64_t line_bits = 512;
 // With more keys than counters no depth is good for membership; four rows keep a count from being
 // further off than epsilon with a probability of 98 %.
 constexpr std::uint32_t usual_depth = 4;
-constexpr std::uint32_t usual_counter = 32;
-constexpr std::uint32_t usual_spectral_counter = 16;
+constexpr std::uint32_t usual_counter = 32;  // 16 bits are full after 65,535 lines of a log
 
 // Gong et al. 2018 use two rows.
 constexpr std::uint32_t usual_k = 100;
 constexpr std::uint32_t usual_top_k_depth = 2;
 constexpr std::uint32_t top_k_counter = 32;
 
-std::uint32_t checked_cell(const request& r, std::uint32_t usual) {
-  const std::uint32_t cell = r.cell_bits.value_or(usual);
+std::uint32_t checked_cell(const request& r) {
+  const std::uint32_t cell = r.cell_bits.value_or(usual_counter);
   if (cell < 8 || cell > 64 || (cell & (cell - 1)) != 0) {
     detail::throw_bad_argument(
         "the number of bits in a cell", std::uint64_t{cell},
@@ -150,7 +149,7 @@ double count_min_delta(std::uint32_t depth) {
 shape count_min_shape(const count_min_guarantee& g) {
   const std::uint64_t width = count_min_width(g.epsilon);
   const shape s = count_min_of(count_min_depth(g.delta), static_cast<double>(width), g.cell_bits,
-                               g.conservative ? 1 : 0);
+                               (g.conservative ? 1U : 0U) | (g.pairwise ? 2U : 0U));
   check_shape(s);
   return s;
 }
@@ -169,7 +168,7 @@ shape count_min_shape(std::uint64_t width, std::uint32_t depth, std::uint32_t ce
 }
 
 shape shape_for_count_min(const request& r) {
-  const std::uint32_t cell_bits = checked_cell(r, usual_counter);
+  const std::uint32_t cell_bits = checked_cell(r);
   if (r.probes) check_probes(*r.probes, max_probes);
   if (r.fpr) return count_min_for_target(r, cell_bits);
   const std::uint64_t bits = bits_allowed(r);
@@ -201,7 +200,7 @@ double fpr_of_count_min(const shape& s, std::uint64_t keys) {
 // ---- spectral ---------------------------------------------------------------------------------
 
 shape shape_for_spectral(const request& r) {
-  const std::uint32_t cell_bits = checked_cell(r, usual_spectral_counter);
+  const std::uint32_t cell_bits = checked_cell(r);
   if (r.probes) check_probes(*r.probes, max_probes);
   shape s = {
       .kind = filter_kind::spectral, .cell_bits = cell_bits, .variant = r.variant.value_or(0)};

@@ -12,6 +12,8 @@ namespace bloomery {
 
 namespace {
 
+constexpr std::size_t sha1_bytes = 20;
+
 std::uint32_t from_big_endian(const unsigned char* bytes) {
   return std::uint32_t{bytes[0]} << 24U | std::uint32_t{bytes[1]} << 16U |
          std::uint32_t{bytes[2]} << 8U | std::uint32_t{bytes[3]};
@@ -47,13 +49,15 @@ digest integer_as_bytes(const Hasher& hasher, std::uint64_t key) noexcept {
 
 }  // namespace
 
-salted_sha1_hasher::salted_sha1_hasher(std::uint32_t probes) : probes_(probes) {
+template <hash_id Id>
+sha1_hasher<Id>::sha1_hasher(std::uint32_t probes) : probes_(probes) {
   if (probes == 0 || probes > max_probes) {
     detail::throw_bad_argument("the number of probes", std::uint64_t{probes}, "from 1 to 64");
   }
 }
 
-digest salted_sha1_hasher::bytes(const void* data, std::size_t size) const noexcept {
+template <hash_id Id>
+digest sha1_hasher<Id>::bytes(const void* data, std::size_t size) const noexcept {
   thread_local digest_context sha1(EVP_sha1());
   digest d;
   for (std::uint32_t j = 0; j < probes_; ++j) {
@@ -61,14 +65,24 @@ digest salted_sha1_hasher::bytes(const void* data, std::size_t size) const noexc
     sha1.start();
     sha1.update(salt.data(), salt.size());
     sha1.update(data, size);
-    d.words[j] = from_big_endian(sha1.finish().data());
+    const auto hash = sha1.finish();
+    d.words[j] = from_big_endian(hash.data());
+    if constexpr (Id == hash_id::folded_sha1) {
+      for (std::size_t at = 4; at < sha1_bytes; at += 4) {
+        d.words[j] ^= from_big_endian(hash.data() + at);
+      }
+    }
   }
   return d;
 }
 
-digest salted_sha1_hasher::integer(std::uint64_t key) const noexcept {
+template <hash_id Id>
+digest sha1_hasher<Id>::integer(std::uint64_t key) const noexcept {
   return integer_as_bytes(*this, key);
 }
+
+template class sha1_hasher<hash_id::salted_sha1>;
+template class sha1_hasher<hash_id::folded_sha1>;
 
 digest md5_words(const std::byte* md5) noexcept {
   digest d;
@@ -87,7 +101,6 @@ digest md5_hasher::bytes(const void* data, std::size_t size) const noexcept {
 }
 
 std::string sha1_digest(std::string_view text) {
-  constexpr std::size_t sha1_bytes = 20;
   thread_local digest_context sha1(EVP_sha1());
   sha1.start();
   sha1.update(text.data(), text.size());

@@ -6,6 +6,8 @@
 #include <cmath>
 
 #include "block_rate.hpp"
+#include "bloomery/core/sizing.hpp"
+#include "bloomery/core/sizing_removable.hpp"
 #include "bloomery/detail/core/scratch.hpp"
 #include "bloomery/detail/filter/batch.hpp"
 #include "bloomery/filter/explanation.hpp"
@@ -139,6 +141,11 @@ std::uint64_t counting_view::saturated() const noexcept {
   const std::uint32_t width = probes_.width();
   return count_cells(words(),
                      [width](std::uint64_t word) { return detail::full_cells(word, width); });
+}
+
+double counting_view::overflow_bound() const {
+  const double different = std::min(keys_estimated(), static_cast<double>(keys()));
+  return sizing::counting_overflow_bound(shape(), static_cast<std::uint64_t>(different + 0.5));
 }
 
 double counting_view::fpr() const noexcept {

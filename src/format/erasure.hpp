@@ -5,6 +5,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <concepts>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -102,6 +103,10 @@ class reading_face : public filter_face {
   }
   [[nodiscard]] double fill() const noexcept override { return filter_.fill(); }
   [[nodiscard]] double fpr() const noexcept override { return filter_.fpr(); }
+  [[nodiscard]] std::uint64_t most_count() const noexcept override {
+    if constexpr (requires { filter_.most_count(); }) return filter_.most_count();
+    return UINT64_MAX;
+  }
   [[nodiscard]] abilities can() const noexcept override {
     return {.count = countable<Filter>, .value = has_values<Filter>};
   }
@@ -130,13 +135,22 @@ class reading_face : public filter_face {
   }
   [[nodiscard]] std::vector<fact> facts() const override {
     std::vector<fact> all;
-    const auto tell = [&](std::string_view name, auto value) {
-      all.push_back({name, static_cast<double>(value)});
+    const auto tell = [&]<class Value>(std::string_view name, Value value) {
+      if constexpr (std::floating_point<Value>) {
+        all.push_back({name, value});
+      } else {
+        all.push_back({name, static_cast<std::uint64_t>(value)});
+      }
     };
     if constexpr (requires { filter_.layers(); }) tell("layers", filter_.layers());
     if constexpr (requires { filter_.doublings(); }) tell("doublings", filter_.doublings());
     if constexpr (requires { filter_.saturated(); }) tell("saturated", filter_.saturated());
+    if constexpr (requires { filter_.overflow_bound(); }) {
+      tell("overflow_bound", filter_.overflow_bound());
+    }
     if constexpr (requires { filter_.total(); }) tell("total", filter_.total());
+    if constexpr (requires { filter_.epsilon(); }) tell("epsilon", filter_.epsilon());
+    if constexpr (requires { filter_.delta(); }) tell("delta", filter_.delta());
     if constexpr (requires { filter_.window(); }) tell("window", filter_.window());
     return all;
   }

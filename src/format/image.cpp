@@ -74,7 +74,7 @@ bool is_target(double rate) { return rate >= 0.0 && rate < 1.0 && !std::signbit(
 
 // Throws unless hash and scheme belong together.
 void check_hash(const hash_spec& hash, const shape& s) {
-  const bool digests = hash.id == hash_id::salted_sha1 || hash.id == hash_id::md5;
+  const bool digests = makes_digests(hash.id);
   if (digests != (s.scheme == probe_scheme::modulo)) {
     throw_corrupt("its hash and its probe scheme do not belong together");
   }
@@ -184,7 +184,7 @@ image_form check_start(std::span<const std::byte> bytes) {
 image_header checked_header(const header_fields& f) {
   const std::uint64_t hash = f.hash & 0xffU;
   const std::uint64_t rule = f.hash >> 8U;
-  if (hash > static_cast<std::uint64_t>(hash_id::md5) ||
+  if (hash > static_cast<std::uint64_t>(hash_id::folded_sha1) ||
       rule > static_cast<std::uint64_t>(key_rule::block_list)) {
     detail::fail(errc::unsupported, "the filter uses hash " + detail::to_text(f.hash) +
                                         ", which this program does not know");

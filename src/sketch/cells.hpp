@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "bloomery/bits/counter_array.hpp"
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/shape.hpp"
 #include "bloomery/detail/core/arithmetic.hpp"
@@ -50,6 +51,16 @@ class cell_format {
   std::uint32_t shift_;
   std::uint64_t most_;
 };
+
+// How many of these counters, in whole words, are at the most that they hold.
+[[nodiscard]] inline std::uint64_t count_saturated(std::span<const std::uint64_t> words,
+                                                   std::uint32_t cell_bits) noexcept {
+  std::uint64_t full = 0;
+  for (const std::uint64_t word : words) {
+    full += static_cast<std::uint64_t>(std::popcount(detail::full_cells(word, cell_bits)));
+  }
+  return full;
+}
 
 [[nodiscard]] inline std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) noexcept {
   return a + std::min(b, ~a);

@@ -22,35 +22,7 @@ using sketch_detail::saturating_sum;
 constexpr std::uint64_t preamble_words = sizing::count_min_preamble_bits / 64;
 constexpr std::uint64_t most_candidates = std::uint64_t{1} << 20U;
 
-// Calls visit(index of the counter) for row 0, 1, ...: j * width + high64((h c^j) * width).
-template <class Visit>
-void for_each_row(std::uint64_t hash, std::uint32_t depth, std::uint64_t width,
-                  Visit visit) noexcept {
-  std::uint64_t row = 0;
-  for (std::uint32_t j = 0; j < depth; ++j) {
-    visit(row + detail::multiply_high(hash, width));
-    hash *= next_probe_multiplier;
-    row += width;
-  }
-}
-
-struct rows {  // for the loops over many keys: which bits of the payload a key touches
-  using hash_type = std::uint64_t;
-  std::uint32_t depth;
-  std::uint64_t width;
-  std::uint32_t cell_bits;
-
-  explicit rows(const count_min_view& v)
-      : depth(v.depth()), width(v.width()), cell_bits(v.shape().cell_bits) {}
-  template <class Touch>
-  void lines(std::uint64_t hash, Touch touch) const noexcept {
-    for_each_row(hash, depth, width, [&](std::uint64_t index) {
-      touch(sizing::count_min_preamble_bits + index * cell_bits);
-    });
-  }
-};
-
-// And for their kernels: the counters as cells.
+// For the kernels: the counters as cells. They have the positions of a partitioned filter.
 template <class Word>
 kernel::scatter_array<Word> cells_of(Word* words, const count_min_view& v) noexcept {
   return {.words = words + preamble_words,
@@ -68,7 +40,8 @@ std::uint64_t checked_width(const shape& s, std::span<const std::uint64_t> words
   }
   const cell_format cells(s.cell_bits);
   const std::uint64_t used = preamble_words * 64 / s.cell_bits + width * s.probes;
-  bool zero = std::all_of(words.begin() + 1, words.begin() + preamble_words,
+  const bool seeded = (s.variant & 2U) != 0;
+  bool zero = std::all_of(words.begin() + (seeded ? 2 : 1), words.begin() + preamble_words,
                           [](std::uint64_t word) { return word == 0; });
   for (std::uint64_t i = used; i < s.bits / s.cell_bits; ++i) {
     zero = zero && cells.get(words.data(), i) == 0;
@@ -79,17 +52,71 @@ std::uint64_t checked_width(const shape& s, std::span<const std::uint64_t> words
   return width;
 }
 
+std::vector<pairwise_hash> functions_of(const shape& s, std::uint64_t seed) {
+  std::vector<pairwise_hash> functions;
+  if ((s.variant & 2U) == 0) return functions;
+  functions.reserve(s.probes);
+  for (std::uint32_t j = 0; j < s.probes; ++j) functions.emplace_back(seed, j);
+  return functions;
+}
+
+// Throws errc::mismatch unless the counters of the two mean the same.
+void check_alike(const count_min_view& a, const count_min_view& b) {
+  sketch_detail::check_mergeable(a.shape(), b.shape());
+  if (a.row_seed() == b.row_seed()) return;
+  detail::fail(errc::mismatch, "the sketches cannot be merged: the seeds of their rows differ, " +
+                                   detail::to_text(a.row_seed()) + " and " +
+                                   detail::to_text(b.row_seed()));
+}
+
 }  // namespace
+
+// j * width + high64((h c^j) * width), or with the function of the row for h c^j.
+template <class Visit>
+void count_min_view::for_each_row(std::uint64_t hash, Visit visit) const noexcept {
+  std::uint64_t row = 0;
+  if (!functions_.empty()) {
+    for (const pairwise_hash& function : functions_) {
+      visit(row + detail::multiply_high(function(hash), width_));
+      row += width_;
+    }
+    return;
+  }
+  for (std::uint32_t j = 0; j < depth(); ++j) {
+    visit(row + detail::multiply_high(hash, width_));
+    hash *= next_probe_multiplier;
+    row += width_;
+  }
+}
+
+// For the loops over many keys: which bits of the payload a key touches.
+struct count_min_lines {
+  using hash_type = std::uint64_t;
+  const count_min_view& sketch;
+
+  template <class Touch>
+  void lines(std::uint64_t hash, Touch touch) const noexcept {
+    sketch.for_each_row(hash, [&](std::uint64_t index) {
+      touch(sizing::count_min_preamble_bits + index * sketch.shape().cell_bits);
+    });
+  }
+  // And for explanations.
+  template <class Visit>
+  void all_of(std::uint64_t hash, Visit visit) const noexcept {
+    sketch.for_each_row(hash, visit);
+  }
+};
 
 count_min_view::count_min_view(const plan& p, std::span<const std::uint64_t> words,
                                std::uint64_t keys)
     : word_view(detail::checked_plan(p, words, kind), words.data(), keys),
-      width_(checked_width(p.shape, words)) {}
+      width_(checked_width(p.shape, words)),
+      functions_(functions_of(p.shape, row_seed())) {}
 
 std::uint64_t count_min_view::count(std::uint64_t hash) const noexcept {
   const cell_format cells(shape().cell_bits);
   std::uint64_t least = ~std::uint64_t{0};
-  for_each_row(hash, depth(), width_, [&](std::uint64_t index) {
+  for_each_row(hash, [&](std::uint64_t index) {
     least = std::min(least, cells.get(words_ + preamble_words, index));
   });
   return least;
@@ -97,12 +124,22 @@ std::uint64_t count_min_view::count(std::uint64_t hash) const noexcept {
 
 void count_min_view::count_batch(std::span<const std::uint64_t> hashes,
                                  std::span<std::uint64_t> counts) const noexcept {
+  if (pairwise()) {
+    kernel::look_ahead_loop(count_min_lines{*this}, words(), hashes,
+                            [&](std::size_t i) { counts[i] = count(hashes[i]); });
+    return;
+  }
   kernel::wide_kernels_chosen().count_min.count(cells_of(words_, *this), kernel::hashes_of(hashes),
                                                 counts.data());
 }
 
 void count_min_view::contains_bits(std::span<const std::uint64_t> hashes,
                                    std::span<std::uint64_t> bitmap) const noexcept {
+  if (pairwise()) {
+    kernel::answer_loop(count_min_lines{*this}, words(), hashes, bitmap,
+                        [&](std::size_t i) { return contains(hashes[i]); });
+    return;
+  }
   kernel::wide_kernels_chosen().scatter.contains(cells_of(words_, *this), kernel::hashes_of(hashes),
                                                  bitmap.data());
 }
@@ -119,6 +156,32 @@ std::uint64_t count_min_view::used_in_row(std::uint32_t row) const noexcept {
   return used;
 }
 
+std::uint64_t count_min_view::saturated() const noexcept {
+  return sketch_detail::count_saturated(words().subspan(preamble_words), shape().cell_bits);
+}
+
+std::uint64_t count_min_view::inner_product(const count_min_view& other) const {
+  check_alike(*this, other);
+  if (conservative()) {
+    detail::fail(errc::unsupported,
+                 "sketches with conservative update have no inner product: their counters are no "
+                 "sums");
+  }
+  const cell_format cells(shape().cell_bits);
+  detail::uint128 least = ~detail::uint128{0};
+  for (std::uint32_t j = 0; j < depth(); ++j) {
+    detail::uint128 sum = 0;
+    for (std::uint64_t i = j * width_; i < (j + 1) * width_; ++i) {
+      const auto product = static_cast<detail::uint128>(cells.get(words_ + preamble_words, i)) *
+                           cells.get(other.words_ + preamble_words, i);
+      sum += std::min(product, ~sum);
+    }
+    least = std::min(least, sum);
+  }
+  constexpr std::uint64_t most = ~std::uint64_t{0};
+  return least < most ? static_cast<std::uint64_t>(least) : most;
+}
+
 double count_min_view::fill() const noexcept {
   std::uint64_t used = 0;
   for (std::uint32_t j = 0; j < depth(); ++j) used += used_in_row(j);
@@ -133,21 +196,39 @@ double count_min_view::fpr() const noexcept {
   return rate;
 }
 
-void count_min::add(std::uint64_t hash, std::uint64_t count) noexcept {
-  if (count == 0) return;
+void count_min::choose_rows(std::uint64_t seed) {
+  if (!pairwise() || total() != 0) {
+    detail::fail(errc::bad_argument,
+                 "rows are chosen for an unused sketch with pairwise independent ones");
+  }
+  mutable_words()[1] = detail::little_endian(seed);
+  functions_ = functions_of(shape(), seed);
+}
+
+void count_min::clear() noexcept {
+  const std::uint64_t seed = words()[1];
+  changeable::clear();
+  mutable_words()[1] = seed;
+}
+
+void count_min::raise(std::uint64_t hash, std::uint64_t count) noexcept {
   const cell_format cells(shape().cell_bits);
-  std::uint64_t* const words = mutable_words().data();
-  std::uint64_t* const counters = words + preamble_words;
+  std::uint64_t* const counters = mutable_words().data() + preamble_words;
   if (conservative()) {
     const std::uint64_t risen = cells.sum(this->count(hash), count);
-    for_each_row(hash, depth(), width(), [&](std::uint64_t index) {
+    for_each_row(hash, [&](std::uint64_t index) {
       if (cells.get(counters, index) < risen) cells.set(counters, index, risen);
     });
   } else {
-    for_each_row(hash, depth(), width(), [&](std::uint64_t index) {
+    for_each_row(hash, [&](std::uint64_t index) {
       cells.set(counters, index, cells.sum(cells.get(counters, index), count));
     });
   }
+}
+
+void count_min::add(std::uint64_t hash, std::uint64_t count) noexcept {
+  if (count == 0) return;
+  raise(hash, count);
   add_totals(1, count);
 }
 
@@ -170,6 +251,12 @@ void count_min::add_batch(std::span<const std::uint64_t> hashes,
 
 void count_min::add_run(std::span<const std::uint64_t> hashes,
                         const std::uint64_t* counts) noexcept {
+  if (pairwise()) {
+    kernel::look_ahead_loop(count_min_lines{*this}, words(), hashes, [&](std::size_t i) {
+      if (counts == nullptr || counts[i] != 0) raise(hashes[i], counts == nullptr ? 1 : counts[i]);
+    });
+    return;
+  }
   const auto& kernels = kernel::wide_kernels_chosen().count_min;
   (conservative() ? kernels.raise : kernels.add)(cells_of(mutable_words().data(), *this),
                                                  kernel::hashes_of(hashes), counts);
@@ -183,7 +270,7 @@ void count_min::add_totals(std::uint64_t calls, std::uint64_t count) noexcept {
 void count_min::add_and_count(std::span<const std::uint64_t> hashes,
                               std::span<const std::uint64_t> counts,
                               std::span<std::uint64_t> sums) noexcept {
-  kernel::look_ahead_loop(rows(*this), this->words(), hashes, [&](std::size_t i) {
+  kernel::look_ahead_loop(count_min_lines{*this}, this->words(), hashes, [&](std::size_t i) {
     add(hashes[i], counts[i]);
     sums[i] = count(hashes[i]);
   });
@@ -196,7 +283,7 @@ bool count_min::remove(std::uint64_t hash, std::uint64_t count) noexcept {
   if (!cells.covers(this->count(hash), count)) return false;
   std::uint64_t* const words = mutable_words().data();
   std::uint64_t* const counters = words + preamble_words;
-  for_each_row(hash, depth(), width(), [&](std::uint64_t index) {
+  for_each_row(hash, [&](std::uint64_t index) {
     cells.set(counters, index, cells.difference(cells.get(counters, index), count));
   });
   // Like a counter: a saturated total stays. Foreign words may have a total below their counters.
@@ -210,13 +297,13 @@ bool count_min::remove(std::uint64_t hash, std::uint64_t count) noexcept {
 
 std::size_t count_min::remove_batch(std::span<const std::uint64_t> hashes) noexcept {
   std::size_t removed = 0;
-  kernel::look_ahead_loop(rows(*this), this->words(), hashes,
+  kernel::look_ahead_loop(count_min_lines{*this}, this->words(), hashes,
                           [&](std::size_t i) { removed += remove(hashes[i]) ? 1U : 0U; });
   return removed;
 }
 
 void count_min::merge(const view& other) {
-  sketch_detail::check_mergeable(shape(), other.shape());
+  check_alike(*this, other);
   const cell_format cells(shape().cell_bits);
   std::uint64_t* const words = mutable_words().data();
   const std::uint64_t theirs = other.total();
@@ -249,7 +336,7 @@ std::optional<std::uint64_t> weighted_sum(std::span<const weighted_count_min> te
 
 bool count_min::assign_sum(std::span<const weighted_count_min> terms) {
   for (const weighted_count_min& t : terms) {
-    sketch_detail::check_mergeable(shape(), t.sketch->shape());
+    check_alike(*this, *t.sketch);
   }
   const cell_format cells(shape().cell_bits);
   const auto sum_at = [&](std::uint64_t i) {
@@ -322,11 +409,9 @@ std::vector<heavy_hitters::entry> heavy_hitters::list() const {
 
 // A counter in each row, as a partitioned filter has a bit in each slice.
 explanation count_min_view::explain(std::uint64_t hash) const {
-  const bloomery::shape rows{
-      .kind = filter_kind::partitioned, .probes = depth(), .bits = width() * depth()};
   return detail::explain_counters(
-      partitioned_probes(rows), hash, count(hash), [&](std::uint64_t counter) {
-        return cell_format(shape().cell_bits).get(cells().parts.front().data(), counter);
+      count_min_lines{*this}, hash, count(hash), [&](std::uint64_t counter) {
+        return cell_format(shape().cell_bits).get(words_ + preamble_words, counter);
       });
 }
 

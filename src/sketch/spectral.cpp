@@ -183,6 +183,10 @@ double spectral_view::fill() const noexcept {
   return static_cast<double>(used) / static_cast<double>(counters_.primary);
 }
 
+std::uint64_t spectral_view::saturated() const noexcept {
+  return sketch_detail::count_saturated(words(), shape().cell_bits);
+}
+
 double spectral_view::fpr() const noexcept { return std::pow(fill(), shape().probes); }
 
 void spectral_filter::add(std::uint64_t hash, std::uint64_t count) noexcept {

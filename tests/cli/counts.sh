@@ -61,6 +61,60 @@ for kind in counting count-min spectral cuckoo; do
   expect_equal "$(echo nothing | bloomery count c.bloom || true)" "$(printf 'nothing\t0')"
 done
 expect_error "too many copies" bloomery build --kind cuckoo --fpr 1e-4 -o x.bloom stream
+# More than 16 bits hold: counters have 32 by default. Smaller ones say "at least" when they are full.
+awk 'BEGIN {for (i = 0; i < 70000; ++i) print "often"; print "once"}' >many
+for kind in count-min spectral; do
+  bloomery build -q --kind $kind -o c.bloom --keys 100 many
+  expect_equal "$(echo often | bloomery count c.bloom)" "$(printf 'often\t70000')"
+  expect_equal "$(bloomery info --json c.bloom | python3 -c 'import json,sys; print(json.load(sys.stdin)["saturated"])')" 0
+done
+for options in "count-min --cell-bits 16 65535" "spectral --cell-bits 16 65535" "counting --cell-bits 4 15"; do
+  set -- $options
+  bloomery build -q --kind $1 $2 $3 -o c.bloom --keys 100 --fpr 1e-4 many
+  expect_status 0 bloomery count c.bloom <(printf 'often\nonce\n')
+  expect_equal "$(cat out)" "$(printf 'often\t%d\tat least\nonce\t1' $4)"
+  grep -q "c.bloom end at .*: 1 counts are at least that" err || fail "$(cat err)"
+  expect_equal "$(echo often | bloomery count --json c.bloom | python3 -c 'import json,sys; print(json.load(sys.stdin)["saturated"])')" 1
+  bloomery info c.bloom | grep -q 'saturated [1-9][0-9]* counters: counts' || fail "$(bloomery info c.bloom)"
+done
+# The chance of that for different keys: the union bound over m counters of 4 bits, here with the
+# Binomial tail from 15 on summed in Python.
+seq 2000 | bloomery build -q --kind counting --layout classic -o c.bloom
+bloomery info --json c.bloom >info
+expect_equal "$(/usr/bin/python3 - info <<'P'
+import json, math, sys
+d = json.load(open(sys.argv[1]))
+m, n, k = d["bits"] // 4, min(d["keys"], d["keys_estimated"]), d["probes"]
+p = 1 - (1 - 1 / m) ** k
+tail = sum(math.comb(n, j) * p ** j * (1 - p) ** (n - j) for j in range(15, 60))
+print(abs(d["overflow_bound"] / (m * tail) - 1) < 1e-3, d["overflow_bound"] < 1.37e-15 * 16 ** 2 * m)
+P
+)" "True True"
+# Sized by a guarantee: no count is further off than the promise allows, and info has it.
+bloomery build -q --kind count-min --epsilon 1% --delta 1% -o e.bloom stream
+expect_equal "$(bloomery info --json e.bloom | python3 -c 'import json,sys; d=json.load(sys.stdin); print(0 < d["epsilon"] <= 0.01, 0 < d["delta"] <= 0.01)')" "True True"
+bloomery info e.bloom | grep -q 'counts *too high by more than .* of the total in at most .* of all cases' || fail "$(bloomery info e.bloom)"
+bloomery count e.bloom keys | paste - exact | awk -F'\t' -v n="$(wc -l <stream)" \
+  '$2 < $4 {exit 1} $2 > $4 + 0.01 * n {++far} END {exit far > 0.01 * NR}' || fail "the guarantee is not kept"
+expect_error "for filters of kind count-min" bloomery build --epsilon 1% -o x.bloom stream
+expect_error "--epsilon" bloomery build --kind count-min --delta 1% -o x.bloom stream
+expect_error "epsilon" bloomery build --kind count-min --epsilon 1% --fpr 1% -o x.bloom stream
+# The rows of a pairwise independent family: chosen by the seed, kept in the file.
+for seed in 1 2; do bloomery build -q --kind count-min --epsilon 1% --hash pairwise --seed $seed -o p$seed.bloom stream; done
+expect_equal "$(bloomery info --json p1.bloom | python3 -c 'import json,sys; print(json.load(sys.stdin)["rows"])')" pairwise
+bloomery count p1.bloom keys | paste - exact | awk -F'\t' '$2 < $4 {exit 1}' || fail "pairwise rows count too low"
+expect_error "seeds differ" bloomery merge -o x.bloom p1.bloom p2.bloom
+expect_error "for filters of kind count-min" bloomery build --hash pairwise -o x.bloom stream
+# The inner product of two streams: the sum of products of the exact counts, and the promise above it.
+head -3000 stream >half
+bloomery build -q --kind count-min --epsilon 1% -o h.bloom half
+bloomery compare --json e.bloom h.bloom >got
+truth=$(sort half | uniq -c | awk 'NR == FNR {split($0, part, "\t"); n[part[1]] = part[2]; next}
+  {c = $1; sub(/^ *[0-9]+ /, ""); sum += c * n[$0]} END {print sum}' exact -)
+expect_equal "$(json got "$truth <= d['inner_product'] <= $truth + d['inner_product_error']")" True
+bloomery compare e.bloom h.bloom | grep -q 'inner product' || fail "no inner product"
+bloomery build -q --kind count-min --epsilon 1% --update conservative -o k.bloom half
+expect_error "no inner product" bloomery compare k.bloom k.bloom
 for update in plain conservative; do
   bloomery build -q --kind count-min --update $update --keys 300 --fpr 10% -o $update.bloom stream
   bloomery count $update.bloom keys | cut -f2 >$update

@@ -141,7 +141,7 @@ bloomery build -q --kind counting -o n.bloom a
 seq 990 1010 | bloomery remove -q --json n.bloom >got
 expect_equal "$(json got '(d["asked"], 11 <= d["removed"] <= 12, d["keys"] == 1000 - d["removed"])')" "(21, True, True)"
 expect_status 0 bloomery count --json n.bloom b
-expect_equal "$(json out 'sorted(d)')" "['found', 'keys', 'sum']"
+expect_equal "$(json out 'sorted(d)')" "['found', 'keys', 'saturated', 'sum']"
 expect_status 0 bloomery map get --json v.bloom a
 expect_equal "$(json out '(d["keys"], d["found"] >= 100)')" "(1000, True)"
 expect_status 0 bloomery map set -q --json v.bloom pairs

@@ -85,7 +85,7 @@ TEST(sizing_sketch, plans_meet_their_target_and_little_more) {
       for (const std::uint32_t variant : {0U, 1U, 2U}) {
         const plan p = make_plan(asked(filter_kind::spectral, keys, target, variant));
         EXPECT_LE(p.fpr, target);
-        EXPECT_EQ(p.shape.cell_bits, 16U);
+        EXPECT_EQ(p.shape.cell_bits, 32U);
         if (keys > 100) {
           EXPECT_GT(p.fpr, 0.9 * target) << keys << " " << target;
         }

@@ -44,6 +44,19 @@ def low64(a, b):
     return a * b & MASK64
 
 
+def splitmix64(x):
+    z = (x + 0x9E3779B97F4A7C15) & MASK64
+    z = ((z ^ z >> 30) * 0xBF58476D1CE4E5B9) & MASK64
+    z = ((z ^ z >> 27) * 0x94D049BB133111EB) & MASK64
+    return z ^ z >> 31
+
+
+def pairwise(seed, j, x):
+    """Function j of the family that the seed chooses."""
+    a_high, a_low, b_high, b_low = (splitmix64(splitmix64(seed) ^ splitmix64(4 * j + i)) for i in range(4))
+    return ((a_high << 64 | a_low) * x + (b_high << 64 | b_low)) % 2**128 >> 64
+
+
 def fold(a, b):
     return low64(a, b) ^ high64(a, b)
 
@@ -434,7 +447,7 @@ class CountMin(Payload):
     def check(self):
         self.width = max(0, self.bits - 512) // self.cell_bits // self.probes
         require(self.width >= 1, "bits", f"{self.bits} are too few for a counter in each row")
-        self.require_zeros("preamble", 1, 8)
+        self.require_zeros("preamble", 2 if self.variant & 2 else 1, 8)
         end = 512 + self.probes * self.width * self.cell_bits
         rest = ceil_div(end, 64)
         require(end % 64 == 0 or self.word(rest - 1) >> end % 64 == 0, "rest", "is not zeros")
@@ -442,6 +455,11 @@ class CountMin(Payload):
 
     def total(self):
         return self.word(0)
+
+    def rows(self, h, width):
+        if not self.variant & 2:
+            return super().rows(h, width)
+        return [j * width + high64(pairwise(self.word(1), j, h), width) for j in range(self.probes)]
 
     def count(self, h):
         return min(self.cell(512, counter, self.cell_bits) for counter in self.rows(h, self.width))

@@ -30,7 +30,7 @@ from kinds import FormatError, MASK64, POSITIONS, mix, require
 HEADER_BYTES = 256
 CHUNK_BYTES = 1_048_576
 
-HASHES = {0: "none", 1: "xxh3", 2: "siphash", 3: "sha1", 4: "md5"}
+HASHES = {0: "none", 1: "xxh3", 2: "siphash", 3: "sha1", 4: "md5", 5: "sha1-folded"}
 RULES = {0: "plain", 1: "password", 2: "near password", 3: "password digest", 4: "word", 5: "block list"}
 FORMS = {0: "unknown", 1: "text", 2: "integers", 3: "binary", 4: "k-mers"}
 SCHEMES = {1: "multiply", 2: "modulo"}
@@ -60,7 +60,7 @@ KINDS = {
     8: ("fuse", 64, (3, 4), (8, 16, 32), NONE),
     9: ("ribbon", 64, (1,), range(1, 33), NONE),
     10: ("bloomier", 64, (3, 4), range(1, 97), range(1, 65)),
-    11: ("count-min", 64, range(1, 65), COUNTERS, (0, 1)),
+    11: ("count-min", 64, range(1, 65), COUNTERS, (0, 1, 2, 3)),
     12: ("spectral", 64, range(1, 65), COUNTERS, (0, 1, 2)),
     13: ("top-k", 64, range(1, 65), (32,), range(1, 2**20 + 1)),
     14: ("layered", 512, range(1, 17), NONE, LAYERED)}
@@ -68,15 +68,8 @@ KINDS = {
 
 # Hashes
 
-def splitmix64(x):
-    z = (x + 0x9E3779B97F4A7C15) & MASK64
-    z = ((z ^ z >> 30) * 0xBF58476D1CE4E5B9) & MASK64
-    z = ((z ^ z >> 27) * 0x94D049BB133111EB) & MASK64
-    return z ^ z >> 31
-
-
 def mix64(key, seed):
-    return mix(key, splitmix64(seed))
+    return mix(key, kinds.splitmix64(seed))
 
 
 def siphash24(data, secret):
@@ -117,6 +110,12 @@ def siphash_key_id(secret):
 def sha1_words(data, probes):
     for j in range(1, probes + 1):
         yield int.from_bytes(hashlib.sha1(b"%d" % j + data).digest()[:4], "big")
+
+
+def folded_sha1_words(data, probes):
+    for j in range(1, probes + 1):
+        a, b, c, d, e = struct.unpack(">5I", hashlib.sha1(b"%d" % j + data).digest())
+        yield a ^ b ^ c ^ d ^ e
 
 
 def md5_words(data, probes):
@@ -166,7 +165,7 @@ def parse_header(data):
     f["kind"], f["hash"], f["scheme"] = limits[0], HASHES[f["hash"]], SCHEMES[f["scheme"]]
     hash_name = f["hash"]
 
-    digest_words = hash_name in ("sha1", "md5")
+    digest_words = hash_name in ("sha1", "md5", "sha1-folded")
     require((f["scheme"] == "modulo") == digest_words, "scheme", f"{f['scheme']} does not go with hash {hash_name}")
     require(f["kind"] == "classic" or not digest_words, "scheme", f"modulo does not go with kind {f['kind']}")
     check_shape(f, limits)
@@ -262,6 +261,8 @@ class Filter:
         if form != "unknown" and integer != (form == "integers"):
             raise ValueError(f"form of the keys: {form}, not those of {key}")
         data = (key & MASK64).to_bytes(8, "little") if integer else key
+        if self.hash == "sha1-folded":
+            return folded_sha1_words(data, self.shape[0])
         if self.hash == "sha1":
             return sha1_words(data, self.shape[0])
         if self.hash == "md5":

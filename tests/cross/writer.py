@@ -11,7 +11,7 @@ Slow and plain: it is for comparing.
 
 import kinds
 from kinds import MASK32, MASK64, PROBE_MULTIPLIER, ceil_div, fold, high64, low64, mix
-from reader import splitmix64
+from kinds import splitmix64
 
 
 class Words:
@@ -532,7 +532,7 @@ def count_min(bloom, hashes):
         least = filled.count(h)
         for counter in filled.rows(h, filled.width):
             value = filled.cell(512, counter, filled.cell_bits)
-            risen = max(value, min(least + 1, most)) if filled.variant else min(value + 1, most)
+            risen = max(value, min(least + 1, most)) if filled.variant & 1 else min(value + 1, most)
             words.set_cell(512, counter, filled.cell_bits, risen)
         words.set_word(0, filled.word(0) + 1)
     return words

@@ -62,6 +62,15 @@ TEST(SaltedSha1, GivesFrozenVectors) {
   EXPECT_EQ(first_words(hash_key(salted_sha1_hasher(2), 42), 2), (words{0x6e6c03c7, 0xc8182d1c}));
 }
 
+// All five words of the same digests, XORed; by Python's hashlib.
+TEST(FoldedSha1, GivesFrozenVectors) {
+  EXPECT_EQ(first_words(hash_key(folded_sha1_hasher(5), ""), 5),
+            (words{0xe3f78a32, 0x7ebeeb14, 0x2c5352d7, 0x91e5bbfc, 0x2c268aee}));
+  EXPECT_EQ(first_words(hash_key(folded_sha1_hasher(5), "apples"), 5),
+            (words{0x05227687, 0xbc448c12, 0xd7391dd9, 0x66d17949, 0xf498b5a2}));
+  EXPECT_EQ(first_words(hash_key(folded_sha1_hasher(2), 42), 2), (words{0x81cf82ed, 0x50c0ec8a}));
+}
+
 TEST(SaltedSha1, SaltsAreDecimalToTheLastProbe) {
   const digest d = hash_key(salted_sha1_hasher(64), "abc");
   EXPECT_EQ(d.words[0], 0x61ad43d7U);

@@ -161,6 +161,7 @@ std::vector<golden> goldens_of_bits() {
   all.push_back({"blocked-siphash", shaped(blocked, 512 * 6, 6, 0.01), 300,
                  erase(siphash_hasher(secret)), 0, false, "000102030405060708090a0b0c0d0e0f"});
   all.push_back({"classic-sha1", foreign(4001, 12), 200, erase(salted_sha1_hasher(12))});
+  all.push_back({"classic-sha1-folded", foreign(4001, 12), 200, erase(folded_sha1_hasher(12))});
   all.push_back({"classic-md5", foreign(2400, 4), 300, erase(md5_hasher())});
 #endif
   return all;
@@ -255,6 +256,9 @@ std::vector<golden> sketch_goldens() {
   return {
       changing("count-min-plain", celled(count_min, 59 * 64, 5, 16, 0), 120, plain, 100, 20),
       changing("count-min-conservative", celled(count_min, 59 * 64, 3, 8, 1), 300, seeded, 400),
+      changing("count-min-pairwise", celled(count_min, 59 * 64, 4, 16, 2), 120, plain, 100, 20),
+      changing("count-min-pairwise-conservative", celled(count_min, 59 * 64, 3, 8, 3), 300, seeded,
+               400),
       changing("count-min-64", celled(count_min, 71 * 64, 2, 64, 0), 50, seeded, 30),
       changing("spectral-minimum", celled(spectral, 75 * 64, 4, 8, 0), 200, plain, 300, 20),
       changing("spectral-increase", celled(spectral, 75 * 64, 5, 16, 1), 150, seeded, 90),

@@ -123,11 +123,13 @@ TEST(HashId, NumbersAndNamesAreFrozen) {
   EXPECT_EQ(static_cast<int>(hash_id::siphash), 2);
   EXPECT_EQ(static_cast<int>(hash_id::salted_sha1), 3);
   EXPECT_EQ(static_cast<int>(hash_id::md5), 4);
+  EXPECT_EQ(static_cast<int>(hash_id::folded_sha1), 5);
   EXPECT_EQ(hash_name(hash_id::none), "none");
   EXPECT_EQ(hash_name(hash_id::xxh3), "xxh3");
   EXPECT_EQ(hash_name(hash_id::siphash), "siphash");
   EXPECT_EQ(hash_name(hash_id::salted_sha1), "sha1");
   EXPECT_EQ(hash_name(hash_id::md5), "md5");
+  EXPECT_EQ(hash_name(hash_id::folded_sha1), "sha1-folded");
   EXPECT_EQ(hash_name(hash_id{99}), "unknown");
 }
 

@@ -346,6 +346,16 @@ TEST(spectral, recurring_minimum_is_never_too_low_for_keys_put_in_the_second_fil
 
 // ---- made and refused -------------------------------------------------------------------------
 
+TEST(spectral, says_how_many_counters_are_saturated) {
+  spectral_filter s(spectral_plan(8));
+  EXPECT_EQ(s.most_count(), 255U);
+  s.add(sample_hash(1), 254);
+  EXPECT_EQ(s.saturated(), 0U);
+  s.add(sample_hash(1));
+  EXPECT_EQ(s.saturated(), s.shape().probes);
+  EXPECT_EQ(s.count(sample_hash(1)), s.most_count());
+}
+
 TEST(spectral, is_made_from_options) {
   EXPECT_TRUE(made_from_bare_options<spectral_filter>);
   const spectral_filter plain(options{.keys = 1000, .fpr = 0.01});
@@ -353,8 +363,8 @@ TEST(spectral, is_made_from_options) {
   EXPECT_EQ(plain.counters().secondary, 0U);
   const spectral_filter both(options{.keys = 1000, .fpr = 0.01}, spectral_rule::recurring_minimum);
   EXPECT_GE(both.counters().primary, 9580U);
-  EXPECT_EQ(both.counters().secondary, both.shape().bits / 16 / 3);
-  EXPECT_EQ(both.counters().primary + both.counters().secondary, both.shape().bits / 16);
+  EXPECT_EQ(both.counters().secondary, both.shape().bits / 32 / 3);
+  EXPECT_EQ(both.counters().primary + both.counters().secondary, both.shape().bits / 32);
 }
 
 TEST(spectral, refuses_what_it_cannot_be) {

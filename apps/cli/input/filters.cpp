@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 #include "bloomery/core/error.hpp"
 #include "bloomery/format/file.hpp"
 #include "cli/input/keys.hpp"
@@ -29,12 +32,15 @@ std::shared_ptr<const any_hasher> keyed_hasher(const std::string& key_file, cons
 }  // namespace
 
 bool makes_digests(std::string_view name) {
-  return name == hash_name(hash_id::salted_sha1) || name == hash_name(hash_id::md5);
+  return std::ranges::any_of(std::array{hash_id::salted_sha1, hash_id::md5, hash_id::folded_sha1},
+                             [&](hash_id id) { return name == hash_name(id); });
 }
 
 std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64_t seed,
                                               const std::string& key_file, std::uint32_t probes,
                                               const key_form& form) {
+  // That is a choice of positions from the hash, which is the usual one.
+  if (name == pairwise_name) return make_hasher(hash_name(hash_id::xxh3), seed, key_file, 1, form);
   if (name != hash_name(hash_id::xxh3) && seed != 0) {
     throw error(errc::bad_argument, fmt::format("the hash {} takes no --seed", name));
   }
@@ -46,6 +52,7 @@ std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64
 #ifdef BLOOMERY_HAS_CRYPTO
   if (name == hash_name(hash_id::siphash)) return keyed_hasher(key_file, form);
   if (name == hash_name(hash_id::salted_sha1)) return erase(salted_sha1_hasher(probes), form);
+  if (name == hash_name(hash_id::folded_sha1)) return erase(folded_sha1_hasher(probes), form);
   if (name == hash_name(hash_id::md5)) return erase(md5_hasher(), form);
 #endif
   static_cast<void>(probes);

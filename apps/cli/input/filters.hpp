@@ -15,6 +15,7 @@ namespace bloomery::cli {
 std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64_t seed,
                                               const std::string& key_file, std::uint32_t probes,
                                               const key_form& form);
+inline constexpr std::string_view pairwise_name = "pairwise";  // --hash of count-min, see build
 bool makes_digests(std::string_view hash_name);  // for probe_scheme::modulo
 // Opens or loads a filter, ready to be asked: with its hash function, and its key if it needs one.
 // Throws errc::mismatch, with the option to give, when its keys are known to be of another form.

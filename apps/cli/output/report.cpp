@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <variant>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
@@ -93,8 +94,9 @@ nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes) {
   if (estimated && std::isfinite(*estimated))
     object["keys_estimated"] = static_cast<std::uint64_t>(std::llround(*estimated));
   for (const fact& told : f->facts()) {
-    object[std::string(told.name)] = static_cast<std::uint64_t>(told.value);
+    std::visit([&](auto value) { object[std::string(told.name)] = value; }, told.value);
   }
+  if (s.kind == filter_kind::count_min && (s.variant & 2U) != 0) object["rows"] = "pairwise";
   if (!s.shard.whole()) {
     object["shard"] = s.shard.index;
     object["shards"] = s.shard.count;

@@ -13,6 +13,7 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/format/sliced_build.hpp"
+#include "bloomery/sketch/count_min.hpp"
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
 #include "cli/input/keys.hpp"
@@ -40,6 +41,8 @@ struct build_options {
   std::optional<std::uint32_t> bucket;
   std::optional<std::uint32_t> generations;
   std::optional<std::uint32_t> growth;
+  std::string epsilon;
+  std::string delta;
   std::optional<std::uint32_t> shards;
   std::string window;
   std::string layout;
@@ -85,7 +88,9 @@ void check_build_options(const build_options& o) {  // refuses what has no meani
   only(!o.layout.empty(), "--layout", {"counting"});
   only(!o.update.empty(), "--update", {"count-min", "spectral"});
   only(o.shards.has_value(), "--shards", {"blocked"});
+  only(!o.epsilon.empty(), "--epsilon", {"count-min"});
   only(makes_digests(o.hash), fmt::format("--hash {}", o.hash), {"classic"});
+  only(o.hash == pairwise_name, "--hash pairwise", {"count-min"});
   if (o.kind == "bloomier") {
     throw error(errc::bad_argument, "a bloomier filter has values: use 'bloomery map build'");
   }
@@ -119,8 +124,19 @@ sizing::request make_request(const build_options& o, std::uint64_t keys) {
   if (o.generations) r.variant = o.generations;
   if (o.growth) r.variant = o.growth;
   if (!o.update.empty()) r.variant = update_variant(o);
+  if (o.hash == pairwise_name) r.variant = r.variant.value_or(0) | 2U;
   if (o.hash == "md5" && !r.probes) r.probes = 4;
   return r;
+}
+
+plan plan_of_guarantee(const build_options& o) {
+  const std::uint32_t variant = make_request(o, 1).variant.value_or(0);
+  return {.shape = sizing::count_min_shape(
+              {.epsilon = parse_rate(o.epsilon),
+               .delta = o.delta.empty() ? 0.01 : parse_rate(o.delta),
+               .cell_bits = o.cell_bits.value_or(count_min_guarantee{}.cell_bits),
+               .conservative = (variant & 1U) != 0,
+               .pairwise = (variant & 2U) != 0})};
 }
 
 class builder {
@@ -159,6 +175,8 @@ void builder::run() {
   if (!can.add) return build_static();
   if (!o_.keys.empty()) {
     plan_for(parse_count(o_.keys));
+  } else if (!o_.epsilon.empty()) {
+    plan_for(0);  // the guarantee is a share of the total, whatever that becomes
   } else {
     plan_by_input();
   }
@@ -189,7 +207,7 @@ void builder::plan_by_input() {  // a kind that grows can take uncounted keys fr
 }
 
 void builder::plan_for(std::uint64_t keys) {
-  plan_ = sizing::make_plan(make_request(o_, keys));
+  plan_ = o_.epsilon.empty() ? sizing::make_plan(make_request(o_, keys)) : plan_of_guarantee(o_);
   if (makes_digests(o_.hash)) plan_.shape.scheme = probe_scheme::modulo;
   if (o_.shards) {  // a whole number of blocks in each
     const std::uint64_t unit = std::uint64_t{*o_.shards} * bits_per_block;
@@ -239,6 +257,7 @@ std::filesystem::path builder::spool_directory() const {
 
 void builder::build_in_memory() {
   any_filter f(plan_, hasher_);
+  if (o_.hash == pairwise_name) f.get_if<count_min>()->choose_rows(o_.seed);
   if (!o_.window.empty()) f->set_window(parse_span(o_.window));
   f->advance(clock_now());
   if (spool_) {
@@ -303,7 +322,7 @@ void builder::report(const any_filter& f) const {
   if (o_.json) print_json(info_json(f, std::filesystem::file_size(o_.output)));
 }
 
-void add_kind_options(command& verb, build_options& o) {
+void add_kind_options(command& verb, build_options& o, std::initializer_list<option*> sizes) {
   verb.group_options("Options of some kinds");
   verb.add_option("--cell-bits", o.cell_bits,
                   "Bits of a counter (counting, count-min, spectral) or of a fingerprint (cuckoo, "
@@ -316,6 +335,15 @@ void add_kind_options(command& verb, build_options& o) {
           "Counters of a key: in one line (default down to 0.1%), or anywhere as classic has it")
       ->one_of({"line", "classic"})
       ->type_name("L");
+  option* epsilon =
+      verb.add_option("--epsilon", o.epsilon,
+                      "Size a count-min sketch so that counts are at most this share of all too "
+                      "high, but for --delta")
+          ->type_name("E");
+  for (option* size : sizes) epsilon->excludes(size);
+  verb.add_option("--delta", o.delta, "How many counts may be further off (default 1%)")
+      ->needs(epsilon)
+      ->type_name("D");
   verb.add_option("--growth", o.growth,
                   "A layered filter becomes so many times larger with a layer (default 2)")
       ->type_name("X");
@@ -365,14 +393,16 @@ void add_build(command& app, int& /*status*/) {
           ->type_name("M");
   bits->excludes(bytes)->excludes(fpr);
   bytes->excludes(fpr);
-  verb->add_option("--probes", o->probes, "Bits for each key (default: the best)")->type_name("K");
-  add_kind_options(*verb, *o);
+  option* probes = verb->add_option("--probes", o->probes, "Bits for each key (default: the best)")
+                       ->type_name("K");
+  add_kind_options(*verb, *o, {fpr, bits, bytes, probes});
   verb->add_option("--seed", o->seed, "Chooses the hash function (default 0)")->type_name("S");
   verb->add_option(
           "--hash", o->hash,
-          "The hash function (default xxh3); siphash has a secret key, sha1 and md5 are those of "
-          "other programs")
-      ->one_of({"xxh3", "siphash", "sha1", "md5"})
+          "The hash function (default xxh3); siphash has a secret key, sha1, sha1-folded and md5 "
+          "are "
+          "those of other programs, pairwise has rows by a pairwise independent family (count-min)")
+      ->one_of({"xxh3", "siphash", "sha1", "sha1-folded", "md5", std::string(pairwise_name)})
       ->type_name("H");
   add_key_file(*verb, o->key_file);
   verb->add_option(

@@ -5,6 +5,7 @@
 #include "cli/input/filters.hpp"
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
 namespace bloomery::cli {
@@ -26,27 +27,38 @@ int run_count(const count_options& o) {
   std::uint64_t keys = 0;
   std::uint64_t found = 0;
   std::uint64_t total = 0;
+  std::uint64_t full = 0;  // counts that are as large as a counter can be
+  const std::uint64_t most = f->most_count();
   for_each_chunk_in_order(source, o.input.threads, [&](const chunk& c, auto in_turn) {
     std::vector<std::uint64_t> counts(c.keys.size());
     f.count(c.keys, counts);
     std::string text;
     std::uint64_t sum = 0;
     std::uint64_t present = 0;
+    std::uint64_t at_least = 0;
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
       sum += counts[i];
       present += counts[i] != 0 ? 1U : 0U;
+      at_least += counts[i] == most ? 1U : 0U;
       if (o.json) continue;
       append_readable(text, c.keys[i], o.input.records);
-      text.append(fmt::format("\t{}", counts[i])).append(o.input.records.line_end());
+      text += fmt::format("\t{}{}", counts[i], counts[i] == most ? "\tat least" : "");
+      text += o.input.records.line_end();
     }
     in_turn([&] {
       keys += c.keys.size();
       found += present;
       total += sum;
+      full += at_least;
       write_output(text);
     });
   });
-  if (o.json) print_json({{"keys", keys}, {"found", found}, {"sum", total}});
+  if (o.json) {
+    print_json({{"keys", keys}, {"found", found}, {"sum", total}, {"saturated", full}});
+  } else if (full > 0 && !o.input.quiet) {
+    tell("bloomery: warning: the counters of {} end at {}: {} counts are at least that\n", o.path,
+         with_commas(most), with_commas(full));
+  }
   return found > 0 ? exit_success : exit_no_match;
 }
 
@@ -59,12 +71,15 @@ void add_count(command& app, int& status) {
       ->required()
       ->type_name("");
   add_key_file(*verb, o->key_file);
-  verb->add_flag("--json", o->json, "Print how many keys, how many were found and the sum as JSON");
+  verb->add_flag(
+      "--json", o->json,
+      "Print how many keys, how many were found, the sum, and how many counts are at least "
+      "what they say, as JSON");
   add_reading_options(*verb, o->input);
   verb->footer(
       "Prints KEY, a tab and the count, for every key. Counts are never too low and seldom too "
       "high.\n"
-      "A counter that is full says its largest value, which then means at least that.\n\n"
+      "A counter that is full says its largest value, followed by a tab and 'at least'.\n\n"
       "Exit status: 0 when a key was found, 1 when none was, 2 after an error.\n\n"
       "Example:\n  bloomery build --kind count-min -o hits.bloom access.log\n"
       "  echo 'GET /' | bloomery count hits.bloom");

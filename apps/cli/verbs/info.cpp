@@ -56,7 +56,22 @@ void print_text(const std::string& path, const nlohmann::json& info, const conte
                              with_commas(info["shards"].get<std::uint64_t>())));
   }
   row("probes", fmt::format("{}", info["probes"].get<std::uint32_t>()));
-  for (const char* fact : {"layers", "doublings", "saturated", "total", "window"}) {
+  if (info.contains("saturated")) {
+    const auto full = info["saturated"].get<std::uint64_t>();
+    row("saturated", fmt::format("{} counters{}", with_commas(full),
+                                 full == 0 ? "" : ": counts that they give are at least that"));
+  }
+  if (info.contains("overflow_bound")) {
+    row("overflow", fmt::format("a probability of at most {} for that, for different keys; times t "
+                                "after t different sets",
+                                as_rate(info["overflow_bound"].get<double>())));
+  }
+  if (info.contains("epsilon")) {
+    row("counts",
+        fmt::format("too high by more than {} of the total in at most {} of all cases",
+                    as_rate(info["epsilon"].get<double>()), as_rate(info["delta"].get<double>())));
+  }
+  for (const char* fact : {"layers", "doublings", "total", "window"}) {
     if (info.contains(fact)) row(fact, with_commas(info[fact].get<std::uint64_t>()));
   }
   row("fill", fmt::format("{:.2f} %", info["fill"].get<double>() * 100));
@@ -74,7 +89,8 @@ void print_text(const std::string& path, const nlohmann::json& info, const conte
                   ? fmt::format("{}, key id {}", info["hash"].get<std::string>(),
                                 info["key_id"].get<std::string>())
                   : fmt::format("{}, seed {}", info["hash"].get<std::string>(),
-                                info["seed"].get<std::uint64_t>()));
+                                info["seed"].get<std::uint64_t>()) +
+                        (info.contains("rows") ? "; rows by pairwise independent functions" : ""));
   row("format", fmt::format("version {}", info["format_version"].get<int>()));
   write_output(text);
 }

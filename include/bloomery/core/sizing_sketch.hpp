@@ -15,6 +15,7 @@ struct count_min_guarantee {
   double delta = 0.01;
   std::uint32_t cell_bits = 32;  // 8, 16, 32 or 64
   bool conservative = false;
+  bool pairwise = false;  // rows by a pairwise independent family, all that the proof needs
 };
 
 namespace sizing {

@@ -12,14 +12,16 @@
 
 namespace bloomery {
 
-// Word j is the first four bytes, big-endian, of SHA-1(decimal text of j + 1, key): the scheme of
-// Ceglowski's article of 2004, which salts one function to get k.
-class salted_sha1_hasher {
+// Word j comes from SHA-1(decimal text of j + 1, key), the scheme of Ceglowski's article of 2004,
+// which salts one function to get k: its first four bytes, big-endian; or folded, as the article has
+// it for those who mind that the rest is cut off, the XOR of all five words.
+template <hash_id Id>
+class sha1_hasher {
  public:
   using result_type = digest;
-  static constexpr hash_id id = hash_id::salted_sha1;
+  static constexpr hash_id id = Id;
 
-  explicit salted_sha1_hasher(std::uint32_t probes);
+  explicit sha1_hasher(std::uint32_t probes);
   [[nodiscard]] std::uint32_t probes() const noexcept { return probes_; }
 
   [[nodiscard]] digest bytes(const void* data, std::size_t size) const noexcept;
@@ -29,6 +31,9 @@ class salted_sha1_hasher {
  private:
   std::uint32_t probes_;
 };
+
+using salted_sha1_hasher = sha1_hasher<hash_id::salted_sha1>;
+using folded_sha1_hasher = sha1_hasher<hash_id::folded_sha1>;
 
 // The four words of MD5(key), big-endian, as in Fan et al. 1998 and Squid's cache digests. Squid's
 // key is an MD5 digest of method and URL; md5_words makes positions from such a digest.

@@ -149,6 +149,12 @@ class counting_view : public detail::batch_answers<counting_view>, public detail
   // random hash finds all of its counters above 0. Each reads the whole array.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] std::uint64_t saturated() const noexcept;
+  [[nodiscard]] std::uint64_t most_count() const noexcept {
+    return detail::low_mask(probes_.width());
+  }
+  // What the chance was at most that a counter saturates, for as many different keys as it holds;
+  // t times that for a filter that has held t different sets.
+  [[nodiscard]] double overflow_bound() const;
   [[nodiscard]] double fpr() const noexcept;
   [[nodiscard]] double keys_estimated() const;  // different ones, by the counters that are not 0
 

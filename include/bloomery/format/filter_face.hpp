@@ -10,6 +10,7 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "bloomery/core/kinds.hpp"
@@ -24,7 +25,7 @@ struct cell_array;
 // Something to tell about a filter that other kinds do not have, such as its layers.
 struct fact {
   std::string_view name;
-  double value;
+  std::variant<std::uint64_t, double> value;  // a number of things, or a share or chance
 };
 
 class filter_face {
@@ -44,6 +45,8 @@ class filter_face {
   [[nodiscard]] virtual std::vector<std::span<const std::uint64_t>> parts() const = 0;
   [[nodiscard]] virtual double fill() const noexcept = 0;
   [[nodiscard]] virtual double fpr() const noexcept = 0;
+  // The most that a counter holds: a count of this means "at least". UINT64_MAX where none is.
+  [[nodiscard]] virtual std::uint64_t most_count() const noexcept = 0;
   [[nodiscard]] virtual abilities can() const noexcept = 0;
   // The keys that a growing filter takes before it grows, else UINT64_MAX; the bytes it grows by.
   [[nodiscard]] virtual std::uint64_t room() const noexcept = 0;

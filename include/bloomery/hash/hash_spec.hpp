@@ -15,7 +15,13 @@ enum class hash_id : std::uint16_t {
   siphash = 2,      // SipHash-2-4 with a secret key
   salted_sha1 = 3,  // k digests of salt + key, the first 32 bits of each
   md5 = 4,          // the four 32-bit words of one MD5 digest (Squid's cache digests)
+  folded_sha1 = 5,  // k digests of salt + key, the XOR of the five 32-bit words of each
 };
+
+// Whether it makes words of a digest, for probe_scheme::modulo, instead of one 64-bit hash.
+[[nodiscard]] constexpr bool makes_digests(hash_id id) noexcept {
+  return id == hash_id::salted_sha1 || id == hash_id::md5 || id == hash_id::folded_sha1;
+}
 
 [[nodiscard]] constexpr std::string_view hash_name(hash_id id) noexcept {
   switch (id) {
@@ -24,6 +30,7 @@ enum class hash_id : std::uint16_t {
     case hash_id::siphash: return "siphash";
     case hash_id::salted_sha1: return "sha1";
     case hash_id::md5: return "md5";
+    case hash_id::folded_sha1: return "sha1-folded";
   }
   return "unknown";
 }

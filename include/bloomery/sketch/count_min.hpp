@@ -2,7 +2,8 @@
 // epsilon * total with a probability of at most delta (Cormode and Muthukrishnan 2005).
 //
 //     word 0    total: the sum of all counts added, little-endian, saturating
-//     words 1-7 zero
+//     word 1    which functions of the family, in variants 2 and 3
+//     words 2-7 zero, as word 1 is in the others
 //     then      row 0: width counters | row 1 | ... | row d-1 | zeros up to the end
 //
 // A key has one counter in each row, like a bit in each slice of a partitioned filter, and the
@@ -11,7 +12,10 @@
 //
 // Variant 0 adds to all counters of a key; what was added can be removed again. Variant 1 is
 // conservative (Estan and Varghese 2002): adding b raises counters to b above the least, and leaves
-// larger ones. Much less error on skewed streams, but no removal.
+// larger ones. Much less error on skewed streams, but no removal. Variants 2 and 3 are these with
+// rows by a pairwise independent family (hash/pairwise.hpp), which is what the proof of epsilon and
+// delta asks for, whatever the hashes are: integers can be added as they are. The others take the
+// positions of a partitioned filter, several times as fast, which behave alike on hashed keys.
 #pragma once
 
 #include <concepts>
@@ -26,9 +30,11 @@
 #include "bloomery/core/sizing_sketch.hpp"
 #include "bloomery/detail/filter/batch.hpp"
 #include "bloomery/detail/filter/owned.hpp"
+#include "bloomery/hash/pairwise.hpp"
 
 namespace bloomery {
 
+struct count_min_lines;
 class count_min_view : public detail::batch_answers<count_min_view>, public detail::word_view {
  public:
   using hash_type = std::uint64_t;
@@ -60,10 +66,26 @@ class count_min_view : public detail::batch_answers<count_min_view>, public deta
   [[nodiscard]] std::uint64_t total() const noexcept { return detail::little_endian(words_[0]); }
   [[nodiscard]] std::uint64_t width() const noexcept { return width_; }
   [[nodiscard]] std::uint32_t depth() const noexcept { return shape().probes; }
-  [[nodiscard]] bool conservative() const noexcept { return shape().variant == 1; }
+  [[nodiscard]] bool conservative() const noexcept { return (shape().variant & 1U) != 0; }
+  [[nodiscard]] bool pairwise() const noexcept { return (shape().variant & 2U) != 0; }
+  // Chooses the functions of the family; 0 where none is.
+  [[nodiscard]] std::uint64_t row_seed() const noexcept { return detail::little_endian(words_[1]); }
   // The guarantee of this shape: e / width and e^-depth.
   [[nodiscard]] double epsilon() const noexcept;
   [[nodiscard]] double delta() const noexcept;
+
+  // What a counter holds at most: a count of this means "at least". And how many counters do.
+  [[nodiscard]] std::uint64_t most_count() const noexcept {
+    return ~std::uint64_t{0} >> (64 - shape().cell_bits);
+  }
+  [[nodiscard]] std::uint64_t saturated() const noexcept;
+
+  // The sum over all keys of count here * count there, the size of the join of the two streams: the
+  // least over the rows of the products of their counters. Never too low, and too high by more than
+  // epsilon * total * total with a probability of at most delta. UINT64_MAX means "at least". Throws
+  // errc::mismatch for another shape or other functions, errc::unsupported under conservative
+  // update, whose counters are no sums.
+  [[nodiscard]] std::uint64_t inner_product(const count_min_view& other) const;
 
   // The share of nonzero counters; the chance that an absent key has a count. Reads the array.
   [[nodiscard]] double fill() const noexcept;
@@ -75,7 +97,14 @@ class count_min_view : public detail::batch_answers<count_min_view>, public deta
  private:
   [[nodiscard]] std::uint64_t used_in_row(std::uint32_t row) const noexcept;
 
+  // Calls visit(index of the counter) for row 0, 1, ...
+  template <class Visit>
+  void for_each_row(std::uint64_t hash, Visit visit) const noexcept;
+  friend struct count_min_lines;
+  friend class count_min;
+
   std::uint64_t width_;
+  std::vector<pairwise_hash> functions_;  // one for each row, or none
 };
 
 struct weighted_count_min {
@@ -93,6 +122,12 @@ class count_min : public detail::changeable<count_min_view> {
   // Sized for counts. A template, so that count_min({.keys = ...}) can only mean options.
   template <std::same_as<count_min_guarantee> Guarantee>
   explicit count_min(const Guarantee& g) : changeable(plan{.shape = sizing::count_min_shape(g)}) {}
+
+  // Chooses the functions of an unused sketch with pairwise independent rows. Throws
+  // errc::bad_argument for one that was used or has no such rows.
+  void choose_rows(std::uint64_t seed);
+  // Takes all counts out again. Size and rows stay.
+  void clear() noexcept;
 
   // Adding zero changes nothing.
   void add(std::uint64_t hash, std::uint64_t count = 1) noexcept;
@@ -119,8 +154,9 @@ class count_min : public detail::changeable<count_min_view> {
   [[nodiscard]] bool assign_sum(std::span<const weighted_count_min> terms);
 
  private:
-  // Raises the counters of many keys, by one each when `counts` is null. add_totals then raises the
+  // Raises the counters of one key, and of many, by one each when `counts` is null. add_totals then raises the
   // number of keys and the total by what these calls of add come to.
+  void raise(std::uint64_t hash, std::uint64_t count) noexcept;
   void add_run(std::span<const std::uint64_t> hashes, const std::uint64_t* counts) noexcept;
   void add_totals(std::uint64_t calls, std::uint64_t count) noexcept;
 };

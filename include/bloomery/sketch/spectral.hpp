@@ -19,7 +19,7 @@
 // that never went to the second filter but seems to be there, by collisions in all k places; see
 // docs/math.md. count_at_most() is never too low in any variant, and contains() never misses a key.
 //
-// Counters have 8, 16, 32 or 64 bits and saturate; a saturated one stays.
+// Counters have 8, 16, 32 or 64 bits, 32 where nobody says, and saturate; a saturated one stays.
 #pragma once
 
 #include <cstddef>
@@ -63,6 +63,12 @@ class spectral_view : public detail::batch_answers<spectral_view>, public detail
     return static_cast<spectral_rule>(shape().variant);
   }
   [[nodiscard]] const sizing::spectral_counters& counters() const noexcept { return counters_; }
+
+  // What a counter holds at most: a count of this means "at least". And how many counters do.
+  [[nodiscard]] std::uint64_t most_count() const noexcept {
+    return ~std::uint64_t{0} >> (64 - shape().cell_bits);
+  }
+  [[nodiscard]] std::uint64_t saturated() const noexcept;
 
   // The share of the primary counters that are not zero, and the chance that a key that was never
   // added has a count. Both read the whole array.
