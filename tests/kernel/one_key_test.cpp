@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -53,6 +54,30 @@ TEST_P(OneKey, BitsAreThoseOfTheLanesOneByOne) {
       ASSERT_TRUE(calls().covered(tables, hash, a.data()));
     }
   }
+}
+
+TEST_P(OneKey, AnyBlockIsOneOfThoseAskedFor) {
+  const detail::lane_tables tables(3);
+  const detail::listed_lanes expected(tables);
+  std::array<std::uint64_t, 64 * 8> blocks{};
+  for (std::uint64_t i = 0; i < 64; ++i) {
+    const block b = some_block(3 * i);  // a third of the bits is set
+    std::copy(b.begin(), b.end(), &blocks[i * 8]);
+  }
+  std::uint64_t found = 0;
+  for (std::uint64_t i = 0; i < 5000; ++i) {
+    const std::uint64_t hash = splitmix64(i);
+    const std::uint64_t which = splitmix64(i + 7) & splitmix64(i + 8) & splitmix64(i + 9);
+    bool any = false;
+    for (std::size_t b = 0; b < 64; ++b) {
+      any |= ((which >> b) & 1U) != 0 && expected.covered(hash, &blocks[b * 8]);
+    }
+    ASSERT_EQ(calls().covered_any(tables, hash, blocks.data(), which), any);
+    ASSERT_FALSE(calls().covered_any(tables, hash, blocks.data(), 0));
+    found += any ? 1U : 0U;
+  }
+  EXPECT_GT(found, 100U);
+  EXPECT_LT(found, 4900U);
 }
 
 TEST_P(OneKey, CountersAreThoseOfTheLanesOneByOne) {

@@ -8,6 +8,7 @@
 
 #include "bloomery/detail/hash/lane_calls.hpp"
 #include "bloomery/detail/hash/lane_tables.hpp"
+#include "bloomery/detail/hash/vector_lanes.hpp"
 #include "scalar.hpp"
 
 namespace bloomery::kernel {
@@ -81,6 +82,10 @@ struct one_key {
   static bool covered(const tables& t, std::uint64_t hash, const std::uint64_t* block) noexcept {
     return Lanes(t).covered(hash, block);
   }
+  static bool covered_any(const tables& t, std::uint64_t hash, const std::uint64_t* blocks,
+                          std::uint64_t which) noexcept {
+    return detail::covered_in_any(Lanes(t), hash, blocks, which);
+  }
   static void set(const tables& t, std::uint64_t hash, std::uint64_t* block) noexcept {
     Lanes(t).set(hash, block);
   }
@@ -102,6 +107,7 @@ struct one_key {
   }
 
   static constexpr detail::lane_calls calls = {.covered = covered,
+                                               .covered_any = covered_any,
                                                .set = set,
                                                .counted = counted,
                                                .least = least,

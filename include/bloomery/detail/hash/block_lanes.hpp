@@ -18,6 +18,8 @@
 // AVX2, 9 with SSE2 or lane by lane. Those for any x86-64 call the AVX2 form (lane_calls.hpp).
 #pragma once
 
+#include <cstdint>
+
 #include "bloomery/detail/hash/lane_calls.hpp"
 #include "bloomery/detail/hash/lane_tables.hpp"
 #include "bloomery/detail/hash/listed_lanes.hpp"
@@ -43,6 +45,11 @@ using block_lanes = called_lanes;
 class block_lanes : public built_lanes {
  public:
   block_lanes(const lane_tables& tables, const lane_calls&) noexcept : built_lanes(tables) {}
+  [[gnu::always_inline]] [[nodiscard]] bool covered_any(std::uint64_t hash,
+                                                        const std::uint64_t* blocks,
+                                                        std::uint64_t which) const noexcept {
+    return covered_in_any(*this, hash, blocks, which);
+  }
 };
 #endif
 

@@ -13,6 +13,9 @@ namespace bloomery::detail {
 struct lane_calls {
   bool (*covered)(const lane_tables& tables, std::uint64_t hash,
                   const std::uint64_t* block) noexcept;
+  // Whether one of up to 64 neighbouring blocks covers the key, those with a bit in `which`.
+  bool (*covered_any)(const lane_tables& tables, std::uint64_t hash, const std::uint64_t* blocks,
+                      std::uint64_t which) noexcept;
   void (*set)(const lane_tables& tables, std::uint64_t hash, std::uint64_t* block) noexcept;
   bool (*counted)(const lane_tables& tables, std::uint64_t hash, const std::uint64_t* block,
                   std::uint32_t width) noexcept;
@@ -36,6 +39,10 @@ class called_lanes {
 
   [[nodiscard]] bool covered(std::uint64_t hash, const std::uint64_t* block) const noexcept {
     return calls_.covered(tables_, hash, block);
+  }
+  [[nodiscard]] bool covered_any(std::uint64_t hash, const std::uint64_t* blocks,
+                                 std::uint64_t which) const noexcept {
+    return calls_.covered_any(tables_, hash, blocks, which);
   }
   void set(std::uint64_t hash, std::uint64_t* block) const noexcept {
     calls_.set(tables_, hash, block);

@@ -5,6 +5,7 @@
 // Always inlined: a copy compiled for AVX2 must not be linked into a program for another machine.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -187,5 +188,20 @@ class vector_lanes {
 
   const lane_tables& tables_;
 };
+
+// Whether one of up to 64 neighbouring blocks covers the key, those with a bit in `which`. All are
+// asked, without a branch on the outcome.
+template <class Lanes>
+[[gnu::always_inline]] inline bool covered_in_any(const Lanes& lanes, std::uint64_t hash,
+                                                  const std::uint64_t* blocks,
+                                                  std::uint64_t which) noexcept {
+  constexpr std::size_t words = block_geometry::lanes / 2;  // of a block
+  bool found = false;
+  for (; which != 0; which &= which - 1) {
+    found |=
+        lanes.covered(hash, blocks + static_cast<std::size_t>(std::countr_zero(which)) * words);
+  }
+  return found;
+}
 
 }  // namespace bloomery::detail
