@@ -167,12 +167,16 @@ void reply_field(const call& c, const info_field& field, const value& v) {
 family bloom_family = {
     .type_name = "blmrybf01", .load_command = "BF.LOADCHUNK", .kinds = bloom_kinds};
 
+std::uint64_t fact_of(const value& v, std::string_view name, std::uint64_t otherwise) {
+  for (const auto& fact : v.filter()->facts()) {
+    if (fact.name == name) return std::get<std::uint64_t>(fact.value);
+  }
+  return otherwise;
+}
+
 std::uint64_t layers_of(const value& v) {
   if (!v.filter().can().grow) return 1;  // the facts of others may read all of the filter
-  for (const auto& fact : v.filter()->facts()) {
-    if (fact.name == "layers") return std::get<std::uint64_t>(fact.value);
-  }
-  return 1;
+  return fact_of(v, "layers", 1);
 }
 
 // The first layer may have room for more items than were asked for. It is reported only once they

@@ -4,7 +4,8 @@
 // factor of a layer. The others have a fixed size: blocked, counting if keys can be removed,
 // windowed if keys are forgotten. Scalable filters come from files only. facts[0] is the capacity
 // asked for, facts[1] the expansion, 0 for a fixed size. In a windowed filter facts[2] is the
-// window in milliseconds, facts[3] the generations, and facts[4] when its clock last advanced.
+// window in milliseconds, a multiple of the generations in facts[3], and facts[4] is when its clock
+// last advanced.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +43,8 @@ void check_own(const value& v, std::span<const std::string_view> items);
 
 [[nodiscard]] std::uint64_t capacity_of(const value& v);  // as INFO tells it
 [[nodiscard]] std::uint64_t layers_of(const value& v);
+// What the filter tells of itself under this name (filter_face::facts).
+[[nodiscard]] std::uint64_t fact_of(const value& v, std::string_view name, std::uint64_t otherwise);
 
 void keep_time(const call& c, value& v);  // moves a windowed filter's clock, on a master
 

@@ -140,9 +140,11 @@ std::unique_ptr<value> make_bloom(const call& c, const bloom_spec& spec) {
   auto v = std::make_unique<value>(bloomery::any_filter(p, default_hash()),
                                    fact_list{spec.capacity, spec.expansion}, bloom_family);
   if (spec.window != 0) {
-    v->filter()->set_window(spec.window);
-    v->facts[2] = spec.window;
+    // A whole number of milliseconds for each generation, which are the steps of keep_time.
+    const std::uint64_t step = (spec.window + spec.generations - 1) / spec.generations;
+    v->facts[2] = step * spec.generations;
     v->facts[3] = spec.generations;
+    v->filter()->set_window(v->facts[2]);
   }
   return v;
 }

@@ -157,9 +157,12 @@ void keep_time(const call& c, value& v) {
   const int flags = api::GetContextFlags(c.ctx);
   if ((flags & api::is_master) == 0 || (flags & (api::is_replicated | api::is_loading)) != 0)
     return;
-  const auto now = static_cast<std::uint64_t>(api::Milliseconds());
-  const auto generation = [&](std::uint64_t time) { return time * v.facts[3] / window; };
-  if (generation(now) <= generation(v.facts[4])) return;
+  // In steps of a generation, so that replicas hear of them and not of every millisecond. The
+  // window is a whole number of steps: so keys are kept for at least as long.
+  const std::uint64_t step =
+      std::max<std::uint64_t>(1, window / std::max<std::uint64_t>(1, v.facts[3]));
+  const std::uint64_t now = static_cast<std::uint64_t>(api::Milliseconds()) / step * step;
+  if (now <= v.facts[4]) return;
   v.own();
   v.filter()->advance(now);
   v.facts[4] = now;
@@ -276,7 +279,8 @@ void bloom::stats(const call& c) {
   keep_time(c, v);
   const any_filter& f = v.filter();
   const auto bits = static_cast<double>(f.shape().bits);
-  api::ReplyWithMap(c.ctx, 8);
+  const bool forgets = v.facts[2] != 0;
+  api::ReplyWithMap(c.ctx, forgets ? 9 : 8);
   api::ReplyWithSimpleString(c.ctx, "kind");
   reply_text(c, bloomery::kind_name(f.shape().kind));
   api::ReplyWithSimpleString(c.ctx, "keys");
@@ -289,6 +293,8 @@ void bloom::stats(const call& c) {
   reply_number(c, "fpr", f.fpr());
   reply_number(c, "fpr_target", f.planned().fpr_target);
   reply_number(c, "bits_per_key", f.keys() == 0 ? 0 : bits / static_cast<double>(f.keys()));
+  if (forgets)
+    reply_number(c, "window_covered", static_cast<double>(fact_of(v, "window_covered", 0)) / 1000);
 }
 
 void bloom::scandump(const call& c) { scan_dump(c, bloom_family, say); }

@@ -18,7 +18,7 @@ constexpr std::uint32_t default_generations = 4;
 
 // Lines before the blocks: see filter/layered.hpp and filter/windowed.hpp.
 constexpr std::uint64_t layered_head_lines = 2;
-std::uint64_t windowed_head_lines(std::uint32_t generations) { return 1 + (generations + 8) / 8; }
+std::uint64_t windowed_head_lines(std::uint32_t generations) { return 1 + (generations + 2) / 2; }
 
 // The blocked filter that one part is, for `keys` of the keys and `share` of the rate.
 plan part_of(const request& r, std::uint64_t keys, double share, std::uint64_t parts,

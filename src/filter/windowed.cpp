@@ -1,7 +1,7 @@
 #include "bloomery/filter/windowed.hpp"
 
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <string>
 
 #include "block_rate.hpp"
@@ -15,18 +15,28 @@ namespace bloomery {
 
 namespace {
 
-// The first line of an image is the clock; then comes a word for each slot, the keys added to it.
+// The first line of an image: the window, the clock and where the ring stands. Then come the
+// numbers of the slots.
 namespace at {
 constexpr std::size_t window = 0;
 constexpr std::size_t by_time = 1;
 constexpr std::size_t now = 2;
-constexpr std::size_t reserved = 3;
+constexpr std::size_t quota = 3;    // the keys that end a generation
+constexpr std::size_t current = 4;  // its slot,
+constexpr std::size_t begun = 5;    // and the time when it began
+constexpr std::size_t gap = 6;      // keys added before this time may have been forgotten early
+constexpr std::size_t reserved = 7;
 }  // namespace at
 
 constexpr std::size_t line = bits_per_block / 64;
+constexpr std::size_t slots_in_line = 2;
 
 std::size_t head_of(std::uint32_t generations) {
-  return line + (generations + 1 + line - 1) / line * line;
+  return line * (1 + (generations + slots_in_line) / slots_in_line);
+}
+
+std::uint64_t share_of(std::uint64_t all, std::uint32_t generations) {  // rounded up
+  return all / generations + (all % generations != 0 ? 1U : 0U);
 }
 
 [[noreturn]] void throw_corrupt(const std::string& what) {
@@ -53,31 +63,46 @@ windowed_view::windowed_view(const plan& p, std::span<const std::uint64_t> words
   const auto number = [&](std::size_t i) { return detail::little_endian(words[i]); };
   clock_ = {
       .window = number(at::window), .now = number(at::now), .by_time = number(at::by_time) != 0};
-  const auto zero = [](std::uint64_t word) { return word == 0; };
-  const bool sound = number(at::by_time) <= 1 && clock_.window >= p.shape.variant &&
-                     std::all_of(&words[at::reserved], &words[line], zero) &&
-                     std::all_of(words.data() + line + slots(), words.data() + head_words(), zero);
+  bool sound = number(at::by_time) <= 1 && clock_.window >= p.shape.variant &&
+               (clock_.by_time || clock_.now == 0) && number(at::quota) != 0 &&
+               number(at::current) < slots() && number(at::begun) <= clock_.now &&
+               (number(at::gap) == 0 || number(at::gap) - 1 <= clock_.now) &&
+               number(at::reserved) == 0;
+  for (std::size_t i = line; i < head_words(); ++i) {
+    const std::size_t slot = (i - line) / slot_words;
+    const std::uint64_t most = slot >= slots()                      ? 0
+                               : i == place_of(slot, about::keys)   ? UINT64_MAX
+                               : i == place_of(slot, about::stored) ? number(i - 1)
+                               : i == place_of(slot, about::last)   ? clock_.now
+                                                                    : 0;
+    sound = sound && number(i) <= most;
+  }
   if (!sound) throw_corrupt("its clock cannot be");
-  alive_ = alive_at(clock_.now);
+  alive_ = alive_now();
 }
 
 std::size_t windowed_view::head_words() const noexcept { return head_of(shape().variant); }
 
-std::uint64_t windowed_view::alive_at(std::uint64_t now) const noexcept {
-  const std::uint64_t current = generation_of(clock_.now);
-  const std::uint64_t later = generation_of(now);
+std::uint64_t windowed_view::alive_now() const noexcept {
   std::uint64_t alive = 0;
-  for (std::uint32_t age = 0; age < slots() && age <= current; ++age) {
-    const std::uint64_t generation = current - age;
-    const bool remembered = later - generation <= shape().variant;
-    if (remembered) alive |= std::uint64_t{1} << slot_of(generation);
+  for (std::size_t slot = 0; slot < slots(); ++slot) {
+    if (slot_number(slot, about::keys) != 0 &&
+        clock_.now - slot_number(slot, about::last) <= clock_.window) {
+      alive |= std::uint64_t{1} << slot;
+    }
   }
   return alive;
 }
 
 void windowed_view::advance(std::uint64_t now) noexcept {
-  // The words stay as they were at their own clock; only fewer generations are asked.
-  if (clock_.by_time && now > clock_.now) alive_ &= alive_at(now);
+  if (!clock_.by_time || now <= clock_.now) return;
+  clock_.now = now;  // the words keep their own; only fewer generations are asked
+  alive_ = alive_now();
+}
+
+std::uint64_t windowed_view::covered() const noexcept {
+  const std::uint64_t gap = detail::little_endian(words_[at::gap]);
+  return gap == 0 ? window() : std::min(window(), now() - std::min(now(), gap));
 }
 
 void windowed_view::contains_bits(std::span<const std::uint64_t> hashes,
@@ -97,7 +122,7 @@ void windowed_view::contains_bits(std::span<const std::uint64_t> hashes,
 std::uint64_t windowed_view::keys() const noexcept {
   std::uint64_t sum = 0;
   for (std::size_t slot = 0; slot < slots(); ++slot) {
-    if (((alive_ >> slot) & 1U) != 0) sum += slot_keys(slot);
+    if (is_alive(slot)) sum += slot_number(slot, about::keys);
   }
   return sum;
 }
@@ -110,30 +135,39 @@ double windowed_view::fill() const noexcept {
 double windowed_view::fpr() const noexcept {
   double none = 1;
   for (std::size_t slot = 0; slot < slots(); ++slot) {
-    if (((alive_ >> slot) & 1U) == 0) continue;
+    if (!is_alive(slot)) continue;
     none *= 1 - detail::block_rate(lines_of_slot(slot), shape().probes, slots() * line);
   }
   return 1 - none;
 }
 
-// An empty filter whose clock counts keys.
+double windowed_view::fpr_at(std::uint64_t hash) const noexcept {
+  double none = 1;
+  for (std::size_t slot = 0; slot < slots(); ++slot) {
+    if (!is_alive(slot)) continue;
+    none *=
+        1 - detail::block_rate(words().subspan(line_of(hash) + slot * line, line), shape().probes);
+  }
+  return 1 - none;
+}
+
+// An empty filter without a window of time.
 detail::payload windowed_filter::started(const plan& p) {
   checked_blocks(p.shape);
   bit_array array(p.shape.bits);
   const std::uint64_t window = std::max<std::uint64_t>(p.shape.variant, p.keys);
   array.words()[at::window] = detail::little_endian(window);
+  array.words()[at::quota] = detail::little_endian(share_of(window, p.shape.variant));
   return {.planned = p, .array = std::move(array)};
 }
 
 windowed_filter::windowed_filter(const view& other) : owned(other) {
-  // The other may have looked at a later time than that of its words.
-  for (std::size_t slot = 0; slot < slots(); ++slot) {
-    if (((alive_ >> slot) & 1U) == 0) wipe(slot);
-  }
+  put(at::now, now());  // the other may look at a later time than that of its words
+  wipe_dead();
 }
 
 void windowed_filter::set_window(std::uint64_t window) {
-  if (clock_.now != 0) {
+  if (clock_.now != 0 || alive_ != 0) {
     detail::fail(errc::bad_argument, "the window of a filter that was used cannot be changed");
   }
   if (window < shape().variant) {
@@ -142,77 +176,95 @@ void windowed_filter::set_window(std::uint64_t window) {
         "at least the number of generations, " + detail::to_text(std::uint64_t{shape().variant}));
   }
   clock_ = {.window = window, .now = 0, .by_time = true};
-  mutable_words()[at::window] = detail::little_endian(window);
-  mutable_words()[at::by_time] = detail::little_endian(1);
+  put(at::window, window);
+  put(at::by_time, 1);
 }
 
 void windowed_filter::wipe(std::size_t slot) noexcept {
-  std::uint64_t& keys = mutable_words()[line + slot];
-  if (keys == 0) return;
-  keys = 0;
+  if (slot_number(slot, about::keys) == 0) return;
+  std::fill_n(&mutable_words()[place_of(slot, about::keys)], slot_words, 0);
   for (std::uint64_t* at = mutable_words().data() + head_words() + slot * line;
        at < mutable_words().data() + mutable_words().size(); at += slots() * line) {
     std::fill_n(at, line, 0);
   }
 }
 
-void windowed_filter::move_clock(std::uint64_t now) noexcept {
-  const std::uint64_t from = generation_of(clock_.now);
-  const std::uint64_t to = generation_of(now);
-  for (std::uint64_t age = 0; age < std::min<std::uint64_t>(to - from, slots()); ++age) {
-    wipe(slot_of(to - age));
+void windowed_filter::wipe_dead() noexcept {
+  for (std::size_t slot = 0; slot < slots(); ++slot) {
+    if (!is_alive(slot)) wipe(slot);
   }
-  clock_.now = now;
-  mutable_words()[at::now] = detail::little_endian(now);
-  alive_ = alive_at(now);
+}
+
+void windowed_filter::clear() noexcept {
+  alive_ = 0;
+  wipe_dead();
+  for (const std::size_t word : {at::current, at::begun, at::gap}) put(word, 0);
 }
 
 void windowed_filter::advance(std::uint64_t now) noexcept {
-  if (clock_.by_time && now > clock_.now) move_clock(now);
+  if (!clock_.by_time || now <= clock_.now) return;
+  view::advance(now);
+  put(at::now, now);
+  wipe_dead();
+}
+
+std::size_t windowed_filter::make_room() noexcept {
+  const auto number = [&](std::size_t i) { return detail::little_endian(words_[i]); };
+  auto slot = static_cast<std::size_t>(number(at::current));
+  const bool full = slot_number(slot, about::stored) >= number(at::quota);
+  const bool over =
+      clock_.by_time && clock_.now - number(at::begun) >= share_of(clock_.window, shape().variant);
+  if (is_alive(slot) && !full && !over) return slot;
+  if (is_alive(slot)) slot = (slot + 1) % slots();
+  if (is_alive(slot) && clock_.by_time) put(at::gap, slot_number(slot, about::last) + 1);
+  wipe(slot);
+  put(at::current, slot);
+  put(at::begun, clock_.now);
+  return slot;
+}
+
+void windowed_filter::count_added(std::size_t slot, std::uint64_t keys,
+                                  std::uint64_t stored) noexcept {
+  put(place_of(slot, about::keys), slot_number(slot, about::keys) + keys);
+  put(place_of(slot, about::stored), slot_number(slot, about::stored) + stored);
+  put(place_of(slot, about::last), clock_.now);
+  alive_ |= std::uint64_t{1} << slot;
 }
 
 void windowed_filter::add(std::uint64_t hash) noexcept {
-  const std::size_t slot = slot_of(generation_of(clock_.now));
-  probes_.lanes().set(hash, mutable_words().data() + line_of(hash) + slot * line);
-  std::uint64_t& keys = mutable_words()[line + slot];
-  keys = detail::little_endian(detail::little_endian(keys) + 1);
-  if (!clock_.by_time) move_clock(clock_.now + 1);
+  const std::size_t slot = make_room();
+  std::uint64_t* const block = mutable_words().data() + line_of(hash) + slot * line;
+  const bool known = probes_.lanes().covered(hash, block);
+  if (!known) probes_.lanes().set(hash, block);
+  count_added(slot, 1, known ? 0 : 1);
 }
 
 void windowed_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept {
   while (!hashes.empty()) {
-    // As many as belong to the current generation.
-    const std::uint64_t generation = generation_of(clock_.now);
-    std::uint64_t count = hashes.size();
-    if (!clock_.by_time) {
-      const detail::uint128 generations = shape().variant;
-      const detail::uint128 next =
-          (static_cast<detail::uint128>(generation + 1) * clock_.window + generations - 1) /
-          generations;
-      count = static_cast<std::uint64_t>(std::min<detail::uint128>(count, next - clock_.now));
-    }
-    const auto now = hashes.first(static_cast<std::size_t>(count));
-    const std::size_t slot = slot_of(generation);
-    std::uint64_t* const words = mutable_words().data();
-    kernel::blocked_kernels_chosen().add({.words = words + head_words() + slot * line,
-                                          .blocks = blocks_,
-                                          .probes = shape().probes,
-                                          .stride = slots() * line},
-                                         kernel::run_of(now));
-    std::uint64_t& keys = words[line + slot];
-    keys = detail::little_endian(detail::little_endian(keys) + count);
-    if (!clock_.by_time) move_clock(clock_.now + count);
-    hashes = hashes.subspan(now.size());
+    // As many as the current generation takes if all are new to it.
+    const std::size_t slot = make_room();
+    const std::uint64_t room =
+        detail::little_endian(words_[at::quota]) - slot_number(slot, about::stored);
+    const auto some =
+        hashes.first(static_cast<std::size_t>(std::min<std::uint64_t>(room, hashes.size())));
+    const std::size_t stored = kernel::blocked_kernels_chosen().add_new(
+        {.words = mutable_words().data() + head_words() + slot * line,
+         .blocks = blocks_,
+         .probes = shape().probes,
+         .stride = slots() * line},
+        kernel::run_of(some));
+    count_added(slot, some.size(), stored);
+    hashes = hashes.subspan(some.size());
   }
 }
 
 explanation windowed_view::explain(std::uint64_t hash) const {
   const block_mask mask = probes_.mask_of(hash);
-  const std::uint64_t newest = generation_of(now());
+  const std::uint64_t newest = detail::little_endian(words_[at::current]);
   explanation e{.why = {.text = "no generation that is remembered has all of its bits"}};
-  for (std::uint64_t age = 0; age <= std::min<std::uint64_t>(generations(), newest); ++age) {
-    const std::size_t slot = slot_of(newest - age);
-    if (((alive_ >> slot) & 1U) == 0) continue;
+  for (std::uint64_t age = 0; age < slots(); ++age) {
+    const auto slot = static_cast<std::size_t>((newest + slots() - age) % slots());
+    if (!is_alive(slot)) continue;
     const std::uint64_t set = mask.bits_set(words_ + line_of(hash) + slot * line_words);
     const bool all = set == shape().probes;
     const bool first = e.why.numbers.empty();
@@ -227,7 +279,7 @@ explanation windowed_view::explain(std::uint64_t hash) const {
                      : "the generation {age} before, {keys} keys: {bits_set} of {probes} bits are "
                        "set",
          .numbers = {{"age", age},
-                     {"keys", slot_keys(slot)},
+                     {"keys", slot_number(slot, about::keys)},
                      {"bits_set", set},
                      {"probes", std::uint64_t{shape().probes}},
                      {"contains", all}},

@@ -151,7 +151,10 @@ class reading_face : public filter_face {
     if constexpr (requires { filter_.total(); }) tell("total", filter_.total());
     if constexpr (requires { filter_.epsilon(); }) tell("epsilon", filter_.epsilon());
     if constexpr (requires { filter_.delta(); }) tell("delta", filter_.delta());
-    if constexpr (requires { filter_.window(); }) tell("window", filter_.window());
+    if constexpr (requires { filter_.window(); }) {
+      tell("window", filter_.window());
+      if (filter_.by_time()) tell("window_covered", filter_.covered());
+    }
     return all;
   }
   [[nodiscard]] cell_array cells() const override {

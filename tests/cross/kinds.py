@@ -228,27 +228,35 @@ class Scalable(Payload):
 class Windowed(Payload):
     def check(self):
         slots = self.variant + 1
-        self.head = 8 + 8 * ceil_div(slots, 8)
+        self.head = 8 * (1 + ceil_div(slots, 2))
         self.blocks, rest = divmod(self.words - self.head, 8 * slots)
         require(self.blocks >= 1 and rest == 0, "bits", f"{self.bits} is not a whole number of blocks for each slot")
-        self.window, self.by_time, self.now = (self.word(i) for i in range(3))
+        self.window, self.by_time, self.now, self.quota, self.current, self.begun, self.gap = map(self.word, range(7))
         require(self.window >= self.variant, "window", f"{self.window} is less than {self.variant} generations")
         require(self.by_time <= 1, "clock", f"{self.by_time} is not 0 or 1")
-        self.require_zeros("clock", 3, 8)
-        self.require_zeros("clock", 8 + slots, self.head)
+        require(self.by_time == 1 or self.now == 0, "clock", f"{self.now} is a time, and there is none")
+        require(self.quota >= 1, "quota", "a generation has room for no key")
+        require(self.current < slots, "current slot", f"{self.current} is not one of {slots}")
+        require(self.begun <= self.now, "clock", f"the current generation begins at {self.begun}")
+        require(self.gap <= self.now + 1, "clock", f"keys up to {self.gap} are forgotten")
+        self.require_zeros("clock", 7, 8)
+        for slot in range(slots):
+            keys, stored, last, rest = (self.word(8 + 4 * slot + i) for i in range(4))
+            require(stored <= keys, "stored keys", f"{stored} is more than {keys}")
+            require(last <= self.now, "clock", f"the last key came at {last}")
+            require(rest == 0, "clock", "reserved words are not 0")
+        self.require_zeros("clock", 8 + 4 * slots, self.head)
 
-    def generation(self, time):
-        return time * self.variant // self.window
+    def share(self, whole):
+        return ceil_div(whole, self.variant)
 
     def alive(self, now=None):
         """The slots that are asked; as of a later time in a filter whose clock is one."""
-        current = self.generation(self.now)
-        later = self.generation(self.now if now is None or not self.by_time else max(now, self.now))
-        return [e % (self.variant + 1) for e in range(max(0, current - self.variant), current + 1)
-                if later - e <= self.variant]
+        now = self.now if now is None or not self.by_time else max(now, self.now)
+        return [s for s in range(self.variant + 1) if self.word(8 + 4 * s) and now - self.word(10 + 4 * s) <= self.window]
 
     def remembered(self, now=None):
-        return sum(self.word(8 + slot) for slot in self.alive(now))
+        return sum(self.word(8 + 4 * slot) for slot in self.alive(now))
 
     def contains(self, h, now=None):
         positions = [divmod(p, 512) for p in blocked_positions(h, self.probes, 512 * self.blocks)]

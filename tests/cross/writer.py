@@ -189,26 +189,30 @@ def layered(bloom, hashes):
 
 
 def windowed(bloom, hashes):
-    """Of a filter whose clock counts keys."""
+    """Of a filter without a window of time."""
     assert bloom.payload.by_time == 0
     g = bloom.fields["variant"]
     window = max(g, bloom.fields["planned keys"])
     words = Words(bloom.payload.words)
     words.set_word(0, window)
+    words.set_word(3, kinds.ceil_div(window, g))
     filled = opened(bloom, words)
-    for now, h in enumerate(hashes):
-        slot = filled.generation(now) % (g + 1)
-        for block, within in (divmod(p, 512) for p in kinds.blocked_positions(h, filled.probes, 512 * filled.blocks)):
-            words.set_cell(64 * filled.head + 512 * ((g + 1) * block + slot), within, 1, 1)
-        words.set_word(8 + slot, filled.word(8 + slot) + 1)
-        e, later = filled.generation(now), filled.generation(now + 1)
-        for generation in range(later - min(later - e, g + 1) + 1, later + 1):
-            slot = generation % (g + 1)
-            words.set_word(8 + slot, 0)
+    current = 0
+    for h in hashes:
+        if filled.word(9 + 4 * current) == filled.quota:
+            current = (current + 1) % (g + 1)
+            words.set_word(4, current)
+            words.set_word(8 + 4 * current, 0)
+            words.set_word(9 + 4 * current, 0)
             for block in range(filled.blocks):
-                at = 8 * (filled.head + 8 * ((g + 1) * block + slot))
+                at = 8 * (filled.head + 8 * ((g + 1) * block + current))
                 words.data[at:at + 64] = bytes(64)
-        words.set_word(2, now + 1)
+        before = bytes(words.data)
+        for block, within in (divmod(p, 512) for p in kinds.blocked_positions(h, filled.probes, 512 * filled.blocks)):
+            words.set_cell(64 * filled.head + 512 * ((g + 1) * block + current), within, 1, 1)
+        is_new = before != bytes(words.data)
+        words.set_word(8 + 4 * current, filled.word(8 + 4 * current) + 1)
+        words.set_word(9 + 4 * current, filled.word(9 + 4 * current) + is_new)
     return words
 
 

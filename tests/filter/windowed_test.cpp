@@ -4,9 +4,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <deque>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -66,18 +67,102 @@ TEST(windowed, counts_keys_when_it_has_no_time) {
   EXPECT_TRUE(f.contains(sample_hash(9'999))) << "time means nothing to it";
 }
 
-TEST(windowed, keeps_its_promise_beyond_the_planned_keys) {
+TEST(windowed, keeps_its_rate_however_fast_the_keys_come) {
+  for (const std::uint32_t g : {1U, 4U, 9U}) {
+    windowed_filter f(sizing::make_plan(
+        {.kind = filter_kind::windowed, .keys = 10'000, .fpr = 0.01, .variant = g}));
+    f.set_window(3600);
+    f.advance(1'000'000);
+    f.add_batch(sample_hashes(10'000));
+    EXPECT_EQ(f.contains_count(sample_hashes(10'000)), 10'000U) << "as many as planned, at once";
+    EXPECT_EQ(f.covered(), 3600U);
+    f.add_batch(sample_hashes(150'000));
+    EXPECT_LE(f.fpr(), 0.01);
+    constexpr double asked = 100'000;
+    const auto passed = static_cast<double>(f.contains_count(sample_hashes(100'000, 5)));
+    EXPECT_NEAR(passed, asked * f.fpr(), 5 * std::sqrt(asked * f.fpr()) + 5);
+    // The last of them are there, and it says that it knows no more than this moment.
+    const auto all = sample_hashes(150'000);
+    EXPECT_EQ(f.contains_count(std::span(all).last(10'000)), 10'000U);
+    EXPECT_LE(f.keys(), 10'000 * (g + 1) / g + g + 1);
+    EXPECT_EQ(f.covered(), 0U);
+    f.advance(1'000'000 + 1800);
+    EXPECT_EQ(f.covered(), 1799U) << "nothing is forgotten while nothing comes";
+    f.advance(1'000'000 + 3601);
+    EXPECT_EQ(f.covered(), 3600U);
+    EXPECT_EQ(f.keys(), 0U);
+    EXPECT_EQ(f.fpr(), 0.0);
+  }
+}
+
+// What it says that it covers it does, whatever comes. A key goes early only when what came since,
+// in shares of the window's time and of the planned keys, is a whole window at least.
+TEST(windowed, covers_what_it_says) {
+  constexpr std::uint64_t keys = 240;
+  constexpr std::uint64_t window = 600;
+  struct arrival {
+    std::uint64_t time;
+    std::uint64_t hash;
+  };
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    windowed_filter f = in_time(window, 1 + static_cast<std::uint32_t>(seed), keys);
+    std::vector<arrival> all;
+    std::uint64_t now = 10'000;
+    std::uint64_t least = window;
+    for (std::uint64_t step = 0; step < 400; ++step) {
+      const std::uint64_t random = splitmix64(seed * 1000 + step);
+      now += random % 16 == 0 ? random / 16 % 500 : random % 5;  // bursts, and pauses in between
+      f.advance(now);
+      const std::uint64_t count = step < 100 ? 1 : random / 64 % 20;
+      for (std::uint64_t i = 0; i < count; ++i) {
+        all.push_back({now, sample_hash(all.size())});
+        f.add(all.back().hash);
+      }
+      if (step < 100) {
+        EXPECT_EQ(f.covered(), window) << "no faster than planned";
+      }
+      least = std::min(least, f.covered());
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const std::uint64_t age = now - all[i].time;
+        const double part =
+            static_cast<double>(age) / window + static_cast<double>(all.size() - 1 - i) / keys;
+        if (age <= f.covered() || part < 1) {
+          ASSERT_TRUE(f.contains(all[i].hash)) << seed << " " << step << " " << age;
+        }
+      }
+    }
+    EXPECT_LT(least, window / 2) << "it was tried";
+  }
+}
+
+TEST(windowed, forgets_nothing_for_keys_that_it_has) {
+  for (const bool by_time : {false, true}) {
+    windowed_filter f(options{.keys = 1000, .fpr = 1e-6});
+    if (by_time) f.set_window(100);
+    f.add_batch(sample_hashes(500));
+    const std::vector<std::uint64_t> hot(20'000, sample_hash(7));
+    f.add_batch(hot);
+    for (int i = 0; i < 5000; ++i) f.add(sample_hash(8));
+    EXPECT_EQ(f.contains_count(sample_hashes(500)), 500U);
+    EXPECT_EQ(f.keys(), 25'500U) << "every call counts";
+    EXPECT_EQ(f.covered(), f.window());
+  }
+}
+
+TEST(windowed, is_cleared_and_its_clock_goes_on) {
   windowed_filter f = in_time(100, 4, 50);
   f.advance(1000);
-  f.add_batch(sample_hashes(20'000));
-  f.advance(1100);
-  EXPECT_EQ(f.contains_count(sample_hashes(20'000)), 20'000U);
-  EXPECT_EQ(f.keys(), 20'000U);
-  EXPECT_GT(f.fpr(), 0.9);
-  f.advance(1125);
-  EXPECT_EQ(f.contains_count(sample_hashes(20'000)), 0U);
+  f.add_batch(sample_hashes(500));
+  EXPECT_LT(f.covered(), 100U);
+  f.clear();
+  EXPECT_EQ(f.contains_count(sample_hashes(500)), 0U);
   EXPECT_EQ(f.keys(), 0U);
-  EXPECT_EQ(f.fpr(), 0.0);
+  EXPECT_EQ(f.fill(), 0.0);
+  EXPECT_EQ(f.covered(), 100U);
+  EXPECT_EQ(f.now(), 1000U);
+  f.add(1);
+  f.advance(1100);
+  EXPECT_TRUE(f.contains(1));
 }
 
 TEST(windowed, has_at_most_its_rate_when_the_window_is_full) {
@@ -117,6 +202,16 @@ TEST(windowed, adds_and_answers_many_as_one) {
   many.add_batch(hashes);
   for (const std::uint64_t hash : hashes) one.add(hash);
   EXPECT_EQ(words_of(many), words_of(one));
+  windowed_filter fast = in_time(1000, 4, 300);
+  windowed_filter slow = in_time(1000, 4, 300);
+  for (std::size_t i = 0; i < hashes.size(); i += 700) {
+    // Half of them come again, so that generations fill up within a batch and after it.
+    const auto some = std::span(hashes).subspan(i / 2, std::min<std::size_t>(700, 10'001 - i));
+    for (windowed_filter* f : {&fast, &slow}) f->advance(i / 10);
+    fast.add_batch(some);
+    for (const std::uint64_t hash : some) slow.add(hash);
+    ASSERT_EQ(words_of(fast), words_of(slow));
+  }
   std::vector<std::uint8_t> answers(hashes.size());
   one.contains_bytes(hashes, answers);
   for (std::size_t i = 0; i < hashes.size(); ++i)
@@ -150,21 +245,36 @@ TEST(windowed, refuses_windows_that_cannot_be) {
   f.set_window(4);
   f.advance(1);
   EXPECT_TRUE(throws(errc::bad_argument, "was used", [&] { f.set_window(40); }));
+  windowed_filter filled(options{.keys = 100});
+  filled.add(1);
+  EXPECT_TRUE(throws(errc::bad_argument, "was used", [&] { filled.set_window(40); }));
 }
 
 TEST(windowed, refuses_hostile_words) {
-  const windowed_filter f = in_time(100, 4, 20);
+  windowed_filter f = in_time(100, 4, 20);
+  f.advance(77);
+  f.add(1);
   const auto refused = [&](std::size_t at, std::uint64_t value) {
     auto words = words_of(f);
     words[at] = detail::little_endian(value);
     return throws(errc::corrupt, "its clock", [&] { windowed_view(f.planned(), words, 1); });
   };
-  EXPECT_TRUE(refused(0, 0));
-  EXPECT_TRUE(refused(0, 3));
-  EXPECT_TRUE(refused(1, 2));
-  EXPECT_TRUE(refused(3, 1));
-  EXPECT_TRUE(refused(7, UINT64_MAX));
-  EXPECT_TRUE(refused(13, 1));
+  EXPECT_TRUE(refused(0, 0));   // the window
+  EXPECT_TRUE(refused(0, 3));   // less than its generations
+  EXPECT_TRUE(refused(1, 2));   // by time or not
+  EXPECT_TRUE(refused(1, 0));   // not, and yet there is a time
+  EXPECT_TRUE(refused(3, 0));   // the keys of a generation
+  EXPECT_TRUE(refused(4, 5));   // the current slot of five
+  EXPECT_TRUE(refused(5, 78));  // began later than now
+  EXPECT_TRUE(refused(6, 79));  // forgot what is to come
+  EXPECT_TRUE(refused(6, UINT64_MAX));
+  EXPECT_TRUE(refused(7, 1));          // reserved
+  EXPECT_TRUE(refused(9, 2));          // more keys stored than added
+  EXPECT_TRUE(refused(10, 78));        // added later than now
+  EXPECT_TRUE(refused(11, 1));         // reserved
+  EXPECT_TRUE(refused(8 + 5 * 4, 1));  // behind the last slot
+  EXPECT_FALSE(refused(6, 78));
+  EXPECT_FALSE(refused(10, 77));
   auto words = words_of(f);
   words.pop_back();
   EXPECT_TRUE(throws(errc::corrupt, "cut off", [&] { windowed_view(f.planned(), words, 1); }));
@@ -174,7 +284,8 @@ TEST(windowed, refuses_hostile_words) {
   // Any clock, any counts: it answers.
   for (std::uint64_t i = 0; i < 200; ++i) {
     auto garbage = words_of(f);
-    for (std::size_t at : {0U, 2U, 8U, 9U, 12U}) garbage[at] = splitmix64(i * 16 + at) >> (i % 64);
+    for (std::size_t at : {0U, 2U, 3U, 4U, 5U, 6U, 8U, 9U, 10U, 12U})
+      garbage[at] = splitmix64(i * 16 + at) >> (i % 64);
     try {
       windowed_filter owner(windowed_view(f.planned(), garbage, 1));
       owner.advance(splitmix64(i));

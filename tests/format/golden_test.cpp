@@ -214,13 +214,13 @@ std::vector<golden> growing_goldens() {
       changing("scalable-32", scalable_of(32), 450, seeded),
       changing("layered-reserved", layered_for(50, 4, 9, 0x1402), 500, plain, 3),
       changing("layered-steep", layered_for(20, 3, 16, 0x10804), 150, seeded),
-      changing("windowed-count", windowed_for(200, 2 + 5 * 3, 6, 4), 500, plain),
-      changing("windowed-young", windowed_for(200, 2 + 5 * 1, 8, 4), 120, seeded),
+      changing("windowed-count", windowed_for(200, 4 + 5 * 3, 6, 4), 500, plain),
+      changing("windowed-young", windowed_for(200, 4 + 5 * 1, 8, 4), 120, seeded),
       changing("cuckoo-layers", celled(cuckoo, 48 * 64, 2, 12, 0, 4 * 12), 400, plain, 9, 50),
       changing("cuckoo-wide", celled(cuckoo, 104 * 64, 2, 13, 0, 8 * 13), 300, seeded),
       changing("cuckoo-narrow", celled(cuckoo, 40 * 64, 2, 5, 0, 3 * 5), 200, seeded),
   };
-  all.push_back(changing("windowed-time", windowed_for(150, 3 + 10 * 2, 8, 9), 150, plain));
+  all.push_back(changing("windowed-time", windowed_for(150, 6 + 10 * 2, 8, 9), 150, plain));
   all.back().window = 61;
   return all;
 }

@@ -4,6 +4,7 @@ import random
 import re
 import subprocess
 import tempfile
+import time
 import unittest
 
 import harness
@@ -87,6 +88,42 @@ class commands(harness.server_test):
         self.assertEqual(0, self.call("BF.EXISTS", "w", "a"))
         self.call("BF.ADD", "plain", "a")
         self.refused("ERR the filter has no window", "BF.ROTATE", "plain", "5")
+
+    def test_windows_keep_their_rate(self):
+        """Ten times the capacity in one moment: the last of them are remembered, and the error is as reserved."""
+        self.call("BF.RESERVE", "fast", "0.01", "1000", "WINDOW", "1000")
+        self.call("BF.MADD", "fast", *range(1000))
+        self.assertEqual(1000, sum(self.call("BF.MEXISTS", "fast", *range(1000))))
+        self.assertEqual(1000, self.three("BF.STATS", "fast")["window_covered"])
+        self.call("BF.MADD", "fast", *range(1000, 10_000))
+        self.assertEqual(1000, sum(self.call("BF.MEXISTS", "fast", *range(9000, 10_000))))
+        # 100 of 10,000 are expected, 10 the standard deviation.
+        self.assertLess(sum(self.call("BF.MEXISTS", "fast", *range(20_000, 30_000))), 150)
+        stats = self.three("BF.STATS", "fast")
+        self.assertLess(stats["fpr"], 0.01)
+        self.assertLess(stats["window_covered"], 1000)
+        # The same item again and again pushes nothing out.
+        self.call("BF.RESERVE", "hot", "0.01", "1000", "WINDOW", "1000")
+        self.call("BF.MADD", "hot", *range(500))
+        for _ in range(20):
+            self.call("BF.MADD", "hot", *["again"] * 500)
+        self.assertEqual(500, sum(self.call("BF.MEXISTS", "hot", *range(500))))
+
+    def test_windows_that_no_step_divides(self):
+        """Remembered for the whole window, whatever the steps of the clock."""
+        self.call("BF.RESERVE", "odd", "0.0001", "1000", "WINDOW", "1.001", "GENERATIONS", "7")
+        added = {}
+        for item in range(12):
+            added[item] = time.monotonic()
+            self.call("BF.ADD", "odd", item)
+            time.sleep(0.03)
+        while added:
+            known = self.call("BF.MEXISTS", "odd", *added)
+            now = time.monotonic()
+            for item, there in zip(tuple(added), known):
+                if not there:
+                    self.assertGreaterEqual(now - added.pop(item), 1.001)
+            time.sleep(0.01)
 
     def test_stats(self):
         self.call("BF.RESERVE", "f", "0.01", "10000")

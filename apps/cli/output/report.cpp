@@ -51,6 +51,24 @@ contents contents_of(const any_filter& f) {
   return now;
 }
 
+namespace {
+
+void warn_of_window(const std::string& path, const any_filter& f) {
+  std::uint64_t window = 0;
+  std::uint64_t covered = 0;
+  for (const fact& told : f->facts()) {
+    if (told.name == "window") window = covered = std::get<std::uint64_t>(told.value);
+    if (told.name == "window_covered") covered = std::get<std::uint64_t>(told.value);
+  }
+  if (covered >= window) return;
+  tell(
+      "bloomery: warning: {}: keys came faster than planned; of its window of {} only the last {} "
+      "are covered\n",
+      path, as_span(window), as_span(covered));
+}
+
+}  // namespace
+
 void print_summary(const std::string& path, const any_filter& f) {
   const shape& s = f.shape();
   const contents now = contents_of(f);
@@ -66,6 +84,7 @@ void print_summary(const std::string& path, const any_filter& f) {
   }
   tell("{}\n", text);
   warn_above_target(path, f, now);
+  warn_of_window(path, f);
 }
 
 nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes) {

@@ -121,6 +121,23 @@ std::string with_commas(std::uint64_t value) {
   return digits;
 }
 
+std::string as_span(std::uint64_t seconds) {  // its two largest units
+  const auto part = [](std::uint64_t count, std::string_view unit) {
+    return count == 0 ? "" : fmt::format("{} {}", with_commas(count), unit);
+  };
+  const std::uint64_t days = seconds / 86400;
+  const std::uint64_t hours = seconds / 3600 % 24;
+  const std::uint64_t minutes = seconds / 60 % 60;
+  std::string first = part(days, days == 1 ? "day" : "days");
+  std::string second = part(hours, "h");
+  if (days == 0) {
+    first = hours != 0 ? second : part(minutes, "min");
+    second = hours != 0 ? part(minutes, "min") : part(seconds % 60, "s");
+  }
+  if (first.empty()) return second.empty() ? "0 s" : second;
+  return second.empty() ? first : first + " " + second;
+}
+
 std::string as_bytes(double bytes) {
   constexpr std::array<std::string_view, 6> units = {"bytes", "kB", "MB", "GB", "TB", "PB"};
   std::size_t unit = 0;

@@ -22,6 +22,7 @@ double parse_time(std::string_view text);      // 4ns, 20us, 1ms or 0.5s, in sec
 
 std::string with_commas(std::uint64_t value);  // 1,234,567
 std::string as_bytes(double bytes);            // 8.70 MB
+std::string as_span(std::uint64_t seconds);    // 90 s, 15 min, 1 h 5 min, 7 days 3 h
 std::string as_time(double seconds);           // 25.51 ms
 std::string as_rate(double fpr);               // 1.00 %, or 1.00e-06 where that would be all zeros
 

@@ -25,6 +25,17 @@ struct info_options {
   bool json = false;
 };
 
+std::string window_text(const nlohmann::json& info) {
+  const auto window = info["window"].get<std::uint64_t>();
+  if (!info.contains("window_covered")) {
+    return fmt::format("the last {} keys at least", with_commas(window));
+  }
+  const auto covered = info["window_covered"].get<std::uint64_t>();
+  if (covered >= window) return fmt::format("the keys of the last {} at least", as_span(window));
+  return fmt::format("{}, but only the last {} are covered: keys came faster than planned",
+                     as_span(window), as_span(covered));
+}
+
 void print_text(const std::string& path, const nlohmann::json& info, const contents& now) {
   const auto keys = info["keys"].get<std::uint64_t>();
   const auto planned = info["keys_planned"].get<std::uint64_t>();
@@ -71,9 +82,10 @@ void print_text(const std::string& path, const nlohmann::json& info, const conte
         fmt::format("too high by more than {} of the total in at most {} of all cases",
                     as_rate(info["epsilon"].get<double>()), as_rate(info["delta"].get<double>())));
   }
-  for (const char* fact : {"layers", "doublings", "total", "window"}) {
+  for (const char* fact : {"layers", "doublings", "total"}) {
     if (info.contains(fact)) row(fact, with_commas(info[fact].get<std::uint64_t>()));
   }
+  if (info.contains("window")) row("window", window_text(info));
   row("fill", fmt::format("{:.2f} %", info["fill"].get<double>() * 100));
   row("fpr",
       fmt::format("{} now{}", as_rate(info["fpr_now"].get<double>()),

@@ -1,24 +1,29 @@
 // The windowed filter: "was this key here in the last T?"
 //
-// Time is cut into g generations a window, and the filter is a ring of g + 1 blocked filters. New
-// keys go to the current one; when the time moves on, the oldest is wiped and becomes the current
-// one. So a key is remembered for at least T after it was last added, and for at most T (1 + 1/g):
+// It is a ring of g + 1 blocked filters, the generations. New keys go to the current one until it
+// has lasted for T/g, or has its share of the planned keys, n/g; then the oldest is wiped and
+// becomes the current one. A generation is asked until T after a key was last added to it. So a key
+// is remembered for at least T after it was last added, and for less than T (1 + 1/g) or so:
 //
 //     T = 4 generations
-//     |  e-4  |  e-3  |  e-2  |  e-1  |   e   |    a key added in generation e is wiped
-//                                         ^         when e + 5 begins
+//     |  e-4  |  e-3  |  e-2  |  e-1  |   e   |    the next generation takes the place of e-4,
+//                                         ^         whose keys are all older than T by then
 //
-// This holds however many keys come: more than planned raise the rate but push no others out.
+// The rate holds however fast the keys come. When more than planned come, generations fill up
+// before their time and the ring turns faster: the filter forgets sooner, after n/g keys for each
+// T/g that is missing, and `covered` tells of how long it still knows all keys. (Letting a
+// generation take more keys would keep T and break the rate: at ten times the keys planned for 1 %,
+// nearly every answer would be yes. Growing would let anybody who sends keys take the memory.) Keys
+// that a generation has already do not fill it.
 //
 // Blocks of the generations lie side by side, so a key's lines are neighbours in memory:
 //
 //     block 0: | gen 0 | gen 1 | ... | gen g |   block 1: | gen 0 | ...
 //
 // The clock is an argument: `advance(now)`, in any unit, the same as the window's. Without a window
-// of time, the clock is the number of calls of add, and the filter remembers the last T keys.
+// of time generations end by their keys alone, and the filter remembers the last n of them.
 #pragma once
 
-#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -44,24 +49,29 @@ class windowed_view : public detail::batch_answers<windowed_view>, public detail
 
   // As of the last advance.
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
-    return found_in(hash, line_of(hash));
+    return probes_.lanes().covered_any(hash, words_ + line_of(hash), alive_);
   }
   // The forms of answer are those of detail/filter/batch.hpp.
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
 
-  // So that a mapped filter answers as of now. Never goes back, nor moves a clock that counts keys.
+  // So that a mapped filter answers as of now. Never goes back, nor minds time if it has no window.
   void advance(std::uint64_t now) noexcept;
 
   // The calls of add whose keys are still remembered.
   [[nodiscard]] std::uint64_t keys() const noexcept;
+  // In units of the clock, or the number of keys that are remembered at least.
   [[nodiscard]] std::uint64_t window() const noexcept { return clock_.window; }
   [[nodiscard]] bool by_time() const noexcept { return clock_.by_time; }
   [[nodiscard]] std::uint64_t now() const noexcept { return clock_.now; }
+  // How far back all keys are remembered: the window, or less when keys came faster than planned.
+  [[nodiscard]] std::uint64_t covered() const noexcept;
   [[nodiscard]] std::uint32_t generations() const noexcept { return shape().variant; }
   // The share of set bits; the chance that a random hash is in a generation of the window.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
+  // The same for the hashes that have the lines of this one.
+  [[nodiscard]] double fpr_at(std::uint64_t hash) const noexcept;
 
   [[nodiscard]] explanation explain(std::uint64_t hash) const;
   [[nodiscard]] cell_array cells() const;
@@ -72,19 +82,18 @@ class windowed_view : public detail::batch_answers<windowed_view>, public detail
     std::uint64_t now = 0;
     bool by_time = false;
   };
+  // What the image says of a slot, which holds a generation: calls of add, how many of them brought
+  // a key that it did not have, and the time of the last.
+  enum class about : std::uint8_t { keys, stored, last };
   static constexpr std::size_t line_words = bits_per_block / 64;
+  static constexpr std::size_t slot_words = 4;
 
   [[nodiscard]] std::uint32_t slots() const noexcept { return shape().variant + 1; }
-  // Generations are numbered from the beginning of time, in units of window / g.
-  [[nodiscard]] std::uint64_t generation_of(std::uint64_t time) const noexcept {
-    return static_cast<std::uint64_t>(static_cast<detail::uint128>(time) * shape().variant /
-                                      clock_.window);
+  static std::size_t place_of(std::size_t slot, about what) noexcept {
+    return line_words + slot * slot_words + static_cast<std::size_t>(what);
   }
-  [[nodiscard]] std::size_t slot_of(std::uint64_t generation) const noexcept {
-    return static_cast<std::size_t>(generation % (std::uint64_t{shape().variant} + 1));
-  }
-  [[nodiscard]] std::uint64_t slot_keys(std::size_t slot) const noexcept {
-    return detail::little_endian(words_[line_words + slot]);
+  [[nodiscard]] std::uint64_t slot_number(std::size_t slot, about what) const noexcept {
+    return detail::little_endian(words_[place_of(slot, what)]);
   }
   [[nodiscard]] std::size_t head_words() const noexcept;
   // Where the lines of a key begin, one for each slot.
@@ -92,19 +101,14 @@ class windowed_view : public detail::batch_answers<windowed_view>, public detail
     return head_words() +
            static_cast<std::size_t>(detail::multiply_high(hash, blocks_)) * slots() * line_words;
   }
-  [[nodiscard]] bool found_in(std::uint64_t hash, std::size_t line) const noexcept {
-    bool found = false;
-    for (std::uint64_t rest = alive_; rest != 0; rest &= rest - 1) {
-      const auto slot = static_cast<std::size_t>(std::countr_zero(rest));
-      found |= probes_.lanes().covered(hash, words_ + line + slot * line_words);
-    }
-    return found;
-  }
   [[nodiscard]] std::span<const std::uint64_t> lines_of_slot(std::size_t slot) const noexcept {
     return words().subspan(head_words() + slot * line_words);
   }
-  // The slots that hold keys of the window at time `now`.
-  [[nodiscard]] std::uint64_t alive_at(std::uint64_t now) const noexcept;
+  [[nodiscard]] bool is_alive(std::size_t slot) const noexcept {
+    return ((alive_ >> slot) & 1U) != 0;
+  }
+  // The slots that hold keys of the window, now.
+  [[nodiscard]] std::uint64_t alive_now() const noexcept;
 
   blocked_probes probes_;
   std::uint64_t blocks_;  // of a generation
@@ -116,7 +120,7 @@ class windowed_filter : public detail::owned<windowed_view> {
  public:
   // Remembers the last o.keys keys.
   explicit windowed_filter(const options& o) : windowed_filter(plan_for(o)) {}
-  // Remembers the keys of the last `window` units of time; o.keys of them are expected.
+  // Remembers the keys of the last `window` units of time, if o.keys or fewer come in that time.
   windowed_filter(const options& o, std::uint64_t window) : windowed_filter(plan_for(o)) {
     set_window(window);
   }
@@ -132,6 +136,8 @@ class windowed_filter : public detail::owned<windowed_view> {
   void add_batch(std::span<const std::uint64_t> hashes) noexcept;
   // Moves the clock and wipes generations that left the window, in the time of writing those.
   void advance(std::uint64_t now) noexcept;
+  // Forgets all keys. The window stays, and the clock goes on.
+  void clear() noexcept;
 
  private:
   static plan plan_for(const options& o) {
@@ -139,8 +145,14 @@ class windowed_filter : public detail::owned<windowed_view> {
   }
   static detail::payload started(const plan& p);
 
-  void move_clock(std::uint64_t now) noexcept;
+  void put(std::size_t at, std::uint64_t value) noexcept {
+    mutable_words()[at] = detail::little_endian(value);
+  }
+  // Begins a new generation where it is time for one. Returns the slot of the current one.
+  std::size_t make_room() noexcept;
+  void count_added(std::size_t slot, std::uint64_t keys, std::uint64_t stored) noexcept;
   void wipe(std::size_t slot) noexcept;
+  void wipe_dead() noexcept;
 };
 
 }  // namespace bloomery
