@@ -137,6 +137,21 @@ void cuckoo_filter::drop_layer(std::size_t layer) {
   update_size();
 }
 
+void cuckoo_filter::clear() {
+  bit_array preamble(preamble_words(1) * 64);  // all that can fail
+  const std::span<std::uint64_t> words = preamble.words();
+  const std::span<const std::uint64_t> old = std::as_const(arrays_[0]).words();
+  std::copy_n(old.begin(), buckets_word(0) + 1, words.begin());
+  words[layers_word] = detail::little_endian(1);
+  arrays_[0] = std::move(preamble);
+  preamble_ = arrays_[0].words();
+  arrays_.erase(arrays_.begin() + 2, arrays_.end());
+  layers_.erase(layers_.begin() + 1, layers_.end());
+  std::ranges::fill(arrays_[1].words(), 0);
+  keys_ = 0;
+  update_size();
+}
+
 void cuckoo_filter::compact() {
   for (std::size_t i = layers_.size(); i-- > 1;) {
     const std::uint64_t left = move_into_older(i);

@@ -149,6 +149,14 @@ double layered_view::fpr() const noexcept {
   return 1 - none;
 }
 
+double layered_view::fpr_at(std::uint64_t hash) const noexcept {
+  double none = 1;
+  for (const layer& l : layers_) {
+    none *= 1 - detail::block_rate({l.block_of(hash), words_per_block}, shape().probes);
+  }
+  return 1 - none;
+}
+
 void layered_filter::write_directory() {
   own_directory_.assign(directory_words(layers_.size()), 0);
   own_directory_[0] = detail::little_endian(layers_.size());
@@ -252,6 +260,15 @@ void layered_filter::add_batch(std::span<const std::uint64_t> hashes) {
     keys_ += done;
     hashes = hashes.subspan(done);
   }
+}
+
+void layered_filter::clear() noexcept {
+  layers_.erase(layers_.begin() + 1, layers_.end());
+  arrays_.erase(arrays_.begin() + 1, arrays_.end());
+  std::ranges::fill(arrays_.front().words(), 0);
+  layers_.front().keys = 0;
+  keys_ = 0;
+  write_directory();  // shorter than before, so that it needs no memory
 }
 
 std::size_t layered_filter::place_for(const layer& other) const noexcept {

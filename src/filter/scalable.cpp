@@ -94,6 +94,13 @@ double scalable_view::fill() const noexcept {
          (static_cast<double>(lines_.lines) * lines_.cells.in_line());
 }
 
+double scalable_view::fpr_at(std::uint64_t hash) const noexcept {
+  detail::split_lines one = lines_;
+  one.words = lines_.line_of(hash);
+  one.lines = 1;
+  return detail::split_rate(one);
+}
+
 scalable_filter::scalable_filter(made_tag, const plan& p) : view(p), own_head_(head_words) {
   const std::uint64_t lines = p.shape.bits / bits_per_block - doubling::head_lines;
   adopt(detail::split_table(lines, p.shape.cell_bits));
@@ -161,6 +168,14 @@ bool scalable_filter::add(std::uint64_t hash) {
     return !known;
   }
   return add_all({&hash, 1}) != 0;
+}
+
+void scalable_filter::clear() {
+  // A file may say that its lines doubled more often than they can have.
+  const std::uint64_t first = std::max<std::uint64_t>(1, lines_.lines >> doublings_);
+  detail::split_table empty(first, shape().cell_bits);
+  keys_ = stored_ = doublings_ = 0;
+  adopt(std::move(empty));
 }
 
 // Both double until they have as many lines, at unchanged rates, and so many that few become full:

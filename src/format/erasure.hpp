@@ -291,6 +291,14 @@ class owning_face final : public reading_face<Filter> {
     }
     return added;
   }
+  void clear() override {
+    if constexpr (requires { this->filter_.clear(); }) {
+      this->made_words_ = bit_array();
+      this->filter_.clear();
+    } else {
+      base::clear();
+    }
+  }
   void set_window(std::uint64_t window) override {
     if constexpr (has_clock<Filter>) {
       this->filter_.set_window(window);

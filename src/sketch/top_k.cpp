@@ -111,6 +111,7 @@ top_k::top_k(const plan& p, double decay, std::uint64_t seed)
       decay_ratio_(checked_ratio(decay)),
       thresholds_(thresholds_for(decay_ratio_)),
       random_state_(seed),
+      first_random_state_(seed),
       buckets_(rows_.width * rows_.depth * 64) {
   update_size();
 }
@@ -121,11 +122,22 @@ top_k::top_k(const view& other)
       decay_ratio_(other.decay_ratio()),
       thresholds_(thresholds_for(decay_ratio_)),
       random_state_(other.random_state()),
+      first_random_state_(other.random_state()),
       total_(other.total()),
       keys_(other.keys()),
       buckets_(rows_.width * rows_.depth * 64) {
   std::copy(other.buckets().begin(), other.buckets().end(), buckets_.words().begin());
   for (const top_k_entry& e : other.entries()) list(e.key, e.hash, e.count);
+}
+
+void top_k::clear() noexcept {
+  std::ranges::fill(buckets_.words(), 0);
+  slots_.clear();
+  heap_.clear();
+  slot_of_.clear();
+  random_state_ = first_random_state_;
+  total_ = keys_ = key_bytes_ = 0;
+  update_size();
 }
 
 // ---- buckets ----------------------------------------------------------------------------------

@@ -13,7 +13,7 @@ namespace {
 template <class Filter>
 class every_owner : public testing::Test {};
 using owners = testing::Types<blocked_filter, classic_filter, partitioned_filter, counting_filter,
-                              count_min, spectral_filter>;
+                              count_min, spectral_filter, windowed_filter>;
 TYPED_TEST_SUITE(every_owner, owners, );
 
 template <class Filter>
@@ -53,6 +53,28 @@ template <class Filter>
 class every_growing : public testing::Test {};
 using growing = testing::Types<scalable_filter, layered_filter, cuckoo_filter>;
 TYPED_TEST_SUITE(every_growing, growing, );
+
+TYPED_TEST(every_growing, is_new_again_when_cleared) {
+  auto f = with_keys<TypeParam>(0, 50'000);
+  const std::uint64_t grown = f.bytes();
+  f.clear();
+  EXPECT_LT(f.bytes(), grown / 8);
+  EXPECT_EQ(f.keys(), 0U);
+  EXPECT_EQ(f.fpr(), 0.0);
+  EXPECT_EQ(to_image(f), to_image(keyed<TypeParam>({.keys = 1000})));
+  f.clear();
+  EXPECT_EQ(to_image(f), to_image(keyed<TypeParam>({.keys = 1000})));
+  for (std::uint64_t key = 0; key < 50'000; ++key) f.add(key);
+  EXPECT_EQ(to_image(f), to_image(with_keys<TypeParam>(0, 50'000)));
+}
+
+// A copy of a view may come from a file, whose numbers are not to be trusted.
+TYPED_TEST(every_growing, is_cleared_when_it_was_copied) {
+  auto f = with_keys<TypeParam>(0, 9000);
+  TypeParam copy(static_cast<const typename TypeParam::view&>(f.filter()));
+  copy.clear();
+  EXPECT_EQ(copy, keyed<TypeParam>({.keys = 1000}).filter());
+}
 
 TYPED_TEST(every_growing, equals_what_has_grown_alike) {
   const auto f = with_keys<TypeParam>(0, 5000);

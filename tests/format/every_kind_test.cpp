@@ -145,6 +145,22 @@ TEST_P(updatable_kind, goes_on_after_it_was_loaded) {
   EXPECT_EQ(loaded.keys(), through.keys());
 }
 
+TEST_P(updatable_kind, is_new_again_when_cleared) {
+  const auto more = words(20'000, 'm');
+  any_filter f = build(kind(), views(present_));
+  f.save(folder_ / "once");
+  f.add(views(more));
+  f->clear();
+  EXPECT_EQ(f.keys(), 0U);
+  EXPECT_EQ(passed(f, views(present_)), 0U);
+  any_filter(plan_of(kind(), present_.size(), 0.01), f.hasher()).save(folder_ / "new");
+  f.save(folder_ / "cleared");
+  EXPECT_EQ(read_bytes(folder_ / "cleared"), read_bytes(folder_ / "new"));
+  f.add(views(present_));
+  f.save(folder_ / "again");
+  EXPECT_EQ(read_bytes(folder_ / "again"), read_bytes(folder_ / "once"));
+}
+
 TEST_P(every_kind, does_what_it_says_and_refuses_the_rest) {
   any_filter f = build(kind(), views(present_));
   const abilities can = f.can();
@@ -166,6 +182,7 @@ TEST_P(every_kind, does_what_it_says_and_refuses_the_rest) {
   EXPECT_EQ(refused([&] { f.value(keys, {}, {}); }), !can.value);
   EXPECT_EQ(refused([&] { f->update_values({}, {}); }), !can.value);
   EXPECT_EQ(refused([&] { f.merge(build(kind(), views(present_))); }), !can.merge);
+  EXPECT_EQ(refused([&] { f->clear(); }), !can.add);
 }
 
 TEST_P(removable_kind, removes_what_it_counts) {
@@ -289,6 +306,10 @@ TEST_P(every_kind, survives_damage) {
         EXPECT_TRUE(damaged.contains(keys.back()) || damaged.can().lists_top);
       }
       if (damaged.can().remove) damaged.remove(keys);
+      if (damaged.can().add) {
+        damaged->clear();
+        damaged.add(keys);
+      }
     } catch (const error& e) {
       EXPECT_TRUE(e.code() == errc::corrupt || e.code() == errc::bad_argument ||
                   e.code() == errc::full)

@@ -151,6 +151,10 @@ class cuckoo_filter : public cuckoo_view {
   // as long as reading the filter. Throws errc::no_memory, with every key in its place.
   void compact();
 
+  // Takes all keys out again: the first layer is left, empty. The rules of growth stay. Throws
+  // errc::no_memory, with nothing changed.
+  void clear();
+
  private:
   struct one_layer {};
   cuckoo_filter(const plan& p, one_layer);

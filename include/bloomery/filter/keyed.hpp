@@ -198,8 +198,8 @@ class keyed {
   [[nodiscard]] std::uint64_t bytes() const noexcept {
     return bit_array::words_for(filter_.shape().bits) * sizeof(std::uint64_t);
   }
-  // Takes all keys out again. The size stays. For the kinds that do not grow.
-  void clear() noexcept
+  // Takes all keys out again: the filter is as new. One that has grown gives the memory back.
+  void clear() noexcept(noexcept(std::declval<Filter&>().clear()))
     requires requires(Filter& f) { f.clear(); }
   {
     filter_.clear();

@@ -79,6 +79,8 @@ class layered_view : public detail::batch_answers<layered_view> {
   [[nodiscard]] double fill() const noexcept;
   // The chance that a random hash is in one of the layers as they are now.
   [[nodiscard]] double fpr() const noexcept;
+  // The same for the hashes that have the blocks of this one.
+  [[nodiscard]] double fpr_at(std::uint64_t hash) const noexcept;
   // The blocked filter of the right size for all of the keys, which must come again.
   [[nodiscard]] plan compact_plan() const {
     return sizing::compact_plan(plan_, keys_stored(), fpr());
@@ -148,6 +150,9 @@ class layered_filter : public layered_view {
   // others become layers here; the two rates add up. Throws errc::mismatch unless the probes are as
   // many, and errc::full, with nothing changed, when there would be more than 32 layers.
   void merge(const view& other);
+
+  // Takes all keys out again: the first layer is left, empty.
+  void clear() noexcept;
 
  private:
   enum made_tag : std::uint8_t { made };

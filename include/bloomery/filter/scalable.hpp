@@ -69,6 +69,8 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   [[nodiscard]] double fill() const noexcept;
   // The chance that a random hash fits a fingerprint of its line as they are now.
   [[nodiscard]] double fpr() const noexcept { return detail::split_rate(lines_); }
+  // The same for the hashes that have the line of this one.
+  [[nodiscard]] double fpr_at(std::uint64_t hash) const noexcept;
 
   // The blocked filter of the right size for all of the keys, which must come again.
   [[nodiscard]] plan compact_plan() const {
@@ -125,6 +127,10 @@ class scalable_filter : public scalable_view {
   // 2^i times the lines of the other, as happens when both were planned alike; errc::full, with
   // nothing changed, when the lines would have to double more often than they may.
   void merge(const view& other);
+
+  // Takes all keys out again, and gives the lines back that it has grown by. Throws
+  // errc::no_memory, with nothing changed, when the first ones cannot be had beside them.
+  void clear();
 
  private:
   enum made_tag : std::uint8_t { made };

@@ -96,6 +96,8 @@ class filter_face {
     refuse("have values");
   }
   virtual void merge(const filter_face&) { refuse("be merged"); }
+  // Takes all keys out again; for all kinds that keys can be added to.
+  virtual void clear() { refuse("be cleared"); }
   // Makes an unused filter that forgets keep keys for this long, in the unit of its clock.
   virtual void set_window(std::uint64_t) { refuse("forget"); }
   // Tells a filter that forgets what time it is, in the unit of its window. Others do not care.

@@ -147,6 +147,8 @@ class top_k : public detail::batch_answers<top_k> {
   void add_batch(std::span<const std::string_view> keys, std::span<const std::uint64_t> hashes,
                  std::span<const std::uint64_t> counts,
                  std::span<std::optional<std::string>> dropped);
+  // Counts nothing any more. The draws start again as they did when it was made or opened.
+  void clear() noexcept;
   // Makes an unused sketch one with another decay. Throws errc::bad_argument when it was used.
   void set_decay(double decay);
 
@@ -210,6 +212,7 @@ class top_k : public detail::batch_answers<top_k> {
   std::uint32_t decay_ratio_ = 0;
   std::vector<std::uint64_t> thresholds_;  // a counter c falls when a draw is below [c]
   std::uint64_t random_state_ = 0;
+  std::uint64_t first_random_state_ = 0;
   std::uint64_t total_ = 0;
   std::uint64_t keys_ = 0;
   bit_array buckets_;
