@@ -174,6 +174,15 @@ double bit_view<Probes>::fpr() const noexcept {
 }
 
 template <class Probes>
+double bit_view<Probes>::fpr_at(const hash_type& hash) const noexcept
+  requires in_blocks<Probes>
+{
+  constexpr std::size_t size = bits_per_block / 64;
+  const auto block = static_cast<std::size_t>(probes_.block_of(hash));
+  return detail::block_rate(words().subspan(block * size, size), shape().probes);
+}
+
+template <class Probes>
 explanation bit_view<Probes>::explain(const hash_type& hash) const {
   explanation e{.unit = "bit"};
   probes_.all_of(hash, [&](std::uint64_t position) {

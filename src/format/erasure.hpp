@@ -24,6 +24,7 @@
 #include "bloomery/filter/explanation.hpp"
 #include "bloomery/format/file.hpp"
 #include "bloomery/format/filter_face.hpp"
+#include "bloomery/format/loss_meter.hpp"
 #include "bloomery/set/algebra.hpp"
 #include "bloomery/set/counting.hpp"
 
@@ -278,16 +279,16 @@ class owning_face final : public reading_face<Filter> {
       base::add_hashes(hashes, keys);
     }
   }
-  std::size_t add_new(std::span<const std::uint64_t> hashes,
-                      std::span<std::uint64_t> is_new) override {
+  std::size_t add_new(std::span<const std::uint64_t> hashes, std::span<std::uint64_t> is_new,
+                      loss_meter* lost) override {
     std::size_t added = 0;
     if constexpr (updatable<Filter> && std::is_same_v<hash_type, std::uint64_t>) {
       for (std::size_t first = 0; first < hashes.size(); first += batch_keys) {
         const auto piece = hashes.subspan(first, std::min(batch_keys, hashes.size() - first));
-        added += add_new_piece(piece, is_new.subspan(first / 64));
+        added += add_new_piece(piece, is_new.subspan(first / 64), lost);
       }
     } else {
-      added = base::add_new(hashes, is_new);
+      added = base::add_new(hashes, is_new, lost);
     }
     return added;
   }
@@ -392,8 +393,8 @@ class owning_face final : public reading_face<Filter> {
 
   // Most are answered together, which also brings their lines into the cache; those that look new
   // are asked again in their turn, since one of the piece may have been the same.
-  std::size_t add_new_piece(std::span<const std::uint64_t> hashes,
-                            std::span<std::uint64_t> is_new) {
+  std::size_t add_new_piece(std::span<const std::uint64_t> hashes, std::span<std::uint64_t> is_new,
+                            loss_meter* lost) {
     constexpr std::size_t few = 4;
     detail::scratch<std::uint64_t, batch_keys / 64> there;
     if (hashes.size() < few) {
@@ -404,12 +405,15 @@ class owning_face final : public reading_face<Filter> {
     std::size_t added = 0;
     for (std::size_t w = 0; w * 64 < hashes.size(); ++w) {
       const std::size_t count = std::min<std::size_t>(64, hashes.size() - w * 64);
-      std::uint64_t left = ~there[w] & (~std::uint64_t{0} >> (64 - count));
+      std::uint64_t left = ~std::uint64_t{0} >> (64 - count);
+      // What forgets may forget while the piece is added, so there all are asked again.
+      if constexpr (!has_clock<Filter>) left &= ~there[w];
       std::uint64_t fresh = 0;
       for (; left != 0; left &= left - 1) {
         const auto i = static_cast<std::size_t>(std::countr_zero(left));
         const std::uint64_t& hash = hashes[w * 64 + i];
         if (this->filter_.contains(hash)) continue;
+        if (lost != nullptr) lost->note_new(this->filter_);
         if constexpr (abilities_of_owner<Filter>().grow) {
           this->filter_.add(hash);
         } else {

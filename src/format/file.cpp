@@ -175,6 +175,18 @@ void atomic_file::keep_owner_and_mode() const {
 }
 
 void atomic_file::commit() {
+  rename_into_place();
+  const int fd = std::exchange(fd_, -1);
+  if (::close(fd) != 0) throw_io("writing", target_, errno);
+}
+
+void atomic_file::commit(file_lock& held) {
+  if (::flock(fd_, LOCK_EX) != 0) throw_io("locking", target_, errno);
+  rename_into_place();
+  ::close(std::exchange(held.fd_, std::exchange(fd_, -1)));
+}
+
+void atomic_file::rename_into_place() {
   if (!direct_) {
     keep_owner_and_mode();
     if (::fsync(fd_) != 0) throw_io("writing", target_, errno);
@@ -193,8 +205,6 @@ void atomic_file::commit() {
     ::fsync(directory);
     ::close(directory);
   }
-  const int fd = std::exchange(fd_, -1);
-  if (::close(fd) != 0) throw_io("writing", target_, errno);
 }
 
 // ---- scratch_file -----------------------------------------------------------------------------

@@ -38,7 +38,7 @@ expect_error "kmers.bloom: its keys are k-mers of 4 bases; give --kmer 4" bloome
 cp integers.bloom before
 expect_error "its keys are integers; give --integers" bloomery add integers.bloom numbers
 expect_error "its keys are integers; give --integers" bloomery explain integers.bloom 7
-expect_error "its keys are integers; give --integers" bloomery dedup --resume integers.bloom numbers
+expect_error "its keys are integers; give --integers" bloomery dedup --state integers.bloom numbers
 cmp integers.bloom before
 bloomery build -q --kind counting --integers -o n.bloom numbers
 expect_error "its keys are integers; give --integers" bloomery count n.bloom numbers
@@ -55,9 +55,9 @@ expect_error "its keys are text; leave out --integers" bloomery map set --intege
 bloomery top -k 5 --integers -o t.bloom numbers >out
 expect_error "its keys are integers; give --integers" bloomery count t.bloom numbers
 expect_equal "$(head -1 out | cut -f1 | bloomery count --integers t.bloom)" "$(head -1 out)"
-bloomery dedup -q --integers --save seen.bloom numbers | cmp - numbers
-expect_error "its keys are integers; give --integers" bloomery dedup --resume seen.bloom numbers
-expect_equal "$(bloomery dedup -q -c --integers --resume seen.bloom numbers)" 0
+bloomery dedup -q --integers --state seen.bloom numbers | cmp - numbers
+expect_error "its keys are integers; give --integers" bloomery dedup --state seen.bloom numbers
+expect_equal "$(bloomery dedup -q -c --integers --state seen.bloom numbers)" 0
 
 # explain spells a key like the inputs; a k-mer may be read in either direction.
 expect_status 0 bloomery explain --integers integers.bloom 0x7

@@ -69,7 +69,7 @@ expect_error "bad:100001: 'no value' is no key" bloomery map build -o x.bloom ba
 
 # Files that are no files of keys or no filters.
 mkfifo pipe
-for verb in check add remove count "map get" "map set" "dedup --resume"; do
+for verb in check add remove count "map get" "map set" "dedup --state"; do
   expect_error "pipe: not a regular file" timeout 20 "$BLOOMERY" $verb pipe keys
 done
 for verb in info verify "merge -o x.bloom f.bloom" "fold -o x.bloom" "pack -o x.bloom"; do
@@ -99,7 +99,7 @@ expect_error "old.bloom: $too_large" limited build -q -o old.bloom $words
 expect_error "x.bloom: $too_large" limited merge -q -o x.bloom whole.bloom old.bloom
 expect_error "x.bloom: $too_large" limited unpack -q -o x.bloom packed
 expect_error "x.bloom: $too_large" limited pack -q -o x.bloom whole.bloom
-expect_error "x.bloom: $too_large" limited dedup -q -c --save x.bloom $words
+expect_error "x.bloom: $too_large" limited dedup -q -c --state x.bloom $words
 expect_error "standard output: $too_large" bash -c 'ulimit -f 8; "$BLOOMERY" dedup -q $0 >cut' $words
 # Hashes of a pipe beyond 32 MB go to a temporary file.
 seq 4500000 >numbers

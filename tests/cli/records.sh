@@ -24,8 +24,8 @@ expect_status 0 bloomery check --column mail a.bloom m.csv
 grep -q "^bloomery: 1 of 4 records have no key in column 'mail'$" err || fail "$(cat err)"
 # As the help has it: day by day into one file.
 printf 'id,mail\n7,a\n8,d\n' >tuesday.csv
-bloomery dedup -q --column mail --save seen.bloom more.csv >new.csv
-bloomery dedup -q --column mail --resume seen.bloom --save seen.bloom --no-header tuesday.csv >>new.csv
+bloomery dedup -q --column mail --state seen.bloom more.csv >new.csv
+bloomery dedup -q --column mail --state seen.bloom --no-header tuesday.csv >>new.csv
 expect_equal "$(cat new.csv)" "$(lines id,mail 5,c 6,a 8,d)"
 # A header that is longer than a line, and one without rows.
 printf '"the\nid",mail\n1,a' >odd.csv

@@ -1,16 +1,20 @@
 // bloomery dedup: each line the first time that it is seen, in the memory of a filter instead of
 // that of the lines. A false positive drops a line that was never seen, so the rate is low by
-// default, and the expected number of lost lines is printed at the end.
+// default, and how many lines that must have been is printed at the end.
 #include <fmt/format.h>
 
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
+#include "bloomery/format/loss_meter.hpp"
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
 #include "cli/input/keys.hpp"
 #include "cli/input/source.hpp"
+#include "cli/input/state_file.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
@@ -24,8 +28,8 @@ struct dedup_options {
   std::string fpr;
   std::string keys;
   std::string window;
-  std::string save;
-  std::string resume;
+  std::string state;
+  std::string checkpoint = "30s";
   bool count = false;
   bool no_header = false;
   bool json = false;
@@ -44,13 +48,13 @@ window_span parse_window(const std::string& text) {
 }
 
 any_filter make_filter(const dedup_options& o) {
-  constexpr std::uint64_t first_layer = 50'000;
+  constexpr std::uint64_t first_lines = 50'000;
   sizing::request r;
   r.fpr = o.fpr.empty() ? 1e-6 : parse_rate(o.fpr);
   r.kind = filter_kind::scalable;
-  r.keys = first_layer;
+  r.keys = first_lines;
   if (!o.keys.empty()) {
-    r.kind = filter_kind::blocked;
+    r.kind = filter_kind::layered;  // as small as the blocked filter, and grows if it must
     r.keys = parse_count(o.keys);
   }
   const window_span window = o.window.empty() ? window_span{} : parse_window(o.window);
@@ -67,98 +71,159 @@ any_filter make_filter(const dedup_options& o) {
   return f;
 }
 
+// One of the numbers that only some kinds have.
+std::optional<std::uint64_t> fact_of(const any_filter& f, std::string_view name) {
+  for (const fact& told : f->facts()) {
+    if (told.name == name) return static_cast<std::uint64_t>(told.value);
+  }
+  return std::nullopt;
+}
+
+// What is in the state. Options that were given must be those that it was begun with.
+any_filter resumed(const dedup_options& o, const state_file& state, const any_filter& as_new) {
+  any_filter f = state.load(o.input.records.form());
+  require(f.can().add && !f.can().lists_top, f, state.path(), "cannot take more lines");
+  const plan& was = f.planned();
+  const plan& wanted = as_new.planned();
+  const bool given = !o.fpr.empty() || !o.keys.empty() || !o.window.empty();
+  const bool same = was.shape.kind == wanted.shape.kind && was.keys == wanted.keys &&
+                    was.fpr_target == wanted.fpr_target &&
+                    fact_of(f, "window") == fact_of(as_new, "window");
+  if (given && !same) {
+    throw error(errc::bad_argument,
+                fmt::format("{}: it was begun with other values of --fpr, --keys or --window; "
+                            "leave them out to go on with it, or begin another",
+                            state.path()));
+  }
+  return f;
+}
+
+std::string as_number(double value) {  // of things that are counted, when it is not known exactly
+  if (value < 99.5) return fmt::format("{:.2g}", value);
+  const double unit = std::pow(10, std::floor(std::log10(value)) - 2);
+  return with_commas(static_cast<std::uint64_t>(std::llround(std::round(value / unit) * unit)));
+}
+
 class dedup {
  public:
   explicit dedup(const dedup_options& o)
       : o_(o),
-        filter_(o.resume.empty() ? make_filter(o) : resumed(o)),
+        filter_(make_filter(o)),
         meter_("reading", o.input.show().unless(!o.count && !o.json)),
         source_(o.input.paths, o.input.records, meter_),
         header_(!o.no_header) {}
 
   void run() {
-    hash_in_order(*filter_.hasher(), source_, o_.input.threads,
-                  [&](const chunk& c, auto hashes) { take(c, hashes); });
+    if (o_.state.empty()) {
+      read_all();
+    } else {
+      const std::uint64_t every = std::max<std::uint64_t>(1, parse_span(o_.checkpoint));
+      state_.emplace(o_.state);
+      if (!state_->is_new()) filter_ = resumed(o_, *state_, filter_);
+      state_->save(filter_);
+      checkpoints saving(std::chrono::seconds(every), [this](bool last) { save(last); });
+      mutex_ = &saving.mutex();
+      read_all();
+      const std::lock_guard lock(*mutex_);
+      save(false);
+    }
     meter_.clear();
-    if (!o_.save.empty()) filter_.save(o_.save);
     report();
   }
 
  private:
-  static any_filter resumed(const dedup_options& o) {
-    if (!o.fpr.empty() || !o.keys.empty() || !o.window.empty()) {
-      throw error(
-          errc::bad_argument,
-          "--resume goes on with a filter as it is; --fpr, --keys and --window are for new ones");
-    }
-    any_filter f = load_filter(o.resume, "", o.input.records.form());
-    require(f.can().add, f, o.resume, "cannot take more lines");
-    return f;
+  void read_all() {
+    hash_in_order(*filter_.hasher(), source_, o_.input.threads,
+                  [&](const chunk& c, auto hashes) { take(c, hashes); });
+  }
+
+  // Called between two chunks, so that what was printed is in the state, and nothing else. When
+  // printing failed, the state stays what it was: lines may come again, and none is missing.
+  void save(bool last) {
+    if (changed_ && printed_all_) state_->save(filter_);
+    changed_ = false;
+    if (!last) return;
+    meter_.clear();
+    report();
   }
 
   void take(const chunk& c, std::span<const std::uint64_t> hashes) {  // in the order of the input
+    std::unique_lock<std::mutex> lock;
+    if (mutex_ != nullptr) lock = std::unique_lock(*mutex_);
+    changed_ = true;
+    printed_all_ = false;
     filter_->advance(clock_now());
     new_bits_.assign((hashes.size() + 63) / 64, 0);
-    const double rate = rate_now();
-    const std::size_t fresh = filter_->add_new(hashes, new_bits_);
+    printed_ += filter_->add_new(hashes, new_bits_, &losses_);
     lines_ += hashes.size();
-    printed_ += fresh;
-    // Nearly all lines not printed were seen before; the others are a share `rate` of unseen lines.
-    lost_ += rate / (1 - rate) * static_cast<double>(fresh);
-    if (o_.count || o_.json) return;
+    if (const auto covered = fact_of(filter_, "window_covered")) {
+      covered_ = std::min(covered_.value_or(UINT64_MAX), *covered);
+    }
+    if (!o_.count && !o_.json) print_new(c);
+    printed_all_ = true;
+  }
+
+  void print_new(const chunk& c) {
     text_.clear();
     if (!c.header.empty() && std::exchange(header_, false)) {
       text_.append(c.header);
       if (!text_.ends_with('\n')) text_ += '\n';
     }
     auto keyless = c.keyless.begin();  // what has no key is no repetition
-    for (std::size_t i = 0; i <= hashes.size(); ++i) {
+    for (std::size_t i = 0; i <= c.keys.size(); ++i) {
       for (; keyless != c.keyless.end() && keyless->before <= i; ++keyless) {
         text_.append(keyless->text).append(source_.terminator());
       }
-      if (i == hashes.size() || ((new_bits_[i / 64] >> (i % 64)) & 1U) == 0) continue;
+      if (i == c.keys.size() || ((new_bits_[i / 64] >> (i % 64)) & 1U) == 0) continue;
       text_.append(c.records[i]).append(source_.terminator());
     }
     write_output(text_);
   }
 
-  // The rate with the present keys. A filter that grows or forgets stays below its target.
-  double rate_now() {
-    const plan& p = filter_.planned();
-    if (!is_of_bits(p.shape.kind)) return p.fpr_target > 0 ? p.fpr_target : filter_.fpr();
-    // This is not computed for each chunk, because the exact model takes longer than a chunk.
-    if (filter_.keys() > rated_keys_ + rated_keys_ / 64 + 1000) {
-      rated_keys_ = filter_.keys();
-      rate_ = sizing::fpr(p.shape, rated_keys_);
-    }
-    return rate_;
+  [[nodiscard]] double lost() const {
+    return std::min(losses_.expected(), static_cast<double>(lines_ - printed_));
   }
 
   void report() {
     if (o_.json) {
-      print_json({{"lines", lines_},
-                  {"printed", printed_},
-                  {"dropped", lines_ - printed_},
-                  {"keyless", source_.report().keyless()},
-                  {"bad", source_.report().bad()},
-                  {"expected_lost", lost_},
-                  {"filter", kind_name(filter_.shape().kind)},
-                  {"bytes", bytes()}});
+      nlohmann::json object = {{"lines", lines_},
+                               {"printed", printed_},
+                               {"dropped", lines_ - printed_},
+                               {"keyless", source_.report().keyless()},
+                               {"bad", source_.report().bad()},
+                               {"expected_lost", lost()},
+                               {"filter", kind_name(filter_.shape().kind)},
+                               {"bytes", bytes()}};
+      if (covered_) object["window_covered"] = *covered_;
+      print_json(object);
     } else if (o_.count) {
       write_output(fmt::format("{}\n", printed_));
     }
     if (o_.input.quiet) return;
     tell(
-        "bloomery: {} lines, {} printed, {} dropped; expect {:.2g} of the dropped to be no "
+        "bloomery: {} lines, {} printed, {} dropped; expect {} of the dropped to be no "
         "repetition; {} filter of {}\n",
-        with_commas(lines_), with_commas(printed_), with_commas(lines_ - printed_), lost_,
-        kind_name(filter_.shape().kind), as_bytes(static_cast<double>(bytes())));
+        with_commas(lines_), with_commas(printed_), with_commas(lines_ - printed_),
+        as_number(lost()), kind_name(filter_.shape().kind), as_bytes(static_cast<double>(bytes())));
+    warn();
+  }
+
+  void warn() const {
     const plan& p = filter_.planned();
-    if (is_of_bits(p.shape.kind) && filter_.keys() > p.keys && p.keys != 0) {
+    const bool planned =
+        p.keys != 0 && p.shape.kind != filter_kind::scalable && !filter_.can().forget;
+    if (planned && filter_.keys() > p.keys) {
+      tell("bloomery: warning: {} different lines, but --keys was {}{}\n",
+           with_commas(filter_.keys()), with_commas(p.keys),
+           filter_.can().grow ? "; the filter has grown" : "");
+    }
+    const std::uint64_t window = fact_of(filter_, "window").value_or(0);
+    if (covered_ && *covered_ < window) {
       tell(
-          "bloomery: warning: {} different lines, but --keys was {}; leave it out and the "
-          "filter grows\n",
-          with_commas(filter_.keys()), with_commas(p.keys));
+          "bloomery: warning: there were times with more than --keys {} different lines in {}; "
+          "those of {} were remembered then, and no more\n",
+          with_commas(p.keys), as_span(window),
+          *covered_ == 0 ? "less than a second" : "the last " + as_span(*covered_));
     }
   }
 
@@ -173,13 +238,16 @@ class dedup {
   progress meter_;
   key_source source_;
   bool header_;  // whether it is still to be printed
+  std::optional<state_file> state_;
+  std::mutex* mutex_ = nullptr;  // of what saves the state meanwhile
+  bool changed_ = false;         // since it was saved
+  bool printed_all_ = true;      // that is new in the filter
   std::vector<std::uint64_t> new_bits_;
   std::string text_;
   std::uint64_t lines_ = 0;
   std::uint64_t printed_ = 0;
-  double lost_ = 0;
-  std::uint64_t rated_keys_ = 0;
-  double rate_ = 0;
+  loss_meter losses_;
+  std::optional<std::uint64_t> covered_;  // the least, of a filter that forgets by time
 };
 
 }  // namespace
@@ -191,24 +259,30 @@ void add_dedup(command& app, int& /*status*/) {
   verb->add_option("--fpr", o->fpr,
                    "Highest chance that a line is dropped that was never seen (default 1e-6)")
       ->type_name("P");
-  verb->add_option("--keys", o->keys,
-                   "Different lines to make room for; without it the filter grows")
+  verb->add_option(
+          "--keys", o->keys,
+          "Different lines to make room for (default: 50,000); the filter grows when more come")
       ->type_name("N");
-  verb->add_option("--window", o->window,
-                   "Forget lines after so many (10M) or after a time (1h, with --keys)")
+  verb->add_option(
+          "--window", o->window,
+          "Forget lines after so many different ones (10M) or after a time (1h, with --keys)")
       ->type_name("W");
-  verb->add_option("--save", o->save, "Write the filter there at the end")->type_name("F");
-  verb->add_option("--resume", o->resume, "Begin with the lines that this filter has seen")
+  verb->add_option(
+          "--state", o->state,
+          "Go on with the lines that this file has seen, and keep it up to date; it is made "
+          "if it is not there")
       ->type_name("F");
+  verb->add_option("--checkpoint", o->checkpoint,
+                   "Write the state after so much time, and at the end (default 30s)")
+      ->type_name("T");
   verb->add_flag("-c,--count", o->count, "Print only how many different lines there are");
   verb->add_flag("--json", o->json, "Print only the numbers, as JSON");
   add_no_header(*verb, o->no_header);
   add_reading_options(*verb, o->input);
   verb->footer(
       "Example:\n  bloomery dedup access.log > once.log\n"
-      "  bloomery dedup --column mail --save seen.bloom monday.csv > new.csv\n"
-      "  bloomery dedup --column mail --resume seen.bloom --save seen.bloom --no-header \\\n"
-      "    tuesday.csv >> new.csv\n"
+      "  bloomery dedup --column mail --state seen.bloom monday.csv > new.csv\n"
+      "  bloomery dedup --column mail --state seen.bloom --no-header tuesday.csv >> new.csv\n"
       "  tail -f events.log | bloomery dedup --window 1h --keys 10M");
   verb->callback([o] { dedup(*o).run(); });
 }

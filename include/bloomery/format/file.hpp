@@ -72,8 +72,12 @@ class atomic_file {
   // For the header of a file that was written piece by piece; throws on what cannot be rewound.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
   void commit();
+  // Replaces the file of a lock. The new one is locked before it has the name, so that nobody comes
+  // in between.
+  void commit(file_lock& held);
 
  private:
+  void rename_into_place();
   [[nodiscard]] std::filesystem::path temporary_path() const;
   void keep_owner_and_mode() const;
 
@@ -117,6 +121,7 @@ class file_lock {
 
  private:
   friend class mapped_file;
+  friend class atomic_file;
 
   std::filesystem::path path_;
   int fd_ = -1;

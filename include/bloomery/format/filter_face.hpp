@@ -21,6 +21,7 @@ namespace bloomery {
 
 struct explanation;  // filter/explanation.hpp
 struct cell_array;
+class loss_meter;  // format/loss_meter.hpp
 
 // Something to tell about a filter that other kinds do not have, such as its layers.
 struct fact {
@@ -86,7 +87,9 @@ class filter_face {
   virtual void add_hashes(std::span<const std::uint64_t>, keys_type = {}) { refuse("be added to"); }
   // Adds those that are not in the filter yet, in order: a repeated hash is new once. Returns how
   // many were new; bit i % 64 of is_new[i / 64] tells about hashes[i].
-  virtual std::size_t add_new(std::span<const std::uint64_t>, std::span<std::uint64_t>) {
+  // The meter, where there is one, learns what it takes to say how many keys were lost.
+  virtual std::size_t add_new(std::span<const std::uint64_t>, std::span<std::uint64_t>,
+                              loss_meter* = nullptr) {
     refuse("be added to by hashes");
   }
   virtual std::size_t remove(keys_type, const any_hasher&) { refuse("have keys removed"); }

@@ -63,6 +63,9 @@ class bit_view : public detail::batch_answers<bit_view<Probes>, typename Probes:
   }
   // The false-positive rate of the bits as they are now. Reads the whole array.
   [[nodiscard]] double fpr() const noexcept;
+  // The same for the keys that have the block of this one.
+  [[nodiscard]] double fpr_at(const hash_type& hash) const noexcept
+    requires in_blocks<Probes>;
 
   [[nodiscard]] explanation explain(const hash_type& hash) const;
   [[nodiscard]] cell_array cells() const;
