@@ -54,6 +54,7 @@ contents contents_of(const any_filter& f) {
 namespace {
 
 void warn_of_window(const std::string& path, const any_filter& f) {
+  if (!abilities_of(f.shape().kind).forget) return;
   std::uint64_t window = 0;
   std::uint64_t covered = 0;
   for (const fact& told : f->facts()) {

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 #include <utility>
+#include <variant>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
@@ -71,10 +72,11 @@ any_filter make_filter(const dedup_options& o) {
   return f;
 }
 
-// One of the numbers that only some kinds have.
+// One of the numbers of a filter that forgets.
 std::optional<std::uint64_t> fact_of(const any_filter& f, std::string_view name) {
+  if (!f.can().forget) return std::nullopt;  // the facts of others may read all of the filter
   for (const fact& told : f->facts()) {
-    if (told.name == name) return static_cast<std::uint64_t>(told.value);
+    if (told.name == name) return std::get<std::uint64_t>(told.value);
   }
   return std::nullopt;
 }
