@@ -81,8 +81,8 @@ def main(tool, folder, lines):
         suffix = f", {threads} thread{'s' if threads != '1' else ''}"
         commands["build" + suffix] = build + end
         commands["build --keys" + suffix] = build + ["--keys", str(lines)] + end
-        commands["check" + suffix] = [tool, "check", "-q", bloom] + end
-        commands["check -c" + suffix] = [tool, "check", "-q", "-c", bloom] + end
+        commands["check" + suffix] = [tool, "check", bloom] + end
+        commands["check -c" + suffix] = [tool, "check", "-c", bloom] + end
     taken = {name: [] for name in commands}
     for repetition in range(REPETITIONS + 1):
         for name, command in commands.items():

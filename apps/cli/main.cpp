@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -78,6 +79,43 @@ void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
   add_completion(app);
 }
 
+std::string list_of(const std::vector<std::string>& names) {  // a, b or c
+  std::string text;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    text += (i == 0 ? "" : i + 1 == names.size() ? " or " : ", ") + names[i];
+  }
+  return text;
+}
+
+// What CLI11 says in terms of its own, such as "A subcommand is required" and "1 required F
+// missing", in those of the help text.
+std::string mistake(const CLI::App& verb, const std::string& path, const CLI::ParseError& e) {
+  const std::string what = e.what();
+  if (dynamic_cast<const CLI::RequiredError*>(&e) != nullptr) {
+    for (const CLI::Option* o : verb.get_options()) {
+      if (!o->get_required() || o->count() != 0) continue;
+      const std::string name =
+          o->nonpositional() ? fmt::format("{} {}", o->get_name(), bloomery::cli::value_name(*o))
+                             : o->get_name(true);
+      return fmt::format("{} is missing: {}", name, o->get_description());
+    }
+    std::vector<std::string> verbs;
+    for (const CLI::App* inner : verb.get_subcommands({})) verbs.push_back(inner->get_name());
+    if (verb.get_require_subcommand_min() > 0 && verb.get_parent() != nullptr) {
+      return fmt::format("'{}' needs a verb: {}", path, list_of(verbs));
+    }
+    return "no verb is given";
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&e) != nullptr &&
+      what.find(" required ") != std::string::npos) {
+    return fmt::format("{} needs a value", what.substr(0, what.find(':')));
+  }
+  if (dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr) {
+    return fmt::format("one argument too many: {}", what.substr(what.rfind(": ") + 2));
+  }
+  return what;
+}
+
 // The error that CLI11 found, with a suggestion and where to read more.
 std::string in_words(const CLI::App& app, const CLI::ParseError& e) {
   std::string path = app.get_name();
@@ -98,7 +136,7 @@ std::string in_words(const CLI::App& app, const CLI::ParseError& e) {
     return fmt::format("there is no option {}{} see '{} --help'", given,
                        meant.empty() ? ";" : meant, path);
   }
-  return fmt::format("{}; see '{} --help'", e.what(), path);
+  return fmt::format("{}; see '{} --help'", mistake(*verb, path, e), path);
 }
 
 // If standard input, output or error is closed, a file that is opened would get its number, and
@@ -161,7 +199,9 @@ int run(int argc, char** argv) {
   // This names a mistyped verb, where CLI11 would only say that a verb is missing.
   bloomery::cli::find_verb(app, {argv + 1, argv + argc});
   try {
-    app.parse(argc, argv);
+    std::vector<std::string> words = bloomery::cli::part_arguments(argc, argv);
+    std::ranges::reverse(words);  // CLI11 takes them from the end
+    app.parse(words);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return print_help(app, e);
     return complain(in_words(app, e));

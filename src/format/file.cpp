@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <random>
 #include <system_error>
+#include <thread>
 #include <vector>
 
 #include "core/changing_errors.hpp"
@@ -137,6 +139,11 @@ atomic_file::atomic_file(const fs::path& path) : target_(path) {
     fd_ = open_or_throw(path, O_WRONLY);
     return;
   }
+  if (fs::is_regular_file(status) && fs::hard_link_count(path, ignored) == 0) {
+    direct_ = true;  // there is no name that the new file could take
+    fd_ = open_or_throw(path, O_WRONLY | O_TRUNC);
+    return;
+  }
   target_ = behind_links(path);
   fd_ = open_nameless(directory_of(target_));
   if (fd_ >= 0) return;
@@ -169,9 +176,15 @@ void atomic_file::write_at(std::uint64_t offset, std::span<const std::byte> byte
 void atomic_file::keep_owner_and_mode() const {
   struct stat old {};
   if (::stat(target_.c_str(), &old) != 0) return;
-  // Only root may give files away; for others the file becomes theirs, as with every editor.
-  if (::fchown(fd_, old.st_uid, old.st_gid) != 0) errno = 0;
-  ::fchmod(fd_, old.st_mode & 07777U);
+  // Only root may give files away; for others the file becomes theirs, as with every editor. They
+  // can keep its group if they are in it. Otherwise members of another group get no more rights
+  // than everybody has.
+  mode_t mode = old.st_mode & 07777U;
+  if (::fchown(fd_, old.st_uid, old.st_gid) != 0 &&
+      ::fchown(fd_, static_cast<uid_t>(-1), old.st_gid) != 0) {
+    mode = (mode & ~mode_t{06070}) | ((mode & 07U) << 3U);
+  }
+  ::fchmod(fd_, mode);
 }
 
 void atomic_file::commit() {
@@ -278,25 +291,49 @@ void log_file::cut(std::uint64_t size) {
 
 // ---- file_lock --------------------------------------------------------------------------------
 
-file_lock::file_lock(const fs::path& path) : path_(path) {
+// Calls lock() with the file open until it has locked the file that is there under this name.
+template <class Lock>
+void file_lock::take(Lock lock) {
   for (;;) {
-    fd_ = open_or_throw(path, O_RDONLY | O_NONBLOCK);  // as mapped_file does
-    while (::flock(fd_, LOCK_EX) != 0) {
-      if (errno == EINTR) continue;
-      const int reason = errno;
-      ::close(fd_);
-      throw_io("locking", path, reason);
-    }
+    struct opened {
+      int fd;
+      ~opened() {
+        if (fd >= 0) ::close(fd);
+      }
+    } file{open_or_throw(path_, O_RDONLY | O_NONBLOCK)};  // as mapped_file does
+    lock(file.fd);
     struct stat locked {};
     struct stat current {};
-    if (::fstat(fd_, &locked) != 0 || ::stat(path.c_str(), &current) != 0) {
-      const int reason = errno;
-      ::close(fd_);
-      throw_io("locking", path, reason);
+    if (::fstat(file.fd, &locked) != 0 || ::stat(path_.c_str(), &current) != 0) {
+      throw_io("locking", path_, errno);
     }
-    if (locked.st_ino == current.st_ino && locked.st_dev == current.st_dev) return;
-    ::close(fd_);
+    if (locked.st_ino == current.st_ino && locked.st_dev == current.st_dev) {
+      fd_ = std::exchange(file.fd, -1);
+      return;
+    }
   }
+}
+
+file_lock::file_lock(const fs::path& path) : path_(path) {
+  take([&](int fd) {
+    while (::flock(fd, LOCK_EX) != 0) {
+      if (errno != EINTR) throw_io("locking", path, errno);
+    }
+  });
+}
+
+file_lock::file_lock(const fs::path& path, const waiting& meanwhile) : path_(path) {
+  const auto start = std::chrono::steady_clock::now();
+  take([&](int fd) {
+    while (::flock(fd, LOCK_EX | LOCK_NB) != 0) {
+      if (errno == EINTR) continue;
+      if (errno != EWOULDBLOCK) throw_io("locking", path, errno);
+      const auto so_far = std::chrono::steady_clock::now() - start;
+      meanwhile(static_cast<std::uint64_t>(
+          std::chrono::duration_cast<std::chrono::milliseconds>(so_far).count()));
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  });
 }
 
 file_lock::~file_lock() { ::close(fd_); }

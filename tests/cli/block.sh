@@ -101,7 +101,7 @@ expect_error "there are 3012 entries, and room for 5" bloomery block build --ent
 # Lines that are nothing: counted, the first named; or an error.
 printf '1.2.3.4\nwhat is this\n\x01\x02\n' >odd
 bloomery block build -o odd.bloom odd 2>err
-grep -qF "warning: 2 lines are no entries; the first is odd:2: 'what is this'" err || fail "$(cat err)"
+grep -qF "warning: 2 lines are no entry of a block list; the first is odd:2: 'what is this'" err || fail "$(cat err)"
 expect_error "odd:2: 'what is this' is no address, domain, URL or rule" bloomery block build --strict -o x.bloom odd
 printf '\x01\x02\n' >odd2
 expect_error "odd2:1: '??' is no entry of a block list, nor is any other line" bloomery block build -o x.bloom odd2

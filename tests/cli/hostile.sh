@@ -69,14 +69,22 @@ expect_error "bad:100001: 'no value' is no key" bloomery map build -o x.bloom ba
 
 # Files that are no files of keys or no filters.
 mkfifo pipe
-for verb in check add remove count "map get" "map set" "dedup --state"; do
+for verb in add remove "map set" "dedup --state"; do
   expect_error "pipe: not a regular file" timeout 20 "$BLOOMERY" $verb pipe keys
 done
+# Others read a filter from a pipe, and stop at the first bytes that are none.
+for verb in check count "map get"; do
+  (yes >pipe || true) 2>/dev/null &
+  expect_error "pipe: it does not begin with BLOOMERY" timeout 20 "$BLOOMERY" $verb pipe keys
+  wait
+done
 for verb in info verify "merge -o x.bloom f.bloom" "fold -o x.bloom" "pack -o x.bloom"; do
-  expect_error "pipe: not a regular file" timeout 20 "$BLOOMERY" $verb pipe
+  (yes >pipe || true) 2>/dev/null &
+  expect_error "pipe: it does not begin with BLOOMERY" timeout 20 "$BLOOMERY" $verb pipe
+  wait
 done
 expect_error ".: reading failed: Is a directory" bloomery build -o x.bloom .
-expect_error "missing: opening failed" bloomery dedup missing
+expect_error "missing: there is no such file; if it is a key" bloomery dedup missing
 bloomery build -q -o whole.bloom $words
 for ((length = 0; length < $(stat -c %s whole.bloom); length += 4096)); do
   head -c $length whole.bloom >cut

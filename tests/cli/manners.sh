@@ -9,3 +9,165 @@ for size in "--fpr 50%" "--fpr 1%" "--fpr 1e-7" "--fpr 1e-12" "--bytes 64" "--by
     grep -q '^lower bound of any filter  *[0-9]' text || fail "no table: $(cat text)"
   done
 done
+
+seq 1000 >keys
+bloomery build -q -o f.bloom keys
+
+# Whole numbers are what they say, in every option that takes one.
+for value in -1 18446744073709551616 1e3 0x10 "" " 1" 1.5; do
+  expect_error "no whole number from 0 to 18446744073709551615" bloomery build -o x.bloom --seed "$value" keys
+  expect_error "no whole number from 0 to 18446744073709551615" bloomery map build -o x.bloom --seed "$value" keys
+  expect_error "no whole number from 0 to 4294967295" bloomery build -o x.bloom --probes "$value" keys
+  expect_error "no whole number from 1 to 1024" bloomery build -o x.bloom --threads "$value" keys
+  expect_error "no whole number from 1 to 1048576" bloomery top -k "$value" keys
+  expect_error "no whole number" bloomery fold --by "$value" -o x.bloom f.bloom
+  expect_error "no whole number" bloomery check -m "$value" f.bloom keys
+done
+expect_error "no whole number from 0 to 4294967295" bloomery build -o x.bloom --probes 4294967296 keys
+bloomery build -q --seed 010 -o ten.bloom keys
+bloomery build -q --seed 10 -o x.bloom keys
+cmp ten.bloom x.bloom || fail "010 is not ten"
+
+# M is a million of everything, and Mi is 2^20.
+size() { bloomery plan --keys 1k --bytes $1 --json | json /dev/stdin 'max(r["bytes"] for r in d["rows"])'; }
+expect_equal "$(size 10M)" "$(size 10000000)"
+expect_equal "$(size 10MB)" "$(size 10000000)"
+expect_equal "$(size 10Mi)" "$(size 10485760)"
+expect_equal "$(size 10MiB)" "$(size 10485760)"
+expect_equal "$(size 64k)" "$(size 64000)"
+keys_of() { bloomery plan --keys $1 --json | json /dev/stdin 'd["keys"]'; }
+expect_equal "$(keys_of 2M)" 2000000
+expect_equal "$(keys_of 2Mi)" 2097152
+expect_equal "$(keys_of 1.5Ki)" 1536
+for text in 10X 10Mb 10iM 10MBB -1 1e30 18446744073709551616; do
+  expect_error "'$text' is not a number of bytes" bloomery plan --keys 1k --bytes $text
+  expect_error "'$text' is not a count" bloomery plan --keys $text
+done
+
+# check -q says nothing and ends with the first line that is selected, also where more is to come.
+expect_status 0 bloomery check -q f.bloom keys
+[[ ! -s out && ! -s err ]] || fail "not quiet: $(cat out err)"
+expect_status 0 bloomery check -q -c f.bloom keys
+[[ ! -s out ]] || fail "not quiet: $(cat out)"
+expect_status 1 bloomery check -qv f.bloom keys
+mkfifo endless
+(echo no such key; echo 7; exec sleep 20) >endless &
+writer=$!
+expect_status 0 timeout 10 "$BLOOMERY" check -q f.bloom endless
+(echo no such key; echo 7; exec sleep 20) >endless &
+expect_status 0 timeout 10 "$BLOOMERY" check -m 1 --threads 4 f.bloom endless
+expect_equal "$(cat out)" 7
+kill $writer $! 2>/dev/null || true
+
+# grep's options mean what they mean in grep.
+printf 'no such line\n\n7\nnor this\n8\n' >one
+printf '9\n' >two
+for options in -n -H -nH -m1 "-m 2 -n" -c "-v -n" "-vm1" "--line-buffered -n" "-m0"; do
+  { sed 's/^$/#/' one | grep -xFf keys $options - || true; } | grep -v '#' | sed 's/^(standard input):/one:/' >expected || true
+  { bloomery check $options f.bloom one || true; } >got
+  cmp got expected || fail "check $options: $(cat got), not $(cat expected)"
+done
+expect_equal "$(bloomery check -H -n f.bloom one two | tr '\n' ' ')" "one:3:7 one:5:8 two:1:9 "
+seq 100000 >many
+expect_equal "$(bloomery check -n --threads 3 f.bloom many | awk -F: '$1 != $2' | wc -l)" 0
+printf 'name,id\nx,7\ny,none\nz,8\n' >table
+expect_equal "$(bloomery check -n --column id f.bloom table | grep -c '^[24]:')" 2
+printf '7\0none\0008\0' | bloomery check -0n f.bloom | tr '\0' ' ' >got
+expect_equal "$(cat got)" "1:7 3:8 "
+bloomery build -q --record-bytes 1 -o bytes.bloom one
+expect_error "only lines have numbers" bloomery check -n --record-bytes 1 bytes.bloom one
+
+# A word is no file. Several filters say which of them have the line.
+expect_error "if it is a key, give it to standard input" bloomery check f.bloom apples
+seq 500 >low
+seq 400 900 >high
+bloomery build -q --fpr 1e-6 -o low.bloom low
+bloomery build -q --fpr 1e-6 -o high.bloom high
+printf '100\n450\n800\nnone\n' >asked
+expect_equal "$(bloomery check low.bloom high.bloom -- asked | tr '\n\t' ';=')" \
+  "low.bloom=100;low.bloom,high.bloom=450;high.bloom=800;"
+expect_equal "$(bloomery check low.bloom high.bloom -- <asked | wc -l)" 3
+expect_equal "$(bloomery check -v low.bloom high.bloom -- asked)" none
+expect_equal "$(bloomery check --annotate low.bloom high.bloom -- asked | tr '\n\t' ';=')" "+-=100;++=450;-+=800;--=none;"
+expect_equal "$(bloomery check -c low.bloom high.bloom -- asked | tr '\n' ' ')" "low.bloom:2 high.bloom:2 "
+bloomery check --json low.bloom high.bloom -- asked >got
+expect_equal "$(json got '(d["keys"], d["matched"], [f["matched"] for f in d["filters"]])')" "(4, 3, [2, 2])"
+expect_equal "$(bloomery check -c -- f.bloom keys)" 1000
+expect_equal "$(bloomery check -c f.bloom -- keys)" 1000
+cp keys ./-keys
+expect_equal "$(bloomery check -c f.bloom -- -keys)" 1000
+bloomery info low.bloom high.bloom | grep -c ': blocked filter' | grep -qx 2 || fail "info of two"
+bloomery info --json low.bloom high.bloom | grep -c '"file"' | grep -qx 2 || fail "info --json of two"
+head -c 300 low.bloom >cut.bloom
+expect_status 2 bloomery verify low.bloom cut.bloom high.bloom
+expect_equal "$(wc -l <out) $(wc -l <err)" "2 1"
+expect_status 2 bloomery verify --json cut.bloom
+expect_equal "$(json out '(d["file"], d["sound"], "cut.bloom" in d["error"])')" "('cut.bloom', False, True)"
+expect_error "missing" bloomery verify --json missing
+expect_equal "$(json out 'd["sound"]')" False
+
+# --confirm makes the answer exact: a filter with many false positives, and grep for the truth.
+bloomery build -q --fpr 30% -o rough.bloom keys
+bloomery check -c rough.bloom many | grep -qx 1000 && fail "no false positives to confirm"
+bloomery check --confirm keys rough.bloom many | cmp - keys
+expect_equal "$(bloomery check -vc --confirm keys rough.bloom many)" 99000
+expect_error "reads the input twice" bash -c 'cat many | "$BLOOMERY" check --confirm keys rough.bloom'
+
+# compare takes two, and says in words what it found.
+expect_error "takes two filters, not 3" bloomery compare f.bloom f.bloom f.bloom
+expect_error "takes two filters, not 1" bloomery compare f.bloom
+bloomery build -q --keys 2000 -o all.bloom keys
+bloomery build -q --keys 2000 -o some.bloom low
+bloomery build -q --keys 2000 -o else.bloom <(seq 900 1500)
+bloomery compare some.bloom all.bloom | grep -q 'A is probably a subset of B' || fail "no subset"
+bloomery compare all.bloom some.bloom | grep -q 'B is probably a subset of A' || fail "no subset"
+bloomery compare all.bloom all.bloom | grep -q 'probably the same keys' || fail "not the same"
+bloomery compare all.bloom else.bloom | grep -q 'neither is a subset of the other, for sure' || fail "a subset"
+bloomery compare all.bloom else.bloom | grep -q '_' && fail "raw names"
+bloomery compare --json some.bloom all.bloom >got
+expect_equal "$(json got '(d["a_may_be_in_b"], d["b_may_be_in_a"])')" "(True, False)"
+
+# Nothing where something was meant is worth a word.
+warns() { # TEXT COMMAND...
+  expect_status 0 "${@:2}"
+  grep -q "warning: .*$1" err || fail "no warning from ${*:2}: $(cat err)"
+}
+: >empty
+warns "no keys in the input" bloomery build -o x.bloom empty
+warns "no keys in the input" bloomery build --kind ribbon -o x.bloom empty
+warns "no keys in the input" bloomery add f.bloom empty
+warns "no keys in the input" bloomery map build -o x.bloom empty
+warns "no keys in the input" bloomery passwd build -o x.bloom empty
+warns "no keys in the input" bloomery block build -o x.bloom empty
+warns "no keys in the input" bloomery spell build -o x.bloom empty
+warns "--keys is 0" bloomery build --keys 0 -o x.bloom keys
+echo '{"mail": "a"}' >lines.json
+warns "field 'mial'" bloomery build --json-key mial -o x.bloom lines.json
+
+# Who waits for a server says so after a second; nobody listens on port 1.
+if bloomery help push >/dev/null 2>&1; then
+  expect_status 2 bloomery push --timeout 2 f.bloom redis://127.0.0.1:1/f
+  grep -q '^bloomery: 127.0.0.1:1: .*refused.*; trying again, for 2 seconds in all' err || fail "silent: $(cat err)"
+  expect_error "given up after" bloomery push -q --timeout 1 f.bloom redis://127.0.0.1:1/f
+fi
+
+# Messages: one thing is one thing, and nothing is said twice.
+echo alone >single
+bloomery build -o x.bloom single 2>err
+grep -q 'filter of 1 key,' err || fail "$(cat err)"
+expect_error "f.bloom: a blocked filter cannot have keys removed" bloomery remove f.bloom keys
+grep -q 'f.bloom: f.bloom' err && fail "said twice: $(cat err)"
+bloomery pack -o x.packed x.bloom 2>err
+grep -Eq '[0-9]{3,}\.[0-9]+ %' err && fail "more than all of it: $(cat err)"
+grep -q ' times the ' err || fail "$(cat err)"
+bloomery build -q --kind windowed --window 1h --keys 1000 -o hour.bloom keys
+bloomery info hour.bloom | grep -qx '  window    1 hour' || fail "$(bloomery info hour.bloom)"
+expect_error "'bloomery map' needs a verb: build, get or set; see" bloomery map
+expect_error "F is missing: The filter file" bloomery check
+expect_error "--output F is missing: The filter file to write" bloomery build keys
+expect_error "--seed needs a value" bloomery build -o x.bloom keys --seed
+expect_error "one argument too many: extra" bloomery plan --keys 5 extra
+bloomery explain f.bloom $'a\tb\e[31m\n' >got || true
+grep -qF 'key      a\tb\x1b[31m\n (9 bytes)' got || fail "$(cat -v got)"
+grep -q $'\e' got && fail "control characters: $(cat -v got)"
+exit 0

@@ -31,7 +31,7 @@ for kind in blocked classic partitioned; do
     expect_equal "$(json got "abs(d['$1'] - $2) < 5 * d['$1_standard_error']")" True
   done
   expect_equal "$(json got '0 < d["jaccard"] < 1 and d["shared_bits"] > 0')" True
-  bloomery compare a.bloom b.bloom | grep -q keys_intersection
+  bloomery compare a.bloom b.bloom | grep -q "keys in both"
   bloomery intersect -q -o both.bloom a.bloom b.bloom
   tail -n +40001 a >shared
   expect_equal "$(bloomery check -c both.bloom shared)" 20000

@@ -1,6 +1,7 @@
 // Filters in files: saving, opening, and what the operating system can do to them in between.
 
 #include <fcntl.h>
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
@@ -418,6 +420,43 @@ TEST(atomic_file, cannot_write_to_a_folder_that_others_own) {
   EXPECT_EQ(folder.names(), names{});
 }
 
+TEST(atomic_file, writes_to_a_nameless_file_directly) {
+  const temporary_directory folder;
+  const int fd = ::open((folder / "f").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_GE(fd, 0);
+  fs::remove(folder / "f");
+  const fs::path path = "/proc/self/fd/" + std::to_string(fd);
+  write_text(path, "something longer");
+  write_text(path, "hello");
+  EXPECT_EQ(read_bytes(path), bytes_of("hello"));
+  EXPECT_EQ(folder.names(), names{});
+  ::close(fd);
+}
+
+// Who is not the owner cannot keep the owner, but the group if it is one of his; if it is not, its
+// rights go to no other group.
+TEST(atomic_file, gives_no_rights_to_another_group) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+  const temporary_directory folder;
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0777), 0);
+  for (const char* name : {"ours", "theirs"}) {
+    write_text(folder / name, "old");
+    ASSERT_EQ(::chmod((folder / name).c_str(), 0664), 0);
+  }
+  ASSERT_EQ(::chown((folder / "ours").c_str(), 1, 65534), 0);
+  ASSERT_EQ(::chown((folder / "theirs").c_str(), 1, 1), 0);
+  EXPECT_TRUE(ended_well(start_process([&] {
+    if (::setgroups(0, nullptr) != 0 || ::setgid(65534) != 0 || ::setuid(65534) != 0) ::_exit(2);
+    write_text(folder / "ours", "new");
+    write_text(folder / "theirs", "new");
+  })));
+  EXPECT_EQ(mode_of(folder / "ours") & 0777U, 0664U);
+  EXPECT_EQ(mode_of(folder / "theirs") & 0777U, 0644U);
+  struct stat now {};
+  ASSERT_EQ(::stat((folder / "ours").c_str(), &now), 0);
+  EXPECT_EQ(now.st_gid, 65534U);
+}
+
 TEST(atomic_file, writes_to_devices_directly) {
   save(sample_filter<blocked_filter>(), "/dev/null");
   EXPECT_TRUE(S_ISCHR(mode_of("/dev/null")));
@@ -504,6 +543,23 @@ TEST(file_lock, shows_the_file_that_it_locked) {
   save(filter({.keys = 10}), folder / "f");
   EXPECT_EQ(image_file(mapped_file(lock)).image().header().planned.keys, 1000U);
   EXPECT_EQ(image_file(folder / "f").image().header().planned.keys, 10U);
+}
+
+TEST(file_lock, says_that_it_waits) {
+  const temporary_directory folder;
+  save(filter({.keys = 1000}), folder / "f");
+  auto first = std::make_unique<file_lock>(folder / "f");
+  struct impatient {};
+  EXPECT_THROW(file_lock(folder / "f", [](std::uint64_t) { throw impatient(); }), impatient);
+  // Giving up did not take the lock away, and asking again takes as long as the other has it.
+  int calls = 0;
+  std::uint64_t last = 0;
+  const file_lock second(folder / "f", [&](std::uint64_t so_far) {
+    EXPECT_GE(so_far, last);
+    last = so_far;
+    if (++calls == 3) first.reset();
+  });
+  EXPECT_EQ(calls, 3);
 }
 
 TEST(file_lock, needs_a_file) {

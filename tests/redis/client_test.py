@@ -83,7 +83,7 @@ class Transfer(harness.server_test):
         tool("push", "-q", "--shards", "1", file, f"{self.url}/h/0")
         self.assertEqual(self.call("BF.EXISTS", "h/0", b"\x00\xff"), 1)
         self.assertEqual(self.call("BF.SHARD", "h/0")[-2:], ["form", b"binary"])
-        at = ("--cluster", self.url.removeprefix("redis://"))
+        at = ("--server", self.url.removeprefix("redis://"))
         self.assertEqual(tool("redis", "check", *at, "--hex", "h", stdin="00ff\n").stdout, "00ff\n")
         self.refused("h: its keys are binary; give --hex or --record-bytes", "redis", "check", *at, "h", stdin="00ff\n")
         self.refused("h: its keys are binary; give --hex or --record-bytes", "redis", "add", *at, "h", stdin="00ff\n")
@@ -124,7 +124,7 @@ class Transfer(harness.server_test):
         self.refused("WRONGTYPE", "push", file, f"{self.url}/text")
         self.refused("WRONGTYPE", "pull", f"{self.url}/text", "-o", self.folder / "no")
         self.refused("not found", "pull", f"{self.url}/nothing", "-o", self.folder / "no")
-        self.refused("name/0: WRONGTYPE", "redis", "check", "--cluster", f"127.0.0.1:{self.server.port}", "name",
+        self.refused("name/0: WRONGTYPE", "redis", "check", "--server", f"127.0.0.1:{self.server.port}", "name",
                      stdin=self.call("SET", "name/0", "x") and "a\n")
         self.assertFalse((self.folder / "no").exists())
 
@@ -151,21 +151,23 @@ class Transfer(harness.server_test):
         self.assertEqual(self.call("BF.SHARD", "t"), fields[:14] + ["keys", len(taken)] + fields[16:])
         self.call("BF.RESERVE", "u", "0.01", "100", "SHARD", "0", "2")
         self.assertIn("their shards differ", self.call("BF.MERGE", "t", "u"))
-        self.refused("is no shard of the filter", "redis", "check", "--cluster", at, "x",
+        self.refused("is no shard of the filter", "redis", "check", "--server", at, "x",
                      stdin=self.call("RENAME", "s", "x/0") and "a\n")
 
     def test_output_like_that_of_check(self):
         at = f"127.0.0.1:{self.server.port}"
-        tool("redis", "add", "-q", "--cluster", at, "f", "--keys", 100, "--fpr", "1e-6", stdin="a\nb\nc\n")
-        ask = ("redis", "check", "--cluster", at, "f")
+        tool("redis", "add", "-q", "--server", at, "f", "--keys", 100, "--fpr", "1e-6", stdin="a\nb\nc\n")
+        ask = ("redis", "check", "--server", at, "f")
         self.assertEqual(tool(*ask, stdin="x\nc\ny\na\n").stdout, "c\na\n")
         self.assertEqual(tool(*ask, "-v", stdin="x\nc\ny\na\n").stdout, "x\ny\n")
         self.assertEqual(tool(*ask, "-c", stdin="x\nc\ny\na\n").stdout, "2\n")
+        self.assertEqual(tool(*ask, "-n", stdin="x\nc\ny\na\n").stdout, "2:c\n4:a\n")
+        self.assertEqual(tool(*ask, "-q", stdin="x\nc\ny\na\n").stdout, "")
         self.assertEqual(tool(*ask, stdin="x\n", check=False).returncode, 1)
         self.assertEqual(tool(*ask, stdin="", check=False).returncode, 1)
         # Bytes of any kind, and items longer than what goes into one command.
         odd = "\r\n".join(["\udcff\0", " ", "x" * 300_000, "y" * 300_000, "$5"]) + "\n"
-        tool("redis", "add", "-q", "--cluster", at, "f", stdin=odd)
+        tool("redis", "add", "-q", "--server", at, "f", stdin=odd)
         self.assertEqual(tool(*ask, "-c", stdin=odd).stdout, "5\n")
 
     def test_passwords(self):

@@ -1,9 +1,63 @@
 #include "cli/args/command.hpp"
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <string_view>
 #include <utility>
+#include <variant>
 
 namespace bloomery::cli {
+
+namespace {
+
+std::optional<std::size_t> after_dashes;
+
+// The whole number that the text is, or why it is none. CLI11 would take -1 for 2^64 - 1, what is
+// too large for the largest number, and 010 for 8.
+std::variant<std::uint64_t, std::string> read_number(const std::string& text, std::uint64_t least,
+                                                     std::uint64_t most) {
+  std::uint64_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stop, failure] = std::from_chars(text.data(), end, value);
+  if (failure == std::errc() && stop == end && value >= least && value <= most) return value;
+  return fmt::format("'{}' is no whole number from {} to {}", text, least, most);
+}
+
+template <class Type, class Number>  // Type, or std::optional<Type>
+CLI::Option* add_number(CLI::App& app, const std::string& names, Number& to,
+                        const std::string& help) {
+  return app.add_option(
+      names,
+      [&to, names](const CLI::results_t& given) {
+        const auto found = read_number(given.back(), 0, std::numeric_limits<Type>::max());
+        if (const auto* const why = std::get_if<std::string>(&found)) {
+          throw CLI::ValidationError(names.substr(names.rfind(',') + 1), *why);
+        }
+        to = static_cast<Type>(std::get<std::uint64_t>(found));
+        return true;
+      },
+      help);
+}
+
+}  // namespace
+
+std::optional<std::size_t> arguments_after_dashes() { return after_dashes; }
+
+std::vector<std::string> part_arguments(int argc, char** argv) {
+  std::vector<std::string> words(argv + 1, argv + argc);
+  const auto at = std::ranges::find(words, "--");
+  if (words.empty() || words[0] != "check" || at == words.end()) return words;
+  after_dashes = static_cast<std::size_t>(words.end() - at) - 1;
+  for (auto file = at + 1; file != words.end(); ++file) {
+    if (file->size() > 1 && file->front() == '-') file->insert(0, "./");
+  }
+  words.erase(at);
+  return words;
+}
 
 option* option::required() {
   wrapped_->required();
@@ -41,7 +95,11 @@ option* option::one_of(const std::vector<std::string>& values) {
 }
 
 option* option::between(std::uint64_t least, std::uint64_t most) {
-  wrapped_->check(CLI::Range(least, most));
+  wrapped_->check([least, most](const std::string& text) {
+    const auto found = read_number(text, least, most);
+    const auto* const why = std::get_if<std::string>(&found);
+    return why == nullptr ? std::string() : *why;
+  });
   return this;
 }
 
@@ -74,17 +132,22 @@ option* command::add_option(const std::string& names, std::vector<std::string>& 
 
 option* command::add_option(const std::string& names, std::uint32_t& value,
                             const std::string& help) {
-  return keep(*wrapped_->add_option(names, value, help));
+  return keep(*add_number<std::uint32_t>(*wrapped_, names, value, help));
 }
 
 option* command::add_option(const std::string& names, std::uint64_t& value,
                             const std::string& help) {
-  return keep(*wrapped_->add_option(names, value, help));
+  return keep(*add_number<std::uint64_t>(*wrapped_, names, value, help));
 }
 
 option* command::add_option(const std::string& names, std::optional<std::uint32_t>& value,
                             const std::string& help) {
-  return keep(*wrapped_->add_option(names, value, help));
+  return keep(*add_number<std::uint32_t>(*wrapped_, names, value, help));
+}
+
+option* command::add_option(const std::string& names, std::optional<std::uint64_t>& value,
+                            const std::string& help) {
+  return keep(*add_number<std::uint64_t>(*wrapped_, names, value, help));
 }
 
 option* command::add_option(const std::string& names, std::optional<double>& value,

@@ -2,6 +2,7 @@
 // Otherwise two dozen sources would include its headers, which take five seconds to compile.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -15,6 +16,12 @@ class Option;
 }  // namespace CLI
 
 namespace bloomery::cli {
+
+// How many arguments stand after the "--" that part_arguments took out; nothing without one.
+std::optional<std::size_t> arguments_after_dashes();
+// The arguments for CLI11. With check, "--" stands between filters and inputs, of which CLI11 knows
+// nothing: there it is taken out, and files that look like options after it become ./-name.
+std::vector<std::string> part_arguments(int argc, char** argv);
 
 class option {
  public:
@@ -50,6 +57,8 @@ class command {
   option* add_option(const std::string& names, std::uint32_t& value, const std::string& help);
   option* add_option(const std::string& names, std::uint64_t& value, const std::string& help);
   option* add_option(const std::string& names, std::optional<std::uint32_t>& value,
+                     const std::string& help);
+  option* add_option(const std::string& names, std::optional<std::uint64_t>& value,
                      const std::string& help);
   option* add_option(const std::string& names, std::optional<double>& value,
                      const std::string& help);

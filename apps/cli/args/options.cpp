@@ -9,6 +9,10 @@ void add_quiet(command& verb, bool& quiet) {
   verb.add_flag("-q,--quiet", quiet, "No progress, no summary, no warnings");
 }
 
+void add_no_wait(command& verb, bool& no_wait) {
+  verb.add_flag("--no-wait", no_wait, "Fail when another program is changing the file");
+}
+
 void add_threads(command& verb, unsigned& threads) {
   threads = std::max(1U, std::thread::hardware_concurrency());
   verb.add_option("--threads", threads, "Threads to work with (default: all cores)")

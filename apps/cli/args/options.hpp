@@ -31,6 +31,7 @@ void add_no_header(command& verb, bool& no_header);  // for verbs that print row
 void add_input_files(command& verb, input_options& o);
 void add_record_options(command& verb, record_options& o);
 void add_quiet(command& verb, bool& quiet);
+void add_no_wait(command& verb, bool& no_wait);  // for verbs that change a file
 void add_threads(command& verb, unsigned& threads);
 
 // A keyed filter's key comes from a file: an argument would show in the list of processes.

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "bloomery/core/error.hpp"
+#include "cli/output/streams.hpp"
 
 namespace bloomery::cli {
 
@@ -65,7 +66,13 @@ void byte_source::rewind() {
 bool byte_source::open_next() {
   if (current_ == paths_.size()) return false;
   const std::string& path = paths_[current_++];
+  if (path == "-") check_standard_input_has_keys();
   fd_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (fd_ < 0 && errno == ENOENT && path.find_first_of("/.") == std::string::npos) {
+    throw error(errc::io, fmt::format("{0}: there is no such file; if it is a key, give it to "
+                                      "standard input, as with \"echo '{0}' |\"",
+                                      path));
+  }
   if (fd_ < 0) fail("opening", errno);
   recognise();
   return true;

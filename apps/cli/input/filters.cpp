@@ -1,6 +1,10 @@
 #include "cli/input/filters.hpp"
 
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <utility>
 
 #include <algorithm>
 #include <array>
@@ -8,6 +12,8 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/format/file.hpp"
 #include "cli/input/keys.hpp"
+#include "cli/output/streams.hpp"
+#include "cli/output/text.hpp"
 #ifdef BLOOMERY_HAS_CRYPTO
 #include "bloomery/crypto/digest.hpp"
 #include "bloomery/crypto/siphash.hpp"
@@ -125,7 +131,7 @@ any_filter open_filter(const std::string& path, const std::string& key_file, con
 }
 
 any_filter load_filter(const std::string& path, const std::string& key_file, const key_form& form) {
-  return any_filter::load(mapped_file(path), maker_of(key_file, form));
+  return any_filter::load(mapped_file(as_file(path)), maker_of(key_file, form));
 }
 
 void require(bool ability, const any_filter& f, const std::string& path, std::string_view what) {
@@ -134,11 +140,44 @@ void require(bool ability, const any_filter& f, const std::string& path, std::st
               fmt::format("{}: a {} filter {}", path, kind_name(f.shape().kind), what));
 }
 
+namespace {
+
+// Replacing a file needs no right to write to it, so that is looked at here. Root has every right,
+// and still a file that nobody may write is not meant to be changed.
+void check_writable(const std::string& path, const struct stat& info) {
+  if ((info.st_mode & 0222U) != 0 && ::access(path.c_str(), W_OK) == 0) return;
+  throw error(errc::io, fmt::format("{}: it is read-only (mode {:04o}{}); 'chmod u+w' changes that",
+                                    path, info.st_mode & 07777U,
+                                    info.st_uid == ::geteuid() ? "" : ", and not yours"));
+}
+
+}  // namespace
+
+void lock_file(std::optional<file_lock>& lock, const std::string& path, const change_manners& m) {
+  constexpr std::uint64_t patience_ms = 1000;
+  if (path == "-") {
+    throw error(errc::bad_argument,
+                "a file is changed where it is, so standard input cannot be; give its name");
+  }
+  bool said = m.quiet;
+  lock.emplace(path, [&](std::uint64_t so_far) {
+    if (!m.wait) {
+      throw error(errc::io, fmt::format("{}: another program is changing it", path));
+    }
+    if (so_far < patience_ms || std::exchange(said, true)) return;
+    tell("bloomery: waiting for another program that is changing {}\n", path);
+  });
+  struct stat info {};
+  if (::stat(path.c_str(), &info) == 0) check_writable(path, info);
+}
+
 any_filter change_file(const std::string& path, const std::string& key_file, const key_form& form,
+                       const change_manners& manners,
                        const std::function<bool(any_filter&)>& change) {
   // Two at once would each write what it read plus its own changes, and the later one would win.
-  const file_lock lock(path);
-  mapped_file file(lock);
+  std::optional<file_lock> lock;
+  lock_file(lock, path, manners);
+  mapped_file file(*lock);
   if (is_packed(file.bytes())) {
     throw error(errc::unsupported, fmt::format("{}: it is packed; unpack it first", path));
   }
@@ -148,10 +187,18 @@ any_filter change_file(const std::string& path, const std::string& key_file, con
   try {
     changed = change(f);
   } catch (const error& e) {
-    if (e.code() != errc::unsupported) throw;
+    if (e.code() != errc::unsupported || std::string_view(e.what()).starts_with(path)) throw;
     throw error(e.code(), fmt::format("{}: {}", path, e.what()));
   }
-  if (changed) f.save(path);
+  if (!changed) return f;
+  struct stat before {};
+  struct stat after {};
+  const bool known = ::stat(path.c_str(), &before) == 0;
+  f.save(path);
+  if (known && !manners.quiet && ::stat(path.c_str(), &after) == 0 &&
+      before.st_uid != after.st_uid) {
+    tell("bloomery: warning: {} belonged to another user and is yours now\n", path);
+  }
   return f;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,8 +29,17 @@ std::string wrong_form(const key_form& in_file, const key_form& given);
 // Throws errc::unsupported, naming the file, unless its kind can do what is asked of it.
 void require(bool ability, const any_filter& f, const std::string& path, std::string_view what);
 
+struct change_manners {
+  bool quiet = false;
+  bool wait = true;  // for another program that changes the file
+};
+// Locks a file that is to be changed; after a second says what it waits for. Throws errc::io, also
+// for a file that the user may not write, which could be replaced if its folder allows it.
+void lock_file(std::optional<file_lock>& lock, const std::string& path, const change_manners& m);
+
 // Changes a filter file: locks it, loads it, and saves it unless `change` throws or returns false.
 any_filter change_file(const std::string& path, const std::string& key_file, const key_form& form,
+                       const change_manners& manners,
                        const std::function<bool(any_filter&)>& change);
 
 }  // namespace bloomery::cli

@@ -8,6 +8,8 @@
 #include "bloomery/core/parallel.hpp"
 #include "cli/output/text.hpp"
 
+#include "cli/output/text.hpp"
+
 namespace bloomery::cli {
 
 std::string key_census::text() const {
@@ -34,6 +36,13 @@ void add_keys(any_filter& f, key_source& source, unsigned threads) {
   }
   hash_in_order(*f.hasher(), source, threads,
                 [&](const chunk& c, auto hashes) { f->add_hashes(hashes, c.keys); });
+}
+
+void warn_without_keys(const record_options& records, const std::string& output) {
+  tell("bloomery: warning: there are no keys in the input{}: nothing was added to {}\n",
+       records.json_key.empty() ? ""
+                                : fmt::format(", no line with the field '{}'", records.json_key),
+       output);
 }
 
 std::uint64_t clock_now() {

@@ -51,6 +51,9 @@ void hash_in_order(const any_hasher& hash, key_source& source, unsigned threads,
   });
 }
 
+// What was read had no keys: most likely a file, a field or a form that was not meant.
+void warn_without_keys(const record_options& records, const std::string& output);
+
 std::uint64_t clock_now();  // seconds since 1970, the clock of filters that forget
 
 }  // namespace bloomery::cli

@@ -115,7 +115,8 @@ struct record_options {
   std::uint32_t kmer = 0;
   bool hex = false;  // spellings, from here
   bool integers = false;
-  bool strict = false;  // what to do with bad records, from here
+  bool numbered = false;  // chunks say the number of their first line, whatever the form
+  bool strict = false;    // what to do with bad records, from here
   bool skip_bad = false;
 
   [[nodiscard]] bad_records on_bad() const {

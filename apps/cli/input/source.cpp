@@ -14,7 +14,12 @@ key_source::key_source(std::vector<std::string> paths, const record_options& rec
     : bytes_(std::move(paths), meter, {.text = !records.null && records.record_bytes == 0}),
       format_(make_format(records)),
       meter_(&meter),
-      report_(records, meter) {}
+      report_(records, meter),
+      numbered_(records.numbered) {
+  if (numbered_ && terminator().empty()) {
+    throw error(errc::bad_argument, "only lines have numbers");
+  }
+}
 
 void key_source::rewind() {
   bytes_.rewind();
@@ -29,6 +34,11 @@ bool key_source::next(chunk& out, want wanted) {
     if (!fill(out)) return false;
     out.sequence = sequence_++;
     out.file = bytes_.name();
+    if (numbered_) {
+      if (first_of_file_) records_before_ = 0;
+      out.first_line = records_before_ + 1;
+      records_before_ += count_records(out.text, terminator().front()).all;
+    }
     format_->begin(out, std::exchange(first_of_file_, false));
   }
   out.keyless.clear();

@@ -53,6 +53,8 @@ class key_source {
   std::unique_ptr<record_format> format_;
   progress* meter_;
   record_report report_;
+  bool numbered_;
+  std::uint64_t records_before_ = 0;  // of the open file, with the empty ones
   std::mutex mutex_;
   bool first_of_file_ = true;
   std::string carry_;  // the start of a record whose end was not read yet

@@ -92,7 +92,7 @@ figure fill_figure(const any_filter& f, const std::string& path) {
                      .style = series_style::dashes,
                      .points = {{0, expected}, {1, expected}}});
   }
-  return {.title = fmt::format("{} filter, {} keys", kind_name(s.kind), with_commas(f.keys())),
+  return {.title = fmt::format("{} filter, {}", kind_name(s.kind), counted(f.keys(), "key")),
           .panels = {std::move(p)}};
 }
 

@@ -217,7 +217,7 @@ panel packed_panel(const sizing::request& asked) {
 }  // namespace
 
 figure plan_figure(const sizing::request& asked, const std::string& only) {
-  figure f{.title = fmt::format("{} keys, {}", with_commas(asked.keys), asked_text(asked))};
+  figure f{.title = fmt::format("{}, {}", counted(asked.keys, "key"), asked_text(asked))};
   const auto add = [&](const char* name, panel (*make)(const sizing::request&)) {
     if (only.empty() || only == name) f.panels.push_back(make(asked));
   };

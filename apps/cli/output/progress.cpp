@@ -104,7 +104,7 @@ std::string progress::state(clock::time_point now) const {
   const auto keys = static_cast<double>(keys_.load());
   std::string line = label_;
   if (total_ != 0) line += fmt::format(" {:3.0f} %", 100 * bytes / static_cast<double>(total_));
-  line += fmt::format("  {}  {} keys  {:.1f} M keys/s", as_bytes(bytes), with_commas(keys_),
+  line += fmt::format("  {}  {}  {:.1f} M keys/s", as_bytes(bytes), counted(keys_, "key"),
                       keys / seconds / 1e6);
   if (total_ != 0 && bytes > 0) {
     const double left = (static_cast<double>(total_) - bytes) * seconds / bytes;

@@ -43,6 +43,7 @@ class progress {
   void advance(std::uint64_t bytes);
   void answer_signal();  // says where it stands if a signal asked
   void count_keys(std::uint64_t keys) { keys_ += keys; }
+  [[nodiscard]] std::uint64_t keys() const { return keys_; }  // since the last restart
 
   void warn(std::string_view text);  // on a line of its own, unless warnings are not wanted
   void clear();                      // takes the line away, so that other text can follow

@@ -28,8 +28,8 @@ void warn_above_target(const std::string& path, const any_filter& f, const conte
   if (now.fpr <= asked || as_rate(now.fpr) == as_rate(asked)) return;
   std::string why;
   if (overfull) {
-    why = fmt::format("; it holds {}{} keys and was planned for {}", now.repeated ? "about " : "",
-                      with_commas(now.keys), with_commas(p.keys));
+    why = fmt::format("; it holds {}{} and was planned for {}", now.repeated ? "about " : "",
+                      counted(now.keys, "key"), with_commas(p.keys));
   }
   tell("bloomery: warning: the fpr of {} is {} now, above the {} {}{}\n", path, as_rate(now.fpr),
        as_rate(asked), sized ? "of its plan" : "asked for", why);
@@ -78,7 +78,7 @@ void print_summary(const std::string& path, const any_filter& f, std::string dif
     different = fmt::format("about {} different", with_commas(now.keys));
   }
   std::string text =
-      fmt::format("{}: {} filter of {} keys{}, {}", path, kind_name(s.kind), with_commas(f.keys()),
+      fmt::format("{}: {} filter of {}{}, {}", path, kind_name(s.kind), counted(f.keys(), "key"),
                   different.empty() ? "" : fmt::format(" ({})", different), as_bytes(bytes));
   if (now.keys != 0) {
     text +=

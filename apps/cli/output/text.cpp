@@ -7,8 +7,11 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <optional>
+#include <utility>
 
 #include "bloomery/core/error.hpp"
+#include "cli/output/streams.hpp"
 
 namespace bloomery::cli {
 
@@ -37,14 +40,25 @@ std::uint64_t scaled(std::string_view text, double value, double factor, std::st
   if (status == std::errc{} && end == text.data() + text.size()) return whole;
   const double product = value * factor;
   if (!(product >= 0 && product < 0x1p64)) reject(text, wanted);
-  return static_cast<std::uint64_t>(std::llround(std::min(product, 0x1p62)));
+  return static_cast<std::uint64_t>(std::round(product));
 }
 
-int magnitude(char letter) {  // k, M, G, T as 1 to 4; 0 for any other
+// What a unit such as k, Mi or GiB multiplies by; nothing when it is none. The B of bytes may be
+// left out. Upper and lower case are the same, since no one means millibytes.
+std::optional<double> factor_of(std::string_view unit, bool bytes) {
   constexpr std::string_view letters = "kmgt";
-  const auto lower = static_cast<char>(letter | 0x20);
-  const std::size_t at = letters.find(lower);
-  return at == std::string_view::npos ? 0 : static_cast<int>(at) + 1;
+  if (bytes && unit.ends_with('B')) unit.remove_suffix(1);
+  if (unit.empty()) return 1;
+  const std::size_t power = letters.find(static_cast<char>(unit[0] | 0x20));
+  if (power == std::string_view::npos || (unit.size() > 1 && unit.substr(1) != "i")) return {};
+  return std::pow(unit.size() > 1 ? 1024 : 1000, static_cast<double>(power + 1));
+}
+
+std::uint64_t parse_scaled(std::string_view text, bool bytes, std::string_view wanted) {
+  const auto [value, rest] = split_number(text, wanted);
+  const std::optional<double> factor = factor_of(rest, bytes);
+  if (!factor) reject(text, wanted);
+  return scaled(text, value, *factor, wanted);
 }
 
 }  // namespace
@@ -58,21 +72,12 @@ double parse_rate(std::string_view text) {
 }
 
 std::uint64_t parse_count(std::string_view text) {
-  constexpr std::string_view wanted = "a count; write it like 1000, 1e9, 64k, 2.5M or 10G";
-  const auto [value, rest] = split_number(text, wanted);
-  if (rest.empty()) return scaled(text, value, 1, wanted);
-  if (rest.size() != 1 || magnitude(rest[0]) == 0) reject(text, wanted);
-  return scaled(text, value, std::pow(1000, magnitude(rest[0])), wanted);
+  return parse_scaled(text, false, "a count; write it like 1000, 1e9, 64k, 2.5M, 10G or 1Mi");
 }
 
 std::uint64_t parse_bytes(std::string_view text) {
-  constexpr std::string_view wanted = "a number of bytes; write it like 4096, 64K, 10M, 2G or 10MB";
-  const auto [value, rest] = split_number(text, wanted);
-  if (rest.empty() || rest == "B") return scaled(text, value, 1, wanted);
-  const int power = magnitude(rest[0]);
-  const std::string_view unit = rest.substr(1);
-  if (power == 0 || !(unit.empty() || unit == "B" || unit == "iB")) reject(text, wanted);
-  return scaled(text, value, std::pow(unit == "B" ? 1000 : 1024, power), wanted);
+  return parse_scaled(text, true,
+                      "a number of bytes; write it like 4096, 64k, 10M or 2G, or 2Gi for 2^31");
 }
 
 std::uint64_t parse_span(std::string_view text) {
@@ -97,8 +102,9 @@ double parse_universe(std::string_view text) {
   }
   const auto [value, rest] = split_number(text, wanted);
   if (rest.empty()) return value;
-  if (rest.size() != 1 || magnitude(rest[0]) == 0) reject(text, wanted);
-  return value * std::pow(1000, magnitude(rest[0]));
+  const std::optional<double> factor = factor_of(rest, false);
+  if (!factor) reject(text, wanted);
+  return value * *factor;
 }
 
 double parse_time(std::string_view text) {
@@ -138,6 +144,26 @@ std::string as_span(std::uint64_t seconds) {  // its two largest units
   return second.empty() ? first : first + " " + second;
 }
 
+std::string counted(std::uint64_t value, std::string_view what) {
+  return fmt::format("{} {}{}", with_commas(value), what, value == 1 ? "" : "s");
+}
+
+std::string escaped(std::string_view text) {
+  constexpr std::string_view special = "\a\b\t\n\v\f\r";  // 7 to 13
+  constexpr std::string_view letters = "abtnvfr";
+  std::string out;
+  for (const char c : text) {
+    if (const std::size_t at = special.find(c); at != std::string_view::npos) {
+      out += fmt::format("\\{}", letters[at]);
+    } else if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') {
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else {
+      out.push_back(c);
+    }
+  }
+  return out;
+}
+
 std::string as_bytes(double bytes) {
   constexpr std::array<std::string_view, 6> units = {"bytes", "kB", "MB", "GB", "TB", "PB"};
   std::size_t unit = 0;
@@ -145,7 +171,7 @@ std::string as_bytes(double bytes) {
     bytes /= 1000;
     ++unit;
   }
-  if (unit == 0) return fmt::format("{:.0f} bytes", bytes);
+  if (unit == 0) return counted(static_cast<std::uint64_t>(std::llround(bytes)), "byte");
   if (bytes >= 9999.5) return fmt::format("{:.0e} {}", bytes, units[unit]);
   return fmt::format("{:.{}f} {}", bytes, bytes < 10 ? 2 : bytes < 100 ? 1 : 0, units[unit]);
 }
@@ -190,7 +216,8 @@ std::string wrapped(std::string_view text, std::size_t at, std::size_t column) {
 
 void write_message(std::string_view text) noexcept {
   // One call writes the whole text, so that lines of several programs do not mix.
-  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
+  const std::string named = with_names(std::string(text));
+  static_cast<void>(std::fwrite(named.data(), 1, named.size(), stderr));
 }
 
 std::string as_rate(double fpr) {

@@ -4,9 +4,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <thread>
 #include <utility>
+
+#include "cli/output/text.hpp"
 
 namespace bloomery::cli {
 
@@ -181,11 +184,30 @@ void redis_cluster::note(std::string why) {
   stale_ = true;
 }
 
+// Says what is waited for after a second, and then every ten, once for all threads.
+void redis_cluster::say_why() const {
+  constexpr std::int64_t first_ms = 1000;
+  constexpr std::int64_t then_every_ms = 10'000;
+  static std::atomic<std::int64_t> next{0};
+  const auto ms = [](auto span) {
+    return std::chrono::duration_cast<std::chrono::milliseconds>(span).count();
+  };
+  const std::int64_t now = ms(clock::now().time_since_epoch());
+  std::int64_t due = next;
+  if (options_.quiet || ms(clock::now() - success_) < first_ms || now < due ||
+      !next.compare_exchange_strong(due, now + then_every_ms)) {
+    return;
+  }
+  tell("bloomery: {}; trying again, for {} in all (--timeout)\n", last_problem_,
+       counted(static_cast<std::uint64_t>(ms(options_.patience) / 1000), "second"));
+}
+
 void redis_cluster::pause() {
   if (clock::now() - success_ > options_.patience) {
     throw redis_lost(fmt::format("{}; given up after {} seconds", last_problem_,
                                  std::chrono::duration<double>(options_.patience).count()));
   }
+  say_why();
   wait_ = wait_ == 0ms ? first_pause : std::min(2 * wait_, longest_pause);
   std::this_thread::sleep_for(wait_);
 }

@@ -34,6 +34,7 @@ struct redis_cluster_options {
   // How long to retry when nothing succeeds.
   std::chrono::milliseconds patience{30'000};
   std::chrono::milliseconds reply_timeout{5'000};  // of one command
+  bool quiet = false;                              // does not say that it waits
 };
 
 struct redis_command {
@@ -78,6 +79,7 @@ class redis_cluster {
   void refresh();
   bool take_slots(const redis_reply& r, const redis_address& from);
   void note(std::string why);
+  void say_why() const;
   void pause();
   const redis_address& owner(std::uint16_t slot);
   void send(round& r, const redis_address& at, std::span<const redis_command> commands);

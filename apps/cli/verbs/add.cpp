@@ -9,14 +9,15 @@ namespace {
 void run_add(const change_options& o) {
   progress meter("adding", o.input.show());
   key_source source(o.input.paths, o.input.records, meter);
-  const any_filter f =
-      change_file(o.path, o.key_file, o.input.records.form(), [&](any_filter& changed) {
-        const std::uint64_t before = changed.keys();
-        add_keys(changed, source, o.input.threads);
-        meter.clear();
-        return changed.keys() != before;
-      });
+  const any_filter f = change_file(o.path, o.key_file, o.input.records.form(), o.manners(),
+                                   [&](any_filter& changed) {
+                                     const std::uint64_t before = changed.keys();
+                                     add_keys(changed, source, o.input.threads);
+                                     meter.clear();
+                                     return changed.keys() != before;
+                                   });
   report_change(o, f, "", nlohmann::json::object());
+  if (meter.keys() == 0 && !o.input.quiet) warn_without_keys(o.input.records, o.path);
 }
 
 }  // namespace

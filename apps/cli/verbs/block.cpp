@@ -10,8 +10,10 @@
 #include "bloomery/lists/source_counter.hpp"
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
+#include "cli/input/keys.hpp"
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -106,10 +108,11 @@ line_counts read_lists(const list_options& o, block_list_builder& builder) {
 }
 
 void print_built(const list_options& o, const block_list_builder& builder,
-                 const line_counts& counts, std::uint64_t bytes) {
+                 const line_counts& counts, const std::string& name, std::uint64_t bytes) {
   const std::uint64_t entries = builder.entries();
-  fmt::print(stderr, "{}: {} entries, {}, {:.1f} bits each, false alarms at most {}\n", o.path,
-             with_commas(entries), as_bytes(static_cast<double>(bytes)),
+  fmt::print(stderr, "{}: {} {}, {}, {:.1f} bits each, false alarms at most {}\n", name,
+             with_commas(entries), entries == 1 ? "entry" : "entries",
+             as_bytes(static_cast<double>(bytes)),
              entries == 0 ? 0.0 : 8 * static_cast<double>(bytes) / static_cast<double>(entries),
              as_rate(parse_rate(o.fpr)));
   const std::uint64_t left_out = counts[line_kind::exception] + counts[line_kind::hiding] +
@@ -120,22 +123,25 @@ void print_built(const list_options& o, const block_list_builder& builder,
                with_commas(counts[line_kind::options]), with_commas(counts[line_kind::pattern]));
   }
   if (counts[line_kind::bad] > 0) {
-    fmt::print(stderr, "warning: {} lines are no entries; the first is {}\n",
-               with_commas(counts[line_kind::bad]), counts.first_bad);
+    fmt::print(stderr, "bloomery: warning: {} no entry of a block list; the first is {}\n",
+               counts[line_kind::bad] == 1 ? "1 line is"
+                                           : with_commas(counts[line_kind::bad]) + " lines are",
+               counts.first_bad);
   }
 }
 
 void run_build(const list_options& o) {
-  const std::filesystem::path parent = std::filesystem::path(o.path).parent_path();
+  output_file out(o.path, o.input.paths, o.json);
   block_list_builder builder({.fpr = parse_rate(o.fpr),
                               .room = o.entries.empty() ? 0 : parse_count(o.entries),
                               .seed = o.seed,
-                              .directory = parent.empty() ? "." : parent});
+                              .directory = out.folder()});
   const line_counts counts = read_lists(o, builder);
   const any_filter f = builder.build();
-  f.save(o.path);
-  const std::uintmax_t bytes = std::filesystem::file_size(o.path);
-  if (!o.input.quiet) print_built(o, builder, counts, bytes);
+  f.save(out.path());
+  const std::uint64_t bytes = out.bytes();
+  if (!o.input.quiet) print_built(o, builder, counts, out.name(), bytes);
+  if (!o.input.quiet && builder.entries() == 0) warn_without_keys({}, out.name());
   if (o.json) {
     nlohmann::json object = info_json(f, bytes);
     object["entries"] = builder.entries();
@@ -144,6 +150,7 @@ void run_build(const list_options& o) {
     object["bad_lines"] = counts[line_kind::bad];
     print_json(object);
   }
+  out.finish();
 }
 
 class log_chunk {  // looks up everything that a chunk of a log contains at once
@@ -285,16 +292,16 @@ void print_totals(const log_options& o, const log_totals& t) {
                s.error == 0 ? "" : fmt::format("\t{}", s.error));
   }
   if (o.input.quiet) return;
-  fmt::print(stderr, "{} lines, {} {}{}; {} lines per second\n", with_commas(t.lines),
+  fmt::print(stderr, "{}, {} {}{}; {} lines per second\n", counted(t.lines, "line"),
              with_commas(t.sums.selected), o.invert ? "not blocked" : "blocked",
              o.confirm.empty()
                  ? ""
-                 : fmt::format(", {} false alarms removed", with_commas(t.sums.false_alarms)),
+                 : fmt::format(", {} removed", counted(t.sums.false_alarms, "false alarm")),
              with_commas(static_cast<std::uint64_t>(t.lines_per_second())));
 }
 
 int run_check(const log_options& o) {
-  const block_list list = block_list::open(o.path);
+  const block_list list = block_list::open(as_file(o.path));
   progress meter("checking", o.input.show().unless(o.prints()));
   key_source source(o.input.paths, o.input.records, meter);
   block_confirmation confirmed;
@@ -308,7 +315,9 @@ int run_check(const log_options& o) {
 void add_block_build(command& block) {
   auto o = std::make_shared<list_options>();
   command* verb = block.add_subcommand("build", "Build a filter of block lists");
-  verb->add_option("-o,--output", o->path, "The filter file to write")->required()->type_name("F");
+  verb->add_option("-o,--output", o->path, "The filter file to write; - is standard output")
+      ->required()
+      ->type_name("F");
   verb->add_option("--fpr", o->fpr,
                    "Highest rate of false alarms, for an address, domain or URL (default 0.1%)")
       ->type_name("P");

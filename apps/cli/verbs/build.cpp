@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <fstream>
 #include <optional>
 
 #include "bloomery/core/error.hpp"
@@ -20,6 +19,7 @@
 #include "cli/input/keys.hpp"
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -52,20 +52,16 @@ struct build_options {
   std::uint64_t seed = 0;
   std::string key_file;
   std::string memory;
+  bool force = false;
   bool json = false;
-};
 
-// The bytes that the kernel reports as available without swapping; 0 if it does not say.
-std::uint64_t available_memory() {
-  std::ifstream in("/proc/meminfo");
-  std::string name;
-  std::uint64_t kib = 0;
-  std::string unit;
-  while (in >> name >> kib && std::getline(in, unit)) {
-    if (name == "MemAvailable:") return kib * 1024;
+  // What the output must not destroy.
+  [[nodiscard]] std::vector<std::string> read_files() const {
+    std::vector<std::string> all = input.paths;
+    if (!key_file.empty()) all.push_back(key_file);
+    return all;
   }
-  return 0;
-}
+};
 
 std::uint64_t memory_limit(const build_options& o) {  // a larger filter is built in slices
   if (!o.memory.empty()) return parse_bytes(o.memory);
@@ -144,6 +140,7 @@ class builder {
  public:
   explicit builder(const build_options& o)
       : o_(o),
+        out_(o.output, o.read_files(), o.json),
         meter_("reading", o.input.show()),
         source_(o.input.paths, o.input.records, meter_),
         limit_(memory_limit(o)) {}
@@ -160,10 +157,10 @@ class builder {
   void build_in_memory();
   void build_in_slices();
   void build_static();
-  void report(const any_filter& f) const;
-  [[nodiscard]] std::filesystem::path spool_directory() const;
+  void report(const any_filter& f);
 
   const build_options& o_;
+  output_file out_;
   progress meter_;
   key_source source_;
   std::uint64_t limit_;
@@ -177,14 +174,24 @@ void builder::run() {
   const abilities can = abilities_of(*kind_from_name(o_.kind));
   if (!can.add) return build_static();
   if (!o_.keys.empty()) {
-    plan_for(parse_count(o_.keys));
+    const std::uint64_t keys = parse_count(o_.keys);
+    if (keys == 0 && !o_.input.quiet) {
+      tell("bloomery: warning: --keys is 0, and the filter has room for 1 key\n");
+    }
+    plan_for(keys);
   } else if (!o_.epsilon.empty()) {
     plan_for(0);  // the guarantee is a share of the total, whatever that becomes
   } else {
     plan_by_input();
   }
-  const bool too_large = plan_.shape.bits / 8 > limit_ && !makes_digests(o_.hash);
-  return too_large && is_of_bits(plan_.shape.kind) ? build_in_slices() : build_in_memory();
+  const bool sliced =
+      plan_.shape.bits / 8 > limit_ && !makes_digests(o_.hash) && is_of_bits(plan_.shape.kind);
+  if (!sliced && !o_.force) {
+    need_memory(plan_.shape.bits / 8,
+                fmt::format("a {} filter for {}", o_.kind, counted(plan_.keys, "key")),
+                "--force tries it all the same");
+  }
+  return sliced ? build_in_slices() : build_in_memory();
 }
 
 void builder::plan_by_input() {  // a kind that grows can take uncounted keys from a pipe
@@ -239,6 +246,7 @@ void builder::plan_for(std::uint64_t keys) {
     plan_.shape.bits = (plan_.shape.bits + unit - 1) / unit * unit;
   }
   check_shape(plan_.shape);
+  if (!o_.force) out_.need(plan_.shape.bits / 8);
   if (hasher_ == nullptr) {
     hasher_ =
         make_hasher(o_.hash, o_.seed, o_.key_file, plan_.shape.probes, o_.input.records.form());
@@ -258,7 +266,8 @@ std::uint64_t builder::count_keys() {
 // Spools hashes in the order of the input, because the bits of some kinds depend on it.
 void builder::fill_spool(std::uint32_t partitions) {
   meter_.relabel("hashing");
-  spool_.emplace(spool_directory(), partitions, spool_memory);
+  // In the folder of the output, where there is space for a filter; /tmp is often in memory.
+  spool_.emplace(out_.folder(), partitions, spool_memory);
   hash_in_order(*hasher_, source_, o_.input.threads,
                 [&](const chunk&, auto hashes) { spool(hashes); });
 }
@@ -271,13 +280,6 @@ void builder::spool(std::span<const std::uint64_t> hashes) {
     throw error(e.code(), fmt::format("{}; it takes 8 bytes for each key{}", e.what(),
                                       needed ? "" : ", and none with --keys"));
   }
-}
-
-std::filesystem::path builder::spool_directory() const {
-  // The spool is in the folder of the output, where there is space for a filter; /tmp is often in
-  // memory.
-  const std::filesystem::path parent = std::filesystem::path(o_.output).parent_path();
-  return parent.empty() ? "." : parent;
 }
 
 void builder::build_in_memory() {
@@ -293,7 +295,7 @@ void builder::build_in_memory() {
     add_keys(f, source_, o_.input.threads);
   }
   meter_.clear();
-  f.save(o_.output);
+  f.save(out_.path());
   report(f);
 }
 
@@ -301,10 +303,10 @@ void builder::build_in_slices() {
   if (!spool_) fill_spool(spool_partitions(plan_.shape, limit_));
   meter_.clear();
   const image_header header{.planned = plan_, .hash = hasher_->spec(), .keys = spool_->keys()};
-  atomic_file file(o_.output);
+  atomic_file file(out_.path());
   build_sliced(file, header, *spool_, limit_);
   file.commit();
-  report(any_filter::open(o_.output));
+  report(any_filter::open(out_.path()));
 }
 
 void builder::build_static() {
@@ -333,19 +335,23 @@ void builder::build_static() {
   meter_.clear();
   plan_for(spool_ ? spool_->keys() : hashes.size());
   if (spool_ && hashes.size() != spool_->keys()) {
-    atomic_file file(o_.output);
+    atomic_file file(out_.path());
     build_sharded(file, {.planned = plan_, .hash = hasher_->spec()}, *spool_);
     file.commit();
-    return report(any_filter::open(o_.output));
+    return report(any_filter::open(out_.path()));
   }
   const any_filter f = any_filter::build(plan_, hasher_, hashes, {}, o_.input.threads);
-  f.save(o_.output);
+  f.save(out_.path());
   report(f);
 }
 
-void builder::report(const any_filter& f) const {
-  if (!o_.input.quiet) print_summary(o_.output, f, census_.text());
-  if (o_.json) print_json(info_json(f, std::filesystem::file_size(o_.output)));
+void builder::report(const any_filter& f) {
+  if (!o_.input.quiet) {
+    print_summary(out_.name(), f, census_.text());
+    if (f.keys() == 0) warn_without_keys(o_.input.records, out_.name());
+  }
+  if (o_.json) print_json(info_json(f, out_.bytes()));
+  out_.finish();
 }
 
 void add_kind_options(command& verb, build_options& o, std::initializer_list<option*> sizes) {
@@ -397,7 +403,7 @@ void add_kind_options(command& verb, build_options& o, std::initializer_list<opt
 void add_build(command& app, int& /*status*/) {
   auto o = std::make_shared<build_options>();
   command* verb = app.add_subcommand("build", "Build a filter from keys, one a line");
-  verb->add_option("-o,--output", o->output, "The filter file to write")
+  verb->add_option("-o,--output", o->output, "The filter file to write; - is standard output")
       ->required()
       ->type_name("F");
   std::vector<std::string> kinds;
@@ -415,7 +421,7 @@ void add_build(command& app, int& /*status*/) {
       verb->add_option("--bits-per-key", o->bits_per_key, "Size by bits a key instead of by fpr")
           ->type_name("B");
   option* bytes =
-      verb->add_option("--bytes", o->bytes, "Size by memory instead of by fpr: 4096, 64K, 10M, 2G")
+      verb->add_option("--bytes", o->bytes, "Size by memory instead of by fpr: 4096, 64k, 10M, 2Gi")
           ->type_name("M");
   bits->excludes(bytes)->excludes(fpr);
   bytes->excludes(fpr);
@@ -435,6 +441,7 @@ void add_build(command& app, int& /*status*/) {
           "--memory", o->memory,
           "Build in slices on disk when the filter is larger (default: 3/4 of what is free)")
       ->type_name("M");
+  verb->add_flag("--force", o->force, "Build it even if there seems to be no room for it");
   verb->add_flag("--json", o->json, "Print what was built as JSON");
   add_input_options(*verb, o->input);
   verb->footer(

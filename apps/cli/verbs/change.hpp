@@ -16,7 +16,10 @@ struct change_options {
   input_options input;
   std::string path;
   std::string key_file;
+  bool no_wait = false;
   bool json = false;
+
+  [[nodiscard]] change_manners manners() const { return {.quiet = input.quiet, .wait = !no_wait}; }
 };
 
 // Says what the file is now, with `what` before it; as JSON with `more`.
@@ -37,6 +40,7 @@ inline command* add_change_verb(command& app, const char* name, const char* help
   command* verb = app.add_subcommand(name, help);
   verb->add_option("F", o->path, "The filter file to change")->required()->type_name("");
   add_key_file(*verb, o->key_file);
+  add_no_wait(*verb, o->no_wait);
   verb->add_flag("--json", o->json, "Print what the filter is now as JSON");
   add_input_options(*verb, o->input);
   return verb;

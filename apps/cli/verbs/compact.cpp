@@ -7,6 +7,7 @@
 #include "cli/input/filters.hpp"
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -34,7 +35,10 @@ void check_known(const any_filter& old, const chunk& c, const std::string& path)
 }
 
 void run_compact(const compact_options& o) {
-  const any_filter old = open_filter(o.path, o.key_file, o.input.records.form());
+  std::vector<std::string> inputs = o.input.paths;
+  if (!o.key_file.empty()) inputs.push_back(o.key_file);
+  output_file out(o.output, inputs, o.json);
+  const any_filter old = open_filter(as_file(o.path), o.key_file, o.input.records.form());
   const std::optional<plan> right_size = old->compact_plan();
   require(right_size.has_value(), old, o.path,
           "has one size; only filters that grow can be compacted");
@@ -49,12 +53,13 @@ void run_compact(const compact_options& o) {
   const auto held = static_cast<std::uint64_t>(old->keys_estimated().value_or(0));
   if (one.keys() < held) {
     throw error(errc::mismatch,
-                fmt::format("the input has {} keys, but {} holds {}: it must have all of them",
-                            with_commas(one.keys()), o.path, with_commas(held)));
+                fmt::format("the input has {}, but {} holds {}: it must have all of them",
+                            counted(one.keys(), "key"), o.path, with_commas(held)));
   }
-  one.save(o.output);
-  if (!o.input.quiet) print_summary(o.output, one);
-  if (o.json) print_json(info_json(one, std::filesystem::file_size(o.output)));
+  one.save(out.path());
+  if (!o.input.quiet) print_summary(out.name(), one);
+  if (o.json) print_json(info_json(one, out.bytes()));
+  out.finish();
 }
 
 }  // namespace
@@ -63,10 +68,12 @@ void add_compact(command& app, int& /*status*/) {
   auto o = std::make_shared<compact_options>();
   command* verb =
       app.add_subcommand("compact", "Make one filter of one that has grown, from its keys");
-  verb->add_option("-o,--output", o->output, "The blocked filter to write")
+  verb->add_option("-o,--output", o->output, "The blocked filter to write; - is standard output")
       ->required()
       ->type_name("F");
-  verb->add_option("A", o->path, "The scalable or layered filter")->required()->type_name("");
+  verb->add_option("A", o->path, "The scalable or layered filter; - is standard input")
+      ->required()
+      ->type_name("");
   add_key_file(*verb, o->key_file);
   verb->add_flag("--json", o->json, "Print what was made as JSON");
   add_input_options(*verb, o->input);

@@ -36,7 +36,29 @@ void compare_counts(const set_options& o, const any_filter& a, const any_filter&
       with_commas(product), most, as_rate(left.delta())));
 }
 
+struct compared {
+  const char* name;   // in JSON
+  const char* words;  // for people
+  estimate value;
+};
+
+// Bits tell for sure when a set is no part of another; that it is one they can only make likely.
+std::string subset_text(std::uint64_t bits_a, std::uint64_t bits_b, std::uint64_t bits_union) {
+  const bool a_in_b = bits_union == bits_b;
+  const bool b_in_a = bits_union == bits_a;
+  if (a_in_b && b_in_a) return "A and B have the same bits: probably the same keys";
+  if (a_in_b) return "every bit of A is in B: A is probably a subset of B";
+  if (b_in_a) return "every bit of B is in A: B is probably a subset of A";
+  return fmt::format(
+      "neither is a subset of the other, for sure: {} bits are only in A, {} only in B",
+      with_commas(bits_union - bits_b), with_commas(bits_union - bits_a));
+}
+
 void run_compare(const set_options& o) {
+  if (o.paths.size() != 2) {
+    throw error(errc::bad_argument,
+                fmt::format("compare takes two filters, not {}", o.paths.size()));
+  }
   const std::vector<any_filter> filters = open_alike(o.paths, o.threads);
   const any_filter& a = filters[0];
   const any_filter& b = filters[1];
@@ -44,31 +66,39 @@ void run_compare(const set_options& o) {
     return name_both(o.paths[0], o.paths[1], [&] { compare_counts(o, a, b); });
   }
   require(is_of_bits(a.shape().kind), a, o.paths[0], "has no bits to compare");
-  const comparison c = compare_bits(a.shape(), count_bits(a.words()), count_bits(b.words()),
-                                    detail::count_union(a.words(), b.words()));
-  const std::vector<std::pair<std::string, estimate>> rows = {
-      {"keys_a", c.keys_a},         {"keys_b", c.keys_b},
-      {"keys_union", c.keys_union}, {"keys_intersection", c.keys_intersection},
-      {"only_a", c.only_a},         {"only_b", c.only_b},
-      {"jaccard", c.jaccard}};
+  const std::uint64_t bits_a = count_bits(a.words());
+  const std::uint64_t bits_b = count_bits(b.words());
+  const std::uint64_t bits_union = detail::count_union(a.words(), b.words());
+  const comparison c = compare_bits(a.shape(), bits_a, bits_b, bits_union);
+  const std::vector<compared> rows = {{"keys_a", "keys in A", c.keys_a},
+                                      {"keys_b", "keys in B", c.keys_b},
+                                      {"keys_union", "keys in A or B", c.keys_union},
+                                      {"keys_intersection", "keys in both", c.keys_intersection},
+                                      {"only_a", "keys only in A", c.only_a},
+                                      {"only_b", "keys only in B", c.only_b},
+                                      {"jaccard", "in both, of all", c.jaccard}};
   if (o.json) {
-    nlohmann::json object = {{"shared_bits", c.shared_bits}};
-    for (const auto& [name, e] : rows) {
-      object[name] = number(e.value);
-      object[name + "_standard_error"] = number(e.standard_error);
+    nlohmann::json object = {{"shared_bits", c.shared_bits},
+                             {"a_may_be_in_b", bits_union == bits_b},
+                             {"b_may_be_in_a", bits_union == bits_a}};
+    for (const compared& row : rows) {
+      object[row.name] = number(row.value.value);
+      object[std::string(row.name) + "_standard_error"] = number(row.value.standard_error);
     }
-    print_json(object);
-    return;
+    return print_json(object);
   }
   std::string text =
-      fmt::format("A is {}, B is {}; estimates by the bits set, with standard errors\n", o.paths[0],
-                  o.paths[1]);
-  for (const auto& [name, e] : rows) {
-    text += name == "jaccard"
-                ? fmt::format("  {:<18} {:>16.4f} +- {:.4f}\n", name, e.value, e.standard_error)
-                : fmt::format("  {:<18} {:>16.0f} +- {:.0f}\n", name, e.value, e.standard_error);
+      fmt::format("A is {}, B is {}; estimates by the bits set, with standard errors\n",
+                  name_of_input(o.paths[0]), name_of_input(o.paths[1]));
+  for (const compared& row : rows) {
+    const bool share = std::string_view(row.name) == "jaccard";
+    const double unit = share ? 100 : 1;
+    text += fmt::format("  {:<16} {:>16.{}f} +- {:.{}f}{}\n", row.words, row.value.value * unit,
+                        share ? 2 : 0, row.value.standard_error * unit, share ? 2 : 0,
+                        share ? " %" : "");
   }
-  text += fmt::format("  {:<18} {:>16}\n", "shared_bits", c.shared_bits);
+  text += fmt::format("  {:<16} {:>16}\n", "bits in both", c.shared_bits);
+  text += subset_text(bits_a, bits_b, bits_union) + "\n";
   write_output(text);
 }
 
@@ -78,14 +108,15 @@ void add_compare(command& app, int& /*status*/) {
   auto o = std::make_shared<set_options>();
   command* verb =
       app.add_subcommand("compare", "Estimate how many keys two filters have in common");
-  verb->add_option("FILTER", o->paths, "The two filter files A and B")
+  verb->add_option("FILTER", o->paths, "The two filter files A and B; - is standard input")
       ->required()
-      ->expected(2)
       ->type_name("");
   verb->add_flag("--json", o->json, "Print it as JSON");
   add_threads(*verb, o->threads);
   add_quiet(*verb, o->quiet);
-  verb->footer("Example:\n  bloomery compare ours.bloom theirs.bloom");
+  verb->footer(
+      "Also says whether one may be a subset of the other, or surely is not.\n\n"
+      "Example:\n  bloomery compare ours.bloom theirs.bloom");
   verb->callback([o] { run_compare(*o); });
 }
 

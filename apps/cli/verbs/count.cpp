@@ -5,6 +5,7 @@
 #include "cli/input/filters.hpp"
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -20,7 +21,7 @@ struct count_options {
 };
 
 int run_count(const count_options& o) {
-  const any_filter f = open_filter(o.path, o.key_file, o.input.records.form());
+  const any_filter f = open_filter(as_file(o.path), o.key_file, o.input.records.form());
   require(f.can().count, f, o.path, "cannot count; build it with --kind count-min");
   progress meter("counting", o.input.show().unless(true));
   key_source source(o.input.paths, o.input.records, meter);
@@ -67,7 +68,9 @@ int run_count(const count_options& o) {
 void add_count(command& app, int& status) {
   auto o = std::make_shared<count_options>();
   command* verb = app.add_subcommand("count", "Print how often each key was added, at most");
-  verb->add_option("F", o->path, "A file of kind counting, cuckoo, count-min, spectral or top-k")
+  verb->add_option(
+          "F", o->path,
+          "A file of kind counting, cuckoo, count-min, spectral or top-k; - is standard input")
       ->required()
       ->type_name("");
   add_key_file(*verb, o->key_file);

@@ -12,6 +12,7 @@
 #include "cli/output/array_change.hpp"
 #include "cli/output/plot.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -165,7 +166,7 @@ void add_changes(nlohmann::json& object, const array_change& c) {
 
 int run_explain(const explain_options& o) {
   check_plot(o.plot, o.json);
-  any_filter f = open_filter(o.path, o.key_file, o.form.form());
+  any_filter f = open_filter(as_file(o.path), o.key_file, o.form.form());
   f->advance(clock_now());
   const std::string key = spelled_key(o.key, o.form);
   const std::string_view view = key;
@@ -186,9 +187,9 @@ int run_explain(const explain_options& o) {
     print_json(object);
     return contained ? exit_success : exit_no_match;
   }
-  std::string text = fmt::format("key      {} ({} bytes)\n", o.key, key.size());
-  text += fmt::format("filter   {}: {}, {} keys, {} probes\n", o.path, kind_name(f.shape().kind),
-                      with_commas(f.keys()), f.shape().probes);
+  std::string text = fmt::format("key      {} ({})\n", escaped(o.key), counted(key.size(), "byte"));
+  text += fmt::format("filter   {}: {}, {}, {}\n", name_of_input(o.path), kind_name(f.shape().kind),
+                      counted(f.keys(), "key"), counted(f.shape().probes, "probe"));
   text += fmt::format("hash     {}", hash_name(f.hash().id));
   if (f.hash().seed != 0) text += fmt::format(", seed {}", f.hash().seed);
   text += hash ? fmt::format(": {:016x}\n", *hash) : "\n";
@@ -207,7 +208,9 @@ int run_explain(const explain_options& o) {
 void add_explain(command& app, int& status) {
   auto o = std::make_shared<explain_options>();
   command* verb = app.add_subcommand("explain", "Show why a filter answers as it does for a key");
-  verb->add_option("F", o->path, "The filter file to ask")->required()->type_name("");
+  verb->add_option("F", o->path, "The filter file to ask; - is standard input")
+      ->required()
+      ->type_name("");
   verb->add_option("KEY", o->key, "The key")->required()->type_name("");
   option* integers = verb->add_flag("--integers", o->form.integers, "The key is a 64-bit integer");
   option* hex = verb->add_flag("--hex", o->form.hex, "The key is bytes in hexadecimal");

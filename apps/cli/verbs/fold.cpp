@@ -6,13 +6,15 @@ namespace bloomery::cli {
 namespace {
 
 void run_fold(const set_options& o) {
-  const any_filter f = any_filter::open(o.paths.front());
+  const any_filter f = any_filter::open(as_file(o.paths.front()));
   f.verify(o.threads);
   const unpacked_filter folded = fold(f.version(), o.divisor);
-  atomic_file file(o.output);
+  output_file out(o.output, {}, o.json);
+  atomic_file file(out.path());
   write_image(file, folded.header, folded.words.words());
   file.commit();
-  report_set(o);
+  report_set(o, out);
+  out.finish();
 }
 
 }  // namespace

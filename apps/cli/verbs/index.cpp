@@ -8,7 +8,9 @@
 #include "bloomery/search/text_index_builder.hpp"
 #include "cli/args/options.hpp"
 #include "cli/input/documents.hpp"
+#include "cli/input/filters.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -25,6 +27,7 @@ struct index_options {
   unsigned threads = 0;
   bool paragraphs = false;
   bool add = false;
+  bool no_wait = false;
   bool skip_binary = false;
   bool quiet = false;
   bool json = false;
@@ -94,18 +97,18 @@ index_totals read_files(const index_options& o, const std::vector<std::string>& 
   return totals;
 }
 
-void print_built(const index_options& o, const index_totals& totals, std::uint64_t unreadable) {
-  if (!std::filesystem::is_regular_file(o.path)) return;  // /dev/null
-  const text_index made(o.path);
+void print_built(const index_options& o, const output_file& out, const index_totals& totals,
+                 std::uint64_t unreadable) {
+  const text_index made(out.path());
   if (!o.quiet) {
-    tell("{}: {} documents, {} different words in them, {}{}\n", o.path,
-         with_commas(made->documents()), with_commas(made->words()),
+    tell("{}: {}, {} in them, {}{}\n", out.name(), counted(made->documents(), "document"),
+         counted(made->words(), "different word"),
          as_bytes(static_cast<double>(made->file_bytes())),
          o.add || totals.bytes == 0
              ? ""
              : fmt::format(", {:.1f} % of the text", 100 * static_cast<double>(made->file_bytes()) /
                                                          static_cast<double>(totals.bytes)));
-    if (totals.binary != 0) tell("left out: {} binary files\n", with_commas(totals.binary));
+    if (totals.binary != 0) tell("left out: {}\n", counted(totals.binary, "binary file"));
   }
   if (!o.json) return;
   nlohmann::json object = info_json(*made);
@@ -115,24 +118,33 @@ void print_built(const index_options& o, const index_totals& totals, std::uint64
   print_json(object);
 }
 
+// An index may be among the named files, which happens with a pattern: it is left out, and may be
+// replaced. Other files are read, and must stay.
+output_file output_of(const index_options& o) {
+  std::error_code none;
+  const bool replaced = std::filesystem::is_regular_file(o.path, none) && is_text_index(o.path);
+  return {o.path, replaced ? std::vector<std::string>{} : o.inputs, o.json};
+}
+
 int run_index(const index_options& o) {
+  output_file out = output_of(o);
   std::optional<file_lock> lock;
   std::optional<text_index> old;
   if (o.add) {
-    lock.emplace(o.path);
+    lock_file(lock, o.path, {.quiet = o.quiet, .wait = !o.no_wait});
     old.emplace(o.path);
     old->verify();
   }
   std::vector<complaint> complaints;
   const std::vector<std::string> paths = find_files(o.inputs, o.path, complaints);
-  const std::filesystem::path parent = std::filesystem::path(o.path).parent_path();
-  const std::filesystem::path folder = parent.empty() ? "." : parent;
+  const std::filesystem::path folder = out.folder();
   auto builder = old ? std::make_unique<text_index_builder>(**old, folder)
                      : std::make_unique<text_index_builder>(options_of(o), folder);
   const index_totals totals = read_files(o, paths, *builder, complaints);
   tell_complaints(complaints);
-  builder->save(o.path);
-  print_built(o, totals, complaints.size());
+  builder->save(out.path());
+  print_built(o, out, totals, complaints.size());
+  out.finish();
   return complaints.empty() ? exit_success : exit_error;
 }
 
@@ -141,7 +153,9 @@ int run_index(const index_options& o) {
 void add_index(command& app, int& status) {
   auto o = std::make_shared<index_options>();
   command* verb = app.add_subcommand("index", "Index the words of texts, for search");
-  verb->add_option("-o,--output", o->path, "The index file to write")->required()->type_name("I");
+  verb->add_option("-o,--output", o->path, "The index file to write; - is standard output")
+      ->required()
+      ->type_name("I");
   verb->add_option("DIR", o->inputs,
                    "Folders, with all files below them, and files; - is standard input. gzip, zstd "
                    "and xz are unpacked")
@@ -165,6 +179,8 @@ void add_index(command& app, int& status) {
       ->excludes(probes)
       ->excludes(kmer)
       ->excludes(paragraphs);
+  verb->add_flag("--no-wait", o->no_wait,
+                 "With --add: fail when another program is changing the index");
   verb->add_flag("-I,--skip-binary", o->skip_binary, "Leave out files with NUL bytes, as grep -I");
   verb->add_flag("--json", o->json, "Print what was built as JSON");
   add_quiet(*verb, o->quiet);

@@ -10,7 +10,9 @@
 #include "cli/output/fill_figure.hpp"
 #include "cli/output/plot.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
+#include "cli/verbs/each_file.hpp"
 #include "cli/verbs/verbs.hpp"
 
 namespace bloomery::cli {
@@ -18,7 +20,7 @@ namespace bloomery::cli {
 namespace {
 
 struct info_options {
-  std::string path;
+  std::vector<std::string> paths;
   std::string plot;
   unsigned threads = 0;
   bool quiet = false;  // there is nothing to silence; scripts give it to every verb
@@ -54,7 +56,7 @@ void print_text(const std::string& path, const nlohmann::json& info, const conte
   } else if (info["fill"].get<double>() == 1) {
     row("", "every bit is set: no estimate");
   }
-  std::string size = fmt::format("{} bytes", with_commas(info["bytes"].get<std::uint64_t>()));
+  std::string size = counted(info["bytes"].get<std::uint64_t>(), "byte");
   if (now.keys != 0) {
     size +=
         fmt::format(", {:.2f} bits a key", static_cast<double>(info["bits"].get<std::uint64_t>()) /
@@ -107,22 +109,30 @@ void print_text(const std::string& path, const nlohmann::json& info, const conte
   write_output(text);
 }
 
+// One object for each file. Among several it says which one it is about.
+void print_info(const info_options& o, nlohmann::json info, const std::string& path) {
+  if (o.paths.size() > 1) info["file"] = with_names(path);
+  print_json(info);
+}
+
 // Prints what a text index is: it has documents where a filter has keys, and no picture.
-void run_index_info(const info_options& o) {
+void print_index_info(const info_options& o, const std::string& path) {
   if (!o.plot.empty()) {
-    throw error(errc::unsupported, fmt::format("{}: a text index has no picture", o.path));
+    throw error(errc::unsupported, fmt::format("{}: a text index has no picture", path));
   }
-  const text_index index(o.path);
+  const text_index index(path);
   index.verify();
   const nlohmann::json info = info_json(*index);
-  if (o.json) return print_json(info);
+  if (o.json) return print_info(o, info, path);
   const auto number = [&](const char* name) {
     return with_commas(info[name].get<std::uint64_t>());
   };
   const auto bits = static_cast<double>(index->bits());
-  std::string text = fmt::format("{}: text index of {}\n", o.path, info["unit"].get<std::string>());
-  text += fmt::format("  documents {} in {} files and {} groups\n", number("documents"),
-                      number("files"), number("groups"));
+  std::string text =
+      fmt::format("{}: text index of {}\n", with_names(path), info["unit"].get<std::string>());
+  text += fmt::format("  documents {} in {} and {}\n", number("documents"),
+                      counted(info["files"].get<std::uint64_t>(), "file"),
+                      counted(info["groups"].get<std::uint64_t>(), "group"));
   text += fmt::format("  {:<9} {}, each once for a document\n",
                       info.contains("kmer") ? number("kmer") + "-mers" : "words", number("keys"));
   text += fmt::format("  size      {} bytes, {:.2f} bits a word\n", number("bytes"),
@@ -135,28 +145,39 @@ void run_index_info(const info_options& o) {
   write_output(text);
 }
 
-void run_info(const info_options& o) {
-  check_plot(o.plot, o.json);
-  if (is_text_index(o.path)) return run_index_info(o);
-  any_filter f = any_filter::open(o.path);
+void print_filter_info(const info_options& o, const std::string& path) {
+  if (is_text_index(path)) return print_index_info(o, path);
+  any_filter f = any_filter::open(path);
   f.verify(o.threads);
   f->advance(clock_now());
-  const nlohmann::json info = info_json(f, std::filesystem::file_size(o.path));
-  const std::string picture = o.plot.empty() ? "" : plot(fill_figure(f, o.path), o.plot);
+  const nlohmann::json info = info_json(f, std::filesystem::file_size(path));
+  const std::string picture = o.plot.empty() ? "" : plot(fill_figure(f, with_names(path)), o.plot);
   if (o.json) {
-    print_json(info);
+    print_info(o, info, path);
   } else {
-    print_text(o.path, info, contents_of(f));
+    print_text(with_names(path), info, contents_of(f));
   }
   write_output(picture);
 }
 
+int run_info(const info_options& o) {
+  check_plot(o.plot, o.json);
+  if (!o.plot.empty() && o.paths.size() > 1) {
+    throw error(errc::bad_argument, "--plot draws one filter, not several");
+  }
+  if (!o.plot.empty() && o.plot != "-") output_file(o.plot, o.paths, false);
+  return for_each_file(o.paths,
+                       [&](const std::string& path) { print_filter_info(o, as_file(path)); });
+}
+
 }  // namespace
 
-void add_info(command& app, int& /*status*/) {
+void add_info(command& app, int& status) {
   auto o = std::make_shared<info_options>();
-  command* verb = app.add_subcommand("info", "Say what a filter file is");
-  verb->add_option("F", o->path, "The filter file")->required()->type_name("");
+  command* verb = app.add_subcommand("info", "Say what filter files are");
+  verb->add_option("F", o->paths, "The filter files; - is standard input")
+      ->required()
+      ->type_name("");
   verb->add_flag("--json", o->json, "Print it as JSON");
   add_plot(*verb, o->plot);
   add_quiet(*verb, o->quiet);
@@ -164,7 +185,7 @@ void add_info(command& app, int& /*status*/) {
   verb->footer(
       "Example:\n  bloomery info words.bloom\n  bloomery info --json words.bloom | jq .fpr_now\n"
       "  bloomery info --plot - words.bloom");
-  verb->callback([o] { run_info(*o); });
+  verb->callback([o, &status] { status = run_info(*o); });
 }
 
 }  // namespace bloomery::cli

@@ -9,8 +9,10 @@
 #include "bloomery/core/sizing.hpp"
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
+#include "cli/input/keys.hpp"
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -24,6 +26,7 @@ struct map_options {
   std::string fpr = "1%";
   std::optional<std::uint32_t> value_bits;
   std::uint64_t seed = 0;
+  bool no_wait = false;
   bool json = false;
 };
 
@@ -118,6 +121,7 @@ any_filter build_map(const map_options& o, const plan& planned,
 }
 
 void run_build(const map_options& o) {
+  output_file out(o.path, o.input.paths, o.json);
   progress meter("reading", o.input.show());
   key_source source(o.input.paths, o.input.records, meter);
   const auto hasher = make_hasher("xxh3", o.seed, "", 1, o.input.records.form());
@@ -130,15 +134,17 @@ void run_build(const map_options& o) {
                     .fpr = parse_rate(o.fpr)};
   r.variant = o.value_bits.value_or(static_cast<std::uint32_t>(std::bit_width(largest)));
   const any_filter f = build_map(o, sizing::make_plan(r), hasher, all);
-  f.save(o.path);
-  if (!o.input.quiet) print_summary(o.path, f);
-  if (o.json) print_json(info_json(f, std::filesystem::file_size(o.path)));
+  f.save(out.path());
+  if (!o.input.quiet) print_summary(out.name(), f);
+  if (!o.input.quiet && all.hashes.empty()) warn_without_keys(o.input.records, out.name());
+  if (o.json) print_json(info_json(f, out.bytes()));
+  out.finish();
 }
 
 constexpr const char* no_map = "has no values; 'bloomery map build' makes a map";
 
 int run_get(const map_options& o) {
-  const any_filter f = open_filter(o.path, "", o.input.records.form());
+  const any_filter f = open_filter(as_file(o.path), "", o.input.records.form());
   require(f.can().value, f, o.path, no_map);
   progress meter("asking", o.input.show().unless(true));
   key_source source(o.input.paths, o.input.records, meter);
@@ -172,17 +178,17 @@ int run_set(const map_options& o) {
   key_source source(o.input.paths, o.input.records, meter);
   std::uint64_t asked = 0;
   std::uint64_t done = 0;
-  change_file(o.path, "", o.input.records.form(), [&](any_filter& f) {
-    require(f.can().value, f, o.path, no_map);
-    const pairs all = read_pairs(*f.hasher(), source, o.input.threads);
-    asked = all.hashes.size();
-    done = f->update_values(all.hashes, all.values);
-    meter.clear();
-    return done != 0;
-  });
+  change_file(o.path, "", o.input.records.form(), {.quiet = o.input.quiet, .wait = !o.no_wait},
+              [&](any_filter& f) {
+                require(f.can().value, f, o.path, no_map);
+                const pairs all = read_pairs(*f.hasher(), source, o.input.threads);
+                asked = all.hashes.size();
+                done = f->update_values(all.hashes, all.values);
+                meter.clear();
+                return done != 0;
+              });
   if (!o.input.quiet) {
-    tell("{} values set; {} keys are not in the map\n", with_commas(done),
-         with_commas(asked - done));
+    tell("{} set; {} not in the map\n", counted(done, "value"), counted(asked - done, "key"));
   }
   if (o.json) print_json({{"keys", asked}, {"found", done}});
   return done > 0 ? exit_success : exit_no_match;
@@ -191,7 +197,9 @@ int run_set(const map_options& o) {
 void add_map_build(command& map) {
   auto o = std::make_shared<map_options>();
   command* verb = map.add_subcommand("build", "Build a map from lines of key, tab and number");
-  verb->add_option("-o,--output", o->path, "The file to write")->required()->type_name("F");
+  verb->add_option("-o,--output", o->path, "The file to write; - is standard output")
+      ->required()
+      ->type_name("F");
   verb->add_option("--fpr", o->fpr, "How often an absent key may have a value (default 1%)")
       ->type_name("P");
   verb->add_option("--value-bits", o->value_bits,
@@ -213,7 +221,7 @@ void add_map(command& app, int& status) {
   auto asked = std::make_shared<map_options>();
   command* get =
       map->add_subcommand("get", "Print the keys that have a value, a tab and the value");
-  get->add_option("F", asked->path, "The map")->required()->type_name("");
+  get->add_option("F", asked->path, "The map; - is standard input")->required()->type_name("");
   get->add_flag("--json", asked->json, "Print how many keys and how many had a value as JSON");
   add_reading_options(*get, asked->input);
   get->footer(
@@ -223,6 +231,7 @@ void add_map(command& app, int& status) {
   auto changed = std::make_shared<map_options>();
   command* set = map->add_subcommand("set", "Give keys of a map other values, atomically");
   set->add_option("F", changed->path, "The map")->required()->type_name("");
+  add_no_wait(*set, changed->no_wait);
   set->add_flag("--json", changed->json, "Print how many keys and how many were found as JSON");
   add_input_options(*set, changed->input);
   set->footer(

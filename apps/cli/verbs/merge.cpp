@@ -15,8 +15,10 @@ void run_merge(const set_options& o) {
   for (std::size_t i = 1; i < filters.size(); ++i) {
     name_both(o.paths.front(), o.paths[i], [&] { sum.merge(filters[i]); });
   }
-  sum.save(o.output);
-  report_set(o);
+  output_file out(o.output, {}, o.json);
+  sum.save(out.path());
+  report_set(o, out);
+  out.finish();
 }
 
 }  // namespace

@@ -6,22 +6,23 @@ namespace bloomery::cli {
 namespace {
 
 void run_pack(const wire_options& o) {
+  output_file out(o.output, {}, o.json);
   const any_filter f = open_verified(o.first, o.threads);
-  atomic_file file(o.output);
+  atomic_file file(out.path());
   std::uint64_t bytes = 0;
   pack(f.header(), f.words(), [&](std::span<const std::byte> piece) {
     file.append(piece);
     bytes += piece.size();
   });
   file.commit();
-  say(o, fmt::format("packed to {} bytes, {:.1f} % of the {} bytes of the bits", with_commas(bytes),
-                     percent(bytes, f.words().size_bytes()), with_commas(f.words().size_bytes())));
+  say(o, out, "packed to " + beside_bits(bytes, f.words().size_bytes()));
   if (o.json) {
     print_json({{"kind", kind_name(f.shape().kind)},
                 {"keys", f.keys()},
                 {"bytes", bytes},
                 {"bytes_unpacked", f.words().size_bytes()}});
   }
+  out.finish();
 }
 
 }  // namespace
@@ -29,8 +30,10 @@ void run_pack(const wire_options& o) {
 void add_pack(command& app, int& /*status*/) {
   auto o = std::make_shared<wire_options>();
   command* verb = add_wire_verb(app, "pack", "Compress a filter for sending, close to its entropy",
-                                "The packed file to write", o);
-  verb->add_option("A", o->first, "The filter file")->required()->type_name("");
+                                "The packed file to write; - is standard output", o);
+  verb->add_option("A", o->first, "The filter file; - is standard input")
+      ->required()
+      ->type_name("");
   add_threads(*verb, o->threads);
   verb->footer(
       "info, check, verify, merge and diff read packed files as they are.\n\n"

@@ -10,8 +10,10 @@
 #include "bloomery/lists/password.hpp"
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
+#include "cli/input/keys.hpp"
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 #ifdef BLOOMERY_HAS_CRYPTO
@@ -59,11 +61,9 @@ record_options record_form(const passwd_options& o) {
 }
 
 void run_build(const passwd_options& o) {
-  const std::filesystem::path parent = std::filesystem::path(o.path).parent_path();
-  password_builder builder({.rule = rule_of(o),
-                            .fpr = parse_rate(o.fpr),
-                            .seed = o.seed,
-                            .directory = parent.empty() ? "." : parent});
+  output_file out(o.path, o.input.paths, o.json);
+  password_builder builder(
+      {.rule = rule_of(o), .fpr = parse_rate(o.fpr), .seed = o.seed, .directory = out.folder()});
   {
     progress meter("reading", o.input.show());
     key_source source(o.input.paths, record_form(o), meter);
@@ -79,21 +79,23 @@ void run_build(const passwd_options& o) {
     }
   }
   const any_filter f = builder.build();
-  f.save(o.path);
-  const std::uintmax_t bytes = std::filesystem::file_size(o.path);
+  f.save(out.path());
+  const std::uint64_t bytes = out.bytes();
   if (!o.input.quiet) {
-    fmt::print(stderr, "{}: {} passwords, {}, {:.1f} bits each, false alarms at most {}\n", o.path,
-               with_commas(builder.words()), as_bytes(static_cast<double>(bytes)),
+    fmt::print(stderr, "{}: {}, {}, {:.1f} bits each, false alarms at most {}\n", out.name(),
+               counted(builder.words(), "password"), as_bytes(static_cast<double>(bytes)),
                builder.words() == 0
                    ? 0.0
                    : 8 * static_cast<double>(bytes) / static_cast<double>(builder.words()),
                as_rate(parse_rate(o.fpr)));
   }
+  if (!o.input.quiet && builder.words() == 0) warn_without_keys({}, out.name());
   if (o.json) {
     nlohmann::json object = info_json(f, bytes);
     object["passwords"] = builder.words();
     print_json(object);
   }
+  out.finish();
 }
 
 // The string to look up. Without bloomery::crypto there are no digests.
@@ -138,7 +140,7 @@ int ask_terminal(password_filter& f) {
 }
 
 int run_check(const passwd_options& o) {
-  password_filter f = password_filter::open(o.path);
+  password_filter f = password_filter::open(as_file(o.path));
   if (o.input.paths.empty() && isatty(STDIN_FILENO) != 0) return ask_terminal(f);
   progress meter("checking", o.input.show().unless(!o.count && !o.json));
   key_source source(o.input.paths, record_form(o), meter);
@@ -181,7 +183,9 @@ int run_pam(const passwd_options& o) {
 void add_passwd_build(command& passwd) {
   auto o = std::make_shared<passwd_options>();
   command* verb = passwd.add_subcommand("build", "Build a filter of forbidden passwords");
-  verb->add_option("-o,--output", o->path, "The filter file to write")->required()->type_name("F");
+  verb->add_option("-o,--output", o->path, "The filter file to write; - is standard output")
+      ->required()
+      ->type_name("F");
   verb->add_option("--distance", o->distance,
                    "1: forbid also what one edit makes of a password (default 0)")
       ->between(0, 1)

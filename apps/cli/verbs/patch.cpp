@@ -6,14 +6,16 @@ namespace bloomery::cli {
 namespace {
 
 void run_patch(const wire_options& o) {
+  output_file out(o.output, {o.second}, o.json);
   const any_filter from = open_verified(o.first, o.threads);
-  const mapped_file delta(o.second);
+  const mapped_file delta(as_file(o.second));
   const unpacked_filter to =
       naming(o.second, [&] { return patch(from.version(), delta.bytes(), most_bits(o)); });
-  atomic_file file(o.output);
+  atomic_file file(out.path());
   write_image(file, to.header, to.words.words());
   file.commit();
-  report_written(o);
+  report_written(o, out);
+  out.finish();
 }
 
 }  // namespace
@@ -21,9 +23,9 @@ void run_patch(const wire_options& o) {
 void add_patch(command& app, int& /*status*/) {
   auto o = std::make_shared<wire_options>();
   command* verb = add_wire_verb(app, "patch", "Apply a delta to the version that it starts from",
-                                "The filter file to write", o);
+                                "The filter file to write; - is standard output", o);
   verb->add_option("OLD", o->first, "The old version")->required()->type_name("");
-  verb->add_option("D", o->second, "The delta")->required()->type_name("");
+  verb->add_option("D", o->second, "The delta; - is standard input")->required()->type_name("");
   add_limit(*verb, o);
   add_threads(*verb, o->threads);
   verb->footer("Example:\n  bloomery patch -o tuesday.bloom monday.bloom today.delta");

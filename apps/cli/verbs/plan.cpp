@@ -129,7 +129,7 @@ std::string in_words(const nlohmann::json& plan, const plan_options& o) {
   if (!o.bytes.empty()) asked = "in " + as_bytes(static_cast<double>(parse_bytes(o.bytes)));
   if (o.bits_per_key) asked = fmt::format("in {:g} bits each", *o.bits_per_key);
   std::string text =
-      fmt::format("{} keys {}:", with_commas(plan["keys"].get<std::uint64_t>()), asked);
+      fmt::format("{} {}:", counted(plan["keys"].get<std::uint64_t>(), "key"), asked);
   for (const auto& [kind, shown] :
        {std::pair{"blocked", "blocked"}, std::pair{"classic", "classic"},
         std::pair{"ribbon", "static (ribbon)"}}) {
@@ -280,7 +280,7 @@ void add_plan(command& app, int& /*status*/) {
                                  "Highest false-positive rate: 0.01, 1% or 1e-2 (default 1%)")
                     ->type_name("P");
   option* bytes = verb->add_option("--bytes", o->bytes,
-                                   "The memory that there is, instead of a rate: 64K, 10M, 2G")
+                                   "The memory that there is, instead of a rate: 64k, 10M, 2Gi")
                       ->excludes(fpr)
                       ->type_name("M");
   verb->add_option("--bits-per-key", o->bits_per_key, "The same for each key: 8, 9.6")

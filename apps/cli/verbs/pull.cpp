@@ -6,6 +6,7 @@
 
 #include "bloomery/format/file.hpp"
 #include "bloomery/format/shard_files.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/verbs/transfer.hpp"
 
 namespace bloomery::cli {
@@ -84,8 +85,9 @@ filter_version pull_one(redis_cluster& cluster, const std::string& key, pulled& 
 
 void run_pull(const transfer_options& o) {
   const redis_url url = checked_url(o);
+  output_file out(o.file, {}, o.json);
   redis_cluster cluster = connect(o, url);
-  atomic_file file(o.file);
+  atomic_file file(out.path());
   pulled image;
   {
     progress meter("pulling", o.show());
@@ -102,9 +104,10 @@ void run_pull(const transfer_options& o) {
     }
   }
   file.commit();
-  const any_filter f = any_filter::open(o.file);
-  if (!o.quiet) print_summary(o.file, f);
-  if (o.json) print_json(info_json(f, std::filesystem::file_size(o.file)));
+  const any_filter f = any_filter::open(out.path());
+  if (!o.quiet) print_summary(out.name(), f);
+  if (o.json) print_json(info_json(f, out.bytes()));
+  out.finish();
 }
 
 }  // namespace
@@ -115,7 +118,9 @@ void add_pull(command& app, int& /*status*/) {
   verb->add_option("URL", o->url, "redis://[[USER]:PASSWORD@]HOST[:PORT]/KEY[?db=N]")
       ->required()
       ->type_name("");
-  verb->add_option("-o,--output", o->file, "The filter file to write")->required()->type_name("F");
+  verb->add_option("-o,--output", o->file, "The filter file to write; - is standard output")
+      ->required()
+      ->type_name("F");
   add_transfer_options(*verb, *o);
   verb->footer("Example:\n  bloomery pull redis://127.0.0.1:6379/words -o words.bloom");
   verb->callback([o] { run_pull(*o); });

@@ -5,6 +5,7 @@
 #include <array>
 
 #include "bloomery/format/shard_files.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/transfer.hpp"
 
@@ -93,7 +94,7 @@ void push_one(redis_cluster& cluster, const std::string& key, const filter_versi
 
 void run_push(const transfer_options& o) {
   const redis_url url = checked_url(o);
-  const any_filter f = any_filter::open(o.file);
+  const any_filter f = any_filter::open(as_file(o.file));
   f.verify();
   if (f.hash().form.type == key_type::integers) {
     throw error(errc::unsupported,
@@ -116,7 +117,7 @@ void run_push(const transfer_options& o) {
   if (!o.quiet) {
     tell("{}: {} pushed to {}{}\n", url.key,
          as_bytes(static_cast<double>(whole.words.size_bytes())), url.server.text(),
-         o.shards == 1 ? "" : fmt::format(", in {} keys", with_commas(o.shards)));
+         o.shards == 1 ? "" : fmt::format(", in {}", counted(o.shards, "key")));
   }
   if (o.json) {
     print_json({{"key", url.key},
@@ -131,7 +132,7 @@ void run_push(const transfer_options& o) {
 void add_push(command& app, int& /*status*/) {
   auto o = std::make_shared<transfer_options>();
   command* verb = app.add_subcommand("push", "Load a filter file into a Redis server or cluster");
-  verb->add_option("F", o->file, "The filter file")->required()->type_name("");
+  verb->add_option("F", o->file, "The filter file; - is standard input")->required()->type_name("");
   verb->add_option("URL", o->url, "redis://[[USER]:PASSWORD@]HOST[:PORT]/KEY[?db=N]")
       ->required()
       ->type_name("");

@@ -150,11 +150,11 @@ void tell_report(const findings& f, std::string_view who) {
   const auto size = [](std::uint64_t bytes) { return as_bytes(static_cast<double>(bytes)); };
   tell(
       "bloomery: {} and {} different lines; only here (<) {}, only there (>) {}\n"
-      "bloomery: {} {} ({}, {} round trips); sending everything takes {}, the smaller set, as comm "
+      "bloomery: {} {} ({}, {}); sending everything takes {}, the smaller set, as comm "
       "needs it, {}\n",
       with_commas(r.keys_here), with_commas(r.keys_there), with_commas(f.here.size()),
-      with_commas(f.there.size()), who, size(r.all().both()), method_name(r.method), r.round_trips,
-      size(r.everything_bytes()), size(r.smaller_bytes()));
+      with_commas(f.there.size()), who, size(r.all().both()), method_name(r.method),
+      counted(r.round_trips, "round trip"), size(r.everything_bytes()), size(r.smaller_bytes()));
 }
 
 // Writes the union: our lines as they are, then the lines that only the peer has.
@@ -279,6 +279,9 @@ void add_reconcile(command& app, int& /*status*/) {
       "  bloomery reconcile --listen 0.0.0.0:4711 -o all.txt mine.txt      # one host\n"
       "  bloomery reconcile --connect there:4711 -o all.txt mine.txt       # the other");
   verb->callback([o] {
+    if (o->output == "-") {
+      throw error(errc::bad_argument, "the differences go to standard output; give -o a file");
+    }
     if (o->listen.empty() && o->connect.empty()) {
       run_local(*o);
     } else {

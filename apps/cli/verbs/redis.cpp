@@ -23,7 +23,8 @@ namespace {
 
 struct redis_options {
   input_options input;
-  std::string address = "127.0.0.1:6379";
+  std::string node = "127.0.0.1:6379";  // of a cluster
+  std::string server;
   std::string name;
   std::uint32_t shards = 0;
   std::string keys;
@@ -31,15 +32,22 @@ struct redis_options {
   std::optional<std::uint32_t> wait;
   std::uint32_t timeout = 30;
   selection_options selection;
+
+  [[nodiscard]] const std::string& address() const { return server.empty() ? node : server; }
 };
 
 class cluster_pool {  // of connections, each used by one thread at a time
  public:
   explicit cluster_pool(const redis_options& o)
-      : where_(parse_redis_url(o.address)),
-        options_{.replicas = o.wait, .patience = std::chrono::seconds(o.timeout)} {
+      : where_(parse_redis_url(o.address())),
+        options_{.cluster = o.server.empty(),
+                 .replicas = o.wait,
+                 .patience = std::chrono::seconds(o.timeout),
+                 .quiet = o.input.quiet} {
     if (!where_.key.empty()) {
-      throw error(errc::bad_argument, "--cluster takes the address of a node, without a key");
+      throw error(
+          errc::bad_argument,
+          fmt::format("{}: an address without a key is needed; the key is NAME", o.address()));
     }
     if (o.input.records.integers) {
       throw error(errc::bad_argument,
@@ -126,8 +134,8 @@ void run_add(const redis_options& o) {
   }
   meter.clear();
   if (!o.input.quiet) {
-    tell("{}: {} keys added in {} shards, {} of them new\n", o.name, with_commas(added),
-         with_commas(f->layout().shards), with_commas(fresh));
+    tell("{}: {} added in {}, {} of them new\n", o.name, counted(added, "key"),
+         counted(f->layout().shards, "shard"), with_commas(fresh));
   }
   if (o.selection.json) {
     print_json({{"name", o.name},
@@ -143,12 +151,12 @@ int run_check(const redis_options& o) {
   pool.with([&](redis_cluster& c) { f = spread_filter::open(c, o.name); });
   if (!f) {
     throw error(errc::io, fmt::format("{}: there is no such filter: the key {} is missing",
-                                      o.address, shard_key(o.name, 0)));
+                                      o.address(), shard_key(o.name, 0)));
   }
   check_form(*f, o);
   return select_records(
-      o.input, o.selection,
-      [&](const chunk& c, std::span<std::uint64_t> bitmap) {
+      o.input, o.selection, {o.name},
+      [&](const chunk& c, std::size_t, std::span<std::uint64_t> bitmap) {
         pool.with([&](redis_cluster& cluster) { f->check(cluster, c.keys, bitmap); });
       },
       {{"name", o.name}, {"shards", f->layout().shards}});
@@ -158,9 +166,13 @@ void add_shared_options(command& verb, redis_options& o) {
   verb.add_option("NAME", o.name, "The filter: its keys are NAME/0, NAME/1 and so on")
       ->required()
       ->type_name("");
-  verb.add_option("--cluster", o.address,
-                  "A node of the cluster, or the one server: HOST[:PORT] or "
-                  "redis://[[USER]:PASSWORD@]HOST[:PORT] (default 127.0.0.1:6379)")
+  option* cluster = verb.add_option("--cluster", o.node,
+                                    "A node of the cluster: HOST[:PORT] or "
+                                    "redis://[[USER]:PASSWORD@]HOST[:PORT] (default "
+                                    "127.0.0.1:6379, alone or in a cluster)")
+                        ->type_name("ADDRESS");
+  verb.add_option("--server", o.server, "The one server, if it is in no cluster; likewise")
+      ->excludes(cluster)
       ->type_name("ADDRESS");
   verb.add_option("--timeout", o.timeout,
                   "Give up when nothing has succeeded for so many seconds (default 30)")

@@ -13,8 +13,8 @@ int run_remove(const change_options& o) {
   key_source source(o.input.paths, o.input.records, meter);
   std::uint64_t asked = 0;
   std::uint64_t removed = 0;
-  const any_filter f =
-      change_file(o.path, o.key_file, o.input.records.form(), [&](any_filter& changed) {
+  const any_filter f = change_file(
+      o.path, o.key_file, o.input.records.form(), o.manners(), [&](any_filter& changed) {
         // This is an error even if there is no key to remove.
         require(changed.can().remove, changed, o.path, "cannot have keys removed");
         for_each_chunk(source, 1, [&](const chunk& c) {
@@ -24,11 +24,12 @@ int run_remove(const change_options& o) {
         meter.clear();
         return removed != 0;
       });
-  report_change(o, f,
-                removed == asked ? fmt::format("removed {} keys", with_commas(removed))
-                                 : fmt::format("removed {} keys; {} were not there",
-                                               with_commas(removed), with_commas(asked - removed)),
-                {{"asked", asked}, {"removed", removed}});
+  report_change(
+      o, f,
+      fmt::format(
+          "removed {}{}", counted(removed, "key"),
+          removed == asked ? "" : fmt::format("; {} not there", counted(asked - removed, "key"))),
+      {{"asked", asked}, {"removed", removed}});
   return removed != 0 ? exit_success : exit_no_match;
 }
 

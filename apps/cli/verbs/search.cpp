@@ -11,6 +11,7 @@
 #include "cli/args/options.hpp"
 #include "cli/input/documents.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -172,7 +173,7 @@ void print_found(const search_options& o, const text_index_view& index, const qu
 }
 
 int run_search(const search_options& o) {
-  const text_index index(o.path);
+  const text_index index(as_file(o.path));
   const question q = ask(o, index->options());
   std::vector<complaint> complaints;
   std::vector<std::uint32_t> found = index->find(q.hashes(index->options().seed), q.share);
@@ -188,7 +189,7 @@ int run_search(const search_options& o) {
 void add_search(command& app, int& status) {
   auto o = std::make_shared<search_options>();
   command* verb = app.add_subcommand("search", "Print the documents that contain all the words");
-  verb->add_option("I", o->path, "The index file")->required()->type_name("");
+  verb->add_option("I", o->path, "The index file; - is standard input")->required()->type_name("");
   verb->add_option("WORD", o->words, "Words, in any case; sequences for an index of k-mers")
       ->required()
       ->type_name("");

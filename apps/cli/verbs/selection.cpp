@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "cli/input/source.hpp"
@@ -12,41 +13,155 @@ namespace bloomery::cli {
 
 namespace {
 
-// Writes the selected records of a chunk to `out` and returns their number.
-std::uint64_t select(const chunk& c, std::span<const std::uint64_t> bitmap,
-                     const selection_options& o, bool readable, std::string_view terminator,
-                     std::string& out) {
-  const bool print = !o.count && !o.json;
-  // If keys are numbers or were spelled in hexadecimal, the record is printed instead.
-  const auto shown = o.only_keys && readable ? c.keys : c.records;
+struct enough {};  // thrown when no more records are wanted
+
+class answers {  // of all filters about one chunk
+ public:
+  void ask(const chunk& c, std::size_t filters, const ask_filter& ask) {
+    const std::size_t words = (c.keys.size() + 63) / 64;
+    bitmaps_.resize(filters);
+    for (std::size_t f = 0; f < filters; ++f) {
+      bitmaps_[f].assign(words, 0);
+      ask(c, f, bitmaps_[f]);
+    }
+  }
+
+  [[nodiscard]] std::size_t filters() const { return bitmaps_.size(); }
+  [[nodiscard]] bool contained(std::size_t filter, std::size_t key) const {
+    return ((bitmaps_[filter][key / 64] >> (key % 64)) & 1U) != 0;
+  }
+  [[nodiscard]] bool contained(std::size_t key) const {  // in any of them
+    for (std::size_t f = 0; f < filters(); ++f) {
+      if (contained(f, key)) return true;
+    }
+    return false;
+  }
+
+ private:
+  std::vector<std::vector<std::uint64_t>> bitmaps_;
+};
+
+struct totals {
+  std::uint64_t asked = 0;
   std::uint64_t selected = 0;
-  out.clear();
-  const auto take = [&](bool contained, std::string_view text) {
-    if (contained != o.invert) ++selected;
-    if (!print || (contained == o.invert && !o.annotate)) return;
-    if (o.annotate) out.append(contained ? "+\t" : "-\t");
-    out.append(text).append(terminator);
+  std::vector<std::uint64_t> by_filter;
+
+  void add(const totals& other) {
+    asked += other.asked;
+    selected += other.selected;
+    for (std::size_t f = 0; f < by_filter.size(); ++f) by_filter[f] += other.by_filter[f];
+  }
+};
+
+class line_writer {  // of the selected records of a chunk
+ public:
+  line_writer(const selection_options& o, const std::vector<std::string>& filters, const chunk& c,
+              std::string_view terminator, std::string& out)
+      : o_(o), filters_(filters), c_(c), terminator_(terminator), out_(out) {
+    line_ = c.first_line;
+    counted_ = c.text.data();
+  }
+
+  // Writes a record, which the filters that has(f) names have.
+  template <class Has>
+  void write(std::string_view record, std::string_view shown, Has has) {
+    if (o_.annotate) {
+      for (std::size_t f = 0; f < filters_.size(); ++f) out_.push_back(has(f) ? '+' : '-');
+      out_.push_back('\t');
+    } else if (filters_.size() > 1 && !o_.invert) {
+      const char* between = "";
+      for (std::size_t f = 0; f < filters_.size(); ++f) {
+        if (has(f)) out_.append(std::exchange(between, ",")).append(filters_[f]);
+      }
+      out_.push_back('\t');
+    }
+    if (o_.file_name) out_.append(c_.file).push_back(':');
+    if (o_.number) out_.append(fmt::format("{}:", line_of_record(record)));
+    out_.append(shown).append(terminator_);
+  }
+
+ private:
+  std::uint64_t line_of_record(std::string_view record) {  // records come in order
+    line_ += static_cast<std::uint64_t>(std::count(counted_, record.data(), terminator_.front()));
+    counted_ = record.data();
+    return line_;
+  }
+
+  const selection_options& o_;
+  const std::vector<std::string>& filters_;
+  const chunk& c_;
+  std::string_view terminator_;
+  std::string& out_;
+  std::uint64_t line_;
+  const char* counted_;
+};
+
+// Writes the selected records of a chunk, at most so many, to `out`.
+totals select(const chunk& c, const answers& found, const selection_options& o, std::uint64_t most,
+              bool print, bool readable, line_writer out) {
+  // If keys are numbers or were spelled in hexadecimal, the record is printed instead.
+  const bool keys_only = o.only_keys && readable;
+  const auto shown = keys_only ? c.keys : c.records;
+  totals sums{.by_filter = std::vector<std::uint64_t>(found.filters())};
+  const auto take = [&](bool contained, std::string_view record, std::string_view text, auto has) {
+    if (sums.selected >= most) return;
+    for (std::size_t f = 0; found.filters() > 1 && f < found.filters(); ++f) {
+      sums.by_filter[f] += has(f) != o.invert ? 1U : 0U;
+    }
+    if (contained != o.invert) ++sums.selected;
+    if (print && (contained != o.invert || o.annotate)) out.write(record, text, has);
   };
   auto keyless = c.keyless.begin();  // a record without a key is surely in no filter
   const auto take_keyless = [&](std::size_t before) {
     for (; keyless != c.keyless.end() && keyless->before <= before; ++keyless) {
-      if (o.only_keys && readable) continue;
-      take(false, keyless->text);
+      if (keys_only) continue;
+      take(false, keyless->text, keyless->text, [](std::size_t) { return false; });
     }
   };
-  for (std::size_t i = 0; i < c.keys.size(); ++i) {
+  std::size_t i = 0;
+  for (; i < c.keys.size() && sums.selected < most; ++i) {
     take_keyless(i);
-    take(((bitmap[i / 64] >> (i % 64)) & 1U) != 0, shown[i]);
+    take(found.contained(i), c.records[i], shown[i],
+         [&](std::size_t f) { return found.contained(f, i); });
   }
-  take_keyless(c.keys.size());
-  return selected;
+  sums.asked = i;
+  take_keyless(i);
+  return sums;
 }
 
 // The row of column names, for the first file that has one.
-void print_header(const chunk& c, const selection_options& o) {
-  if (o.annotate) write_output("\t");  // the marks have no name
+void print_header(const chunk& c, bool marked) {
+  if (marked) write_output("\t");  // the marks have no name
   write_output(c.header);
   if (!c.header.ends_with('\n')) write_output("\n");
+}
+
+void write_lines(std::string_view text, char end) {  // each with a call of its own
+  while (!text.empty()) {
+    const std::size_t size = std::min(text.find(end), text.size() - 1) + 1;
+    write_output(text.substr(0, size));
+    text.remove_prefix(size);
+  }
+}
+
+void print_totals(const selection_options& o, const std::vector<std::string>& filters,
+                  const totals& sums, const record_report& records, nlohmann::json more) {
+  if (o.json) {
+    more.update({{"keys", sums.asked},
+                 {"matched", sums.selected},
+                 {"keyless", records.keyless()},
+                 {"bad", records.bad()}});
+    for (std::size_t f = 0; filters.size() > 1 && f < filters.size(); ++f) {
+      more["filters"].push_back({{"file", filters[f]}, {"matched", sums.by_filter[f]}});
+    }
+    print_json(more);
+  } else if (o.count && filters.size() == 1) {
+    write_output(fmt::format("{}\n", sums.selected));
+  } else if (o.count) {
+    for (std::size_t f = 0; f < filters.size(); ++f) {
+      write_output(fmt::format("{}:{}\n", filters[f], sums.by_filter[f]));
+    }
+  }
 }
 
 }  // namespace
@@ -54,42 +169,61 @@ void print_header(const chunk& c, const selection_options& o) {
 void add_selection_options(command& verb, selection_options& o) {
   verb.add_flag("-v,--invert", o.invert, "Print the lines that are surely not in it instead");
   verb.add_flag("-c,--count", o.count, "Print only how many");
+  verb.add_flag("-n,--line-number", o.number, "The number of the line before each");
+  verb.add_flag("-H,--with-filename", o.file_name, "The name of the input before each");
+  verb.add_option("-m,--max-count", o.most, "Stop after so many selected lines")->type_name("NUM");
+  verb.add_flag("--line-buffered", o.line_buffered,
+                "Write each line by itself; without it, all when the input pauses");
   add_no_header(verb, o.no_header);
 }
 
 int select_records(const input_options& input, const selection_options& o,
-                   const std::function<void(const chunk&, std::span<std::uint64_t> bitmap)>& ask,
+                   const std::vector<std::string>& filters, const ask_filter& ask,
                    nlohmann::json more) {
-  progress meter("checking", input.show().unless(!o.count && !o.json));
-  key_source source(input.paths, input.records, meter);
-  const bool readable = !input.records.hex && !input.records.integers;
-  std::uint64_t asked = 0;
-  std::uint64_t selected = 0;
-  bool header = !o.no_header && !o.count && !o.json && !(o.only_keys && readable);
-  for_each_chunk_in_order(source, input.threads, [&](const chunk& c, auto in_turn) {
-    thread_local std::vector<std::uint64_t> bitmap;
-    thread_local std::string text;
-    bitmap.assign((c.keys.size() + 63) / 64, 0);
-    ask(c, bitmap);
-    const std::uint64_t here = select(c, bitmap, o, readable, source.terminator(), text);
-    in_turn([&] {
-      asked += c.keys.size();
-      selected += here;
-      if (!c.header.empty() && std::exchange(header, false)) print_header(c, o);
-      write_output(text);
+  const bool silent = input.quiet && !o.json;
+  const bool print = o.prints() && !silent;
+  progress meter("checking", input.show().unless(o.prints()));
+  record_options records = input.records;
+  records.numbered = o.number;
+  key_source source(input.paths, records, meter);
+  const bool readable = !records.hex && !records.integers;
+  const std::uint64_t most = silent ? 1 : o.most.value_or(UINT64_MAX);
+  const bool ends_early = most != UINT64_MAX;
+  // Threads that wait for a pipe would hold up the end.
+  const unsigned threads = ends_early && !source.rereadable() ? 1 : input.threads;
+  bool header = print && !o.no_header && !(o.only_keys && readable);
+  const bool marked = o.annotate || (filters.size() > 1 && !o.invert);
+  totals sums{.by_filter = std::vector<std::uint64_t>(filters.size())};
+  try {
+    if (most == 0) throw enough();
+    for_each_chunk_in_order(source, threads, [&](const chunk& c, auto in_turn) {
+      thread_local answers found;
+      thread_local std::string text;
+      found.ask(c, filters.size(), ask);
+      totals here;
+      const auto choose = [&](std::uint64_t left) {
+        text.clear();
+        here =
+            select(c, found, o, left, print, readable, {o, filters, c, source.terminator(), text});
+      };
+      if (!ends_early) choose(UINT64_MAX);
+      in_turn([&] {
+        if (ends_early) choose(most - sums.selected);
+        sums.add(here);
+        if (!c.header.empty() && std::exchange(header, false)) print_header(c, marked);
+        if (o.line_buffered && !source.terminator().empty()) {
+          write_lines(text, source.terminator().front());
+        } else {
+          write_output(text);
+        }
+        if (sums.selected >= most) throw enough();
+      });
     });
-  });
-  meter.clear();
-  if (o.json) {
-    more.update({{"keys", asked},
-                 {"matched", selected},
-                 {"keyless", source.report().keyless()},
-                 {"bad", source.report().bad()}});
-    print_json(more);
-  } else if (o.count) {
-    write_output(fmt::format("{}\n", selected));
+  } catch (const enough&) {
   }
-  return selected > 0 ? exit_success : exit_no_match;
+  meter.clear();
+  if (!silent) print_totals(o, filters, sums, source.report(), std::move(more));
+  return sums.selected > 0 ? exit_success : exit_no_match;
 }
 
 }  // namespace bloomery::cli

@@ -12,6 +12,7 @@
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -41,7 +42,7 @@ void name_both(const std::string& first, const std::string& second, const Step& 
 inline std::vector<any_filter> open_alike(const std::vector<std::string>& paths, unsigned threads) {
   std::vector<any_filter> filters;
   for (const std::string& path : paths) {
-    filters.push_back(any_filter::open(path));
+    filters.push_back(any_filter::open(as_file(path)));
     filters.back().verify(threads);
     require(abilities_of(filters.back().shape().kind).merge, filters.back(), path,
             "cannot be combined with others");
@@ -53,11 +54,11 @@ inline std::vector<any_filter> open_alike(const std::vector<std::string>& paths,
   return filters;
 }
 
-inline void report_set(const set_options& o) {
+inline void report_set(const set_options& o, const output_file& out) {
   if (o.quiet && !o.json) return;
-  const any_filter f = any_filter::open(o.output);
-  if (!o.quiet) print_summary(o.output, f);
-  if (o.json) print_json(info_json(f, std::filesystem::file_size(o.output)));
+  const any_filter f = any_filter::open(out.path());
+  if (!o.quiet) print_summary(out.name(), f);
+  if (o.json) print_json(info_json(f, out.bytes()));
 }
 
 // Word by word, for filters of bits.
@@ -66,19 +67,22 @@ inline void combine_words(const set_options& o, const std::vector<any_filter>& f
   std::vector<filter_version> parts;
   parts.reserve(filters.size());
   for (const any_filter& f : filters) parts.push_back(f.version());
-  atomic_file file(o.output);
+  // The output may be one of the filters: they stay as they were until it is whole.
+  output_file out(o.output, {}, o.json);
+  atomic_file file(out.path());
   combine(file, parts, operation);
   file.commit();
-  report_set(o);
+  report_set(o, out);
+  out.finish();
 }
 
 inline command* add_set_verb(command& app, const char* name, const char* purpose,
                              const std::shared_ptr<set_options>& o, int filters) {
   command* verb = app.add_subcommand(name, purpose);
-  verb->add_option("-o,--output", o->output, "The filter file to write")
+  verb->add_option("-o,--output", o->output, "The filter file to write; - is standard output")
       ->required()
       ->type_name("F");
-  verb->add_option("FILTER", o->paths, "Filter files; packed ones too")
+  verb->add_option("FILTER", o->paths, "Filter files; packed ones too. - is standard input")
       ->required()
       ->expected(filters)
       ->type_name("");

@@ -7,9 +7,11 @@
 #include "bloomery/text/speller.hpp"
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
+#include "cli/input/keys.hpp"
 #include "cli/input/text_blocks.hpp"
 #include "cli/input/word_lists.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -90,8 +92,9 @@ class spell_report {
 
 int run_spell(const spell_options& o) {
   progress silent("checking", {.quiet = true});
-  speller words(
-      open_dictionary(o.dictionary.empty() ? default_dictionary() : o.dictionary, silent));
+  speller words(open_dictionary(
+      o.dictionary.empty() ? default_dictionary() : as_file(o.dictionary, content::anything),
+      silent));
   spell_report report(o);
   text_blocks blocks(o.paths, silent);
   for (text_block block; blocks.next(block);) report.take(block, words);
@@ -99,30 +102,34 @@ int run_spell(const spell_options& o) {
 }
 
 void run_build(const spell_build_options& o) {
-  const std::filesystem::path parent = std::filesystem::path(o.path).parent_path();
+  output_file out(o.path, o.paths, o.json);
   const double fpr = parse_rate(o.fpr);
-  dictionary_builder builder(
-      {.fpr = fpr, .seed = o.seed, .directory = parent.empty() ? "." : parent});
+  dictionary_builder builder({.fpr = fpr, .seed = o.seed, .directory = out.folder()});
   progress silent("reading", {.quiet = true});
   for (const std::string& path : o.paths) add_words(builder, path, silent);
   const any_filter f = builder.build();
-  f.save(o.path);
-  const std::uintmax_t bytes = std::filesystem::file_size(o.path);
+  f.save(out.path());
+  const std::uint64_t bytes = out.bytes();
   if (!o.quiet) {
-    fmt::print(stderr, "{}: {} words, {}, wrong words taken for right at most {}\n", o.path,
-               with_commas(builder.words()), as_bytes(static_cast<double>(bytes)), as_rate(fpr));
+    fmt::print(stderr, "{}: {}, {}, wrong words taken for right at most {}\n", out.name(),
+               counted(builder.words(), "word"), as_bytes(static_cast<double>(bytes)),
+               as_rate(fpr));
   }
+  if (!o.quiet && builder.words() == 0) warn_without_keys({}, out.name());
   if (o.json) {
     nlohmann::json object = info_json(f, bytes);
     object["words"] = builder.words();
     print_json(object);
   }
+  out.finish();
 }
 
 void add_spell_build(command& spell, bool& built) {
   auto o = std::make_shared<spell_build_options>();
   command* verb = spell.add_subcommand("build", "Make a dictionary filter");
-  verb->add_option("-o,--output", o->path, "The filter file to write")->required()->type_name("F");
+  verb->add_option("-o,--output", o->path, "The filter file to write; - is standard output")
+      ->required()
+      ->type_name("F");
   verb->add_option(
           "WORDS", o->paths,
           "Lists with a word on each line, - for standard input, or NAME.dic with NAME.aff "

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
+#include "bloomery/core/error.hpp"
 #include "bloomery/format/file.hpp"
 #include "bloomery/sketch/frequent_keys.hpp"
 #include "bloomery/sketch/top_k.hpp"
@@ -12,6 +14,7 @@
 #include "cli/input/keys.hpp"
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -27,15 +30,16 @@ struct top_options {
 };
 
 // The counts that are certain, as a sketch that goes on from there.
-void save_sketch(const top_options& o, const frequent_keys& counts, const any_hasher& hasher) {
-  top_k sketch(top_k_options{.k = o.k});
+void save_sketch(const std::string& path, std::uint32_t k, const frequent_keys& counts,
+                 const any_hasher& hasher) {
+  top_k sketch(top_k_options{.k = k});
   for (const frequent_key& e : counts.top(counts.held())) {
     sketch.add(e.key, e.hash, e.count - e.error);
   }
   sketch.set_keys(counts.total());
   const image_header header{
       .planned = sketch.planned(), .hash = hasher.spec(), .keys = sketch.keys()};
-  atomic_file file(o.output);
+  atomic_file file(path);
   write_image(file, header, sketch.serialise().words());
   file.commit();
 }
@@ -75,6 +79,11 @@ int print(const top_options& o, const frequent_keys& counts) {
 }
 
 int run_top(const top_options& o) {
+  std::optional<output_file> out;
+  if (o.output == "-") {
+    throw error(errc::bad_argument, "the keys go to standard output; give -o a file");
+  }
+  if (!o.output.empty()) out.emplace(o.output, o.input.paths, false);
   progress meter("counting", o.input.show());
   key_source source(o.input.paths, o.input.records, meter);
   const auto hasher = make_hasher("xxh3", 0, "", 1, o.input.records.form());
@@ -84,7 +93,10 @@ int run_top(const top_options& o) {
   hash_in_order(*hasher, source, o.input.threads,
                 [&](const chunk& c, auto hashes) { counts.add_batch(c.keys, hashes); });
   meter.clear();
-  if (!o.output.empty()) save_sketch(o, counts, *hasher);
+  if (out) {
+    save_sketch(out->path(), o.k, counts, *hasher);
+    out->finish();
+  }
   return print(o, counts);
 }
 

@@ -48,7 +48,8 @@ inline redis_cluster connect(const transfer_options& o, const redis_url& url) {
           {.cluster = o.cluster,
            .replicas = o.wait,
            .patience = std::chrono::seconds(o.timeout),
-           .reply_timeout = std::chrono::seconds(60)}};
+           .reply_timeout = std::chrono::seconds(60),
+           .quiet = o.quiet}};
 }
 
 inline void add_transfer_options(command& verb, transfer_options& o) {

@@ -6,17 +6,19 @@ namespace bloomery::cli {
 namespace {
 
 void run_unpack(const wire_options& o) {
-  const mapped_file packed(o.first);
+  output_file out(o.output, {}, o.json);
+  const mapped_file packed(as_file(o.first));
   auto in = naming(
       o.first, [&] { return std::make_unique<bloomery::unpacker>(packed.bytes(), most_bits(o)); });
-  atomic_file file(o.output);
-  image_stream out(file, in->header());
+  atomic_file file(out.path());
+  image_stream image(file, in->header());
   const auto next = [&] { return naming(o.first, [&] { return in->next(); }); };
-  for (auto words = next(); !words.empty(); words = next()) out.append(words);
+  for (auto words = next(); !words.empty(); words = next()) image.append(words);
   naming(o.first, [&] { in->finish(); });
-  out.finish();
+  image.finish();
   file.commit();
-  report_written(o);
+  report_written(o, out);
+  out.finish();
 }
 
 }  // namespace
@@ -25,8 +27,10 @@ void add_unpack(command& app, int& /*status*/) {
   auto o = std::make_shared<wire_options>();
   command* verb =
       add_wire_verb(app, "unpack", "Make a packed filter plain again, so that it can be mapped",
-                    "The filter file to write", o);
-  verb->add_option("A", o->first, "The packed file")->required()->type_name("");
+                    "The filter file to write; - is standard output", o);
+  verb->add_option("A", o->first, "The packed file; - is standard input")
+      ->required()
+      ->type_name("");
   add_limit(*verb, o);
   verb->footer("Example:\n  bloomery unpack -o words.bloom words.packed");
   verb->callback([o] { run_unpack(*o); });

@@ -1,10 +1,12 @@
-// bloomery verify: every checksum of a filter file.
+// bloomery verify: every checksum of filter files.
 #include <fmt/format.h>
 
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
+#include "cli/verbs/each_file.hpp"
 #include "cli/verbs/verbs.hpp"
 
 namespace bloomery::cli {
@@ -12,37 +14,58 @@ namespace bloomery::cli {
 namespace {
 
 struct verify_options {
-  std::string path;
+  std::vector<std::string> paths;
   unsigned threads = 0;
   bool quiet = false;
   bool json = false;
 };
 
-void run_verify(const verify_options& o) {
-  if (is_text_index(o.path)) {
-    text_index(o.path).verify();
+std::uint64_t verified_bytes(const std::string& path, unsigned threads) {
+  if (is_text_index(path)) {
+    text_index(path).verify();
   } else {
-    any_filter::open(o.path).verify(o.threads);
+    any_filter::open(path).verify(threads);
   }
-  const std::uint64_t bytes = std::filesystem::file_size(o.path);
-  if (o.json) {
-    print_json({{"file", o.path}, {"bytes", bytes}, {"sound", true}});
-  } else if (!o.quiet) {
-    write_output(fmt::format("{}: sound, {} bytes\n", o.path, with_commas(bytes)));
+  return std::filesystem::file_size(path);
+}
+
+// A damaged file has its object too: who reads JSON reads nothing else.
+void verify_as_json(const std::string& path, unsigned threads) {
+  try {
+    const std::string file = as_file(path);
+    print_json(
+        {{"file", name_of_input(path)}, {"bytes", verified_bytes(file, threads)}, {"sound", true}});
+  } catch (const error& e) {
+    print_json({{"file", name_of_input(path)}, {"sound", false}, {"error", with_names(e.what())}});
+    throw;
   }
+}
+
+int run_verify(const verify_options& o) {
+  return for_each_file(o.paths, [&](const std::string& path) {
+    if (o.json) return verify_as_json(path, o.threads);
+    const std::string file = as_file(path);
+    const std::uint64_t bytes = verified_bytes(file, o.threads);
+    if (o.quiet) return;
+    write_output(fmt::format("{}: sound, {}\n", with_names(file), counted(bytes, "byte")));
+  });
 }
 
 }  // namespace
 
-void add_verify(command& app, int& /*status*/) {
+void add_verify(command& app, int& status) {
   auto o = std::make_shared<verify_options>();
-  command* verb = app.add_subcommand("verify", "Check every checksum of a filter file");
-  verb->add_option("F", o->path, "The filter file")->required()->type_name("");
+  command* verb = app.add_subcommand("verify", "Check every checksum of filter files");
+  verb->add_option("F", o->paths, "The filter files; - is standard input")
+      ->required()
+      ->type_name("");
   verb->add_flag("--json", o->json, "Print the outcome as JSON");
   add_threads(*verb, o->threads);
   add_quiet(*verb, o->quiet);
-  verb->footer("Example:\n  bloomery verify words.bloom");
-  verb->callback([o] { run_verify(*o); });
+  verb->footer(
+      "Exit status: 0 when all are sound, 2 when one is not.\n\n"
+      "Example:\n  bloomery verify words.bloom\n  bloomery verify *.bloom");
+  verb->callback([o, &status] { status = run_verify(*o); });
 }
 
 }  // namespace bloomery::cli

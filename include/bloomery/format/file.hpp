@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "bloomery/core/error.hpp"
+#include "bloomery/detail/core/function_ref.hpp"
 #include "bloomery/filter/keyed.hpp"
 #include "bloomery/format/codec.hpp"
 #include "bloomery/format/image.hpp"
@@ -59,8 +60,10 @@ class mapped_file {
   std::size_t size_ = 0;
 };
 
-// A new file that appears under its name, complete, with commit() and not without. Something that
-// is no regular file (a pipe, a terminal, /dev/null) is written to directly.
+// A new file that appears under its name, complete, with commit() and not without. It has the mode
+// of the file that it replaces, and its owner and group as far as the system allows. Something that
+// is no regular file (a pipe, a terminal, /dev/null), or one that has no name any more and is
+// reached through /proc/self/fd, is written to directly.
 class atomic_file {
  public:
   explicit atomic_file(const std::filesystem::path& path);
@@ -115,6 +118,10 @@ class scratch_file {
 class file_lock {
  public:
   explicit file_lock(const std::filesystem::path& path);
+  // While another has the lock, calls meanwhile(milliseconds so far) about ten times a second, the
+  // first time at once. It may throw, and then there is no lock.
+  using waiting = detail::function_ref<void(std::uint64_t)>;
+  file_lock(const std::filesystem::path& path, const waiting& meanwhile);
   file_lock(const file_lock&) = delete;
   file_lock& operator=(const file_lock&) = delete;
   ~file_lock();
@@ -122,6 +129,9 @@ class file_lock {
  private:
   friend class mapped_file;
   friend class atomic_file;
+
+  template <class Lock>
+  void take(Lock lock);
 
   std::filesystem::path path_;
   int fd_ = -1;

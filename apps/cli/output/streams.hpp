@@ -1,0 +1,60 @@
+// Filters from and to pipes, and output that must not destroy what it is made from.
+//
+// Filters are mapped and written piece by piece, which needs files. So what comes from a pipe is
+// copied into a file without a name first, and what goes to one is made in such a file: the reader
+// gets a whole filter or nothing. Verbs see these files by their paths in /proc/self/fd.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bloomery::cli {
+
+enum class content : std::uint8_t { filter, anything };
+
+// The file to open instead of `path`: that itself, or a copy of what "-", standard input, or a pipe
+// has. Throws errc::not_bloomery at the first bytes of a pipe that are no filter's, since the rest
+// may be endless, and errc::bad_argument when standard input is wanted twice.
+std::string as_file(const std::string& path, content wanted = content::filter);
+std::vector<std::string> as_files(std::vector<std::string> paths);
+
+// Throws errc::bad_argument when standard input has a filter, so that no keys can come from it.
+void check_standard_input_has_keys();
+
+std::string name_of_input(const std::string& path);  // "standard input" for "-"
+// The text with names that users know instead of the paths of copies.
+std::string with_names(std::string text);
+
+class output_file {
+ public:
+  // Refuses a path that is one of the inputs by any name, and a terminal. With `json`, which says
+  // that a report goes to standard output, refuses that too.
+  output_file(const std::string& path, const std::vector<std::string>& inputs, bool json);
+  output_file(const output_file&) = delete;
+  output_file& operator=(const output_file&) = delete;
+  ~output_file();
+
+  [[nodiscard]] const std::string& path() const { return path_; }  // to write to and to read again
+  [[nodiscard]] std::string name() const;                          // for messages
+  [[nodiscard]] std::string folder() const;  // with the room for it, and for temporary files
+  [[nodiscard]] std::uint64_t bytes() const;
+
+  // Throws errc::io with the numbers when there is no room for so many bytes.
+  void need(std::uint64_t bytes) const;
+  // Sends what was made where that is no file.
+  void finish();
+
+ private:
+  std::string target_;  // of a copy that is to be sent; "-" is standard output
+  std::string path_;
+  int fd_ = -1;
+};
+
+// The bytes of memory that a program may use without swapping; 0 if the system does not say.
+std::uint64_t available_memory();
+// Throws errc::no_memory with the numbers, and advice, when `what` needs more than that.
+void need_memory(std::uint64_t bytes, std::string_view what, std::string_view advice);
+
+}  // namespace bloomery::cli
