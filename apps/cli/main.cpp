@@ -55,14 +55,23 @@ void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
            add_block,
 #ifdef BLOOMERY_HAS_TEXT
            add_spell,
+           add_hyphenate,
 #endif
        }},
+      {"Keep records", {add_store}},
 #ifdef BLOOMERY_HAS_TEXT
       {"Search texts", {add_index, add_search}},
 #endif
       {"Combine", {add_merge, add_intersect, add_fold, add_compare}},
       {"Send", {add_pack, add_unpack, add_diff, add_patch}},
-      {"Two hosts", {add_reconcile, add_join}},
+      {"Two hosts",
+       {
+           add_reconcile,
+           add_join,
+#ifdef BLOOMERY_HAS_CRYPTO
+           add_share,
+#endif
+       }},
 #ifdef BLOOMERY_HAS_HIREDIS
       {"Use Redis", {add_push, add_pull, add_redis}},
 #endif

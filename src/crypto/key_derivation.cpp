@@ -2,8 +2,12 @@
 
 #include <sodium.h>
 
+#include <fstream>
+#include <tuple>
+
 #include "bloomery/core/error.hpp"
 #include "core/integers.hpp"
+#include "secret_file.hpp"
 
 namespace bloomery {
 
@@ -44,10 +48,47 @@ siphash_hasher::key_type derive_key(const master_key& master, std::string_view r
 }
 
 std::vector<siphash_hasher> derive_hashers(const master_key& master, std::string_view recipient,
-                                           std::uint32_t count) {
+                                           std::uint32_t count, std::uint32_t first) {
   std::vector<siphash_hasher> all;
-  for (std::uint32_t i = 0; i < count; ++i) all.emplace_back(derive_key(master, recipient, i));
+  for (std::uint32_t i = 0; i < count; ++i) {
+    all.emplace_back(derive_key(master, recipient, first + i));
+  }
   return all;
+}
+
+master_key read_master_key(const std::filesystem::path& path) {
+  master_key key{};
+  detail::read_secret(path, key);
+  return key;
+}
+
+std::string keys_as_text(const std::vector<siphash_hasher::key_type>& keys) {
+  std::string text;
+  for (const siphash_hasher::key_type& key : keys) {
+    std::array<char, 2 * std::tuple_size_v<siphash_hasher::key_type> + 1> digits{};
+    sodium_bin2hex(digits.data(), digits.size(), as_chars(key.data()), key.size());
+    text.append(digits.data()).push_back('\n');
+  }
+  return text;
+}
+
+std::vector<siphash_hasher::key_type> read_keys(const std::filesystem::path& path) {
+  std::ifstream in(path);
+  if (!in) throw error(errc::io, path.string() + ": opening the file of keys failed");
+  std::vector<siphash_hasher::key_type> keys;
+  std::uint64_t number = 0;
+  for (std::string line; std::getline(in, line);) {
+    ++number;
+    if (line.ends_with('\r')) line.pop_back();
+    if (line.empty()) continue;
+    siphash_hasher::key_type key{};
+    if (!detail::from_hex(line, key)) {
+      throw error(errc::corrupt, path.string() + ":" + std::to_string(number) +
+                                     ": a key has 32 hexadecimal digits");
+    }
+    keys.push_back(key);
+  }
+  return keys;
 }
 
 }  // namespace bloomery

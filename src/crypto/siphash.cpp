@@ -10,6 +10,7 @@
 
 #include "bloomery/core/error.hpp"
 #include "core/integers.hpp"
+#include "secret_file.hpp"
 
 namespace bloomery {
 
@@ -46,35 +47,47 @@ std::uint64_t siphash_hasher::bytes(const void* data, std::size_t size) const no
 }
 
 siphash_hasher::key_type read_key_file(const std::filesystem::path& path) {
+  siphash_hasher::key_type key{};
+  detail::read_secret(path, key);
+  return key;
+}
+
+namespace detail {
+
+bool from_hex(std::string_view text, std::span<std::byte> secret) {
+  std::size_t written = 0;
+  return text.size() == 2 * secret.size() &&
+         sodium_hex2bin(reinterpret_cast<unsigned char*>(secret.data()), secret.size(), text.data(),
+                        text.size(), nullptr, &written, nullptr) == 0 &&
+         written == secret.size();
+}
+
+void read_secret(const std::filesystem::path& path, std::span<std::byte> secret) {
   std::ifstream in(path, std::ios::binary);
   if (!in) throw error(errc::io, path.string() + ": opening the key file failed");
   // A little more than the longest valid content, so that a file that is too long is noticed.
-  std::array<char, 64> text{};
-  in.read(text.data(), text.size());
+  std::array<char, 128> text{};
+  const std::size_t most = 4 * secret.size();
+  in.read(text.data(), static_cast<std::streamsize>(most));
   std::string_view content(text.data(), static_cast<std::size_t>(in.gcount()));
-  siphash_hasher::key_type key{};
-  bool sound = content.size() < text.size();
-  if (content.size() == key.size()) {
-    std::transform(content.begin(), content.end(), key.begin(),
+  bool sound = content.size() == secret.size();
+  if (sound) {
+    std::transform(content.begin(), content.end(), secret.begin(),
                    [](char c) { return static_cast<std::byte>(c); });
   } else {
     while (!content.empty() && (content.back() == '\n' || content.back() == '\r')) {
       content.remove_suffix(1);
     }
-    std::size_t written = 0;
-    sound = sound && content.size() == 2 * key.size() &&
-            sodium_hex2bin(reinterpret_cast<unsigned char*>(key.data()), key.size(), content.data(),
-                           content.size(), nullptr, &written, nullptr) == 0 &&
-            written == key.size();
+    sound = static_cast<std::size_t>(in.gcount()) < most && from_hex(content, secret);
   }
   sodium_memzero(text.data(), text.size());
-  if (!sound) {
-    throw error(errc::bad_argument,
-                path.string() +
-                    ": a key file holds 32 hexadecimal digits or 16 raw bytes; make one "
-                    "with: openssl rand -hex 16");
-  }
-  return key;
+  if (sound) return;
+  const std::string bytes = std::to_string(secret.size());
+  throw error(errc::bad_argument, path.string() + ": a key file holds " +
+                                      std::to_string(2 * secret.size()) +
+                                      " hexadecimal digits or " + bytes +
+                                      " raw bytes; make one with: openssl rand -hex " + bytes);
 }
 
+}  // namespace detail
 }  // namespace bloomery

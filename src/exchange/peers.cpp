@@ -235,6 +235,13 @@ bool peer_directory::update(std::uint64_t peer, const partitioned_view& summary,
   return state_->update(peer, summary, hash, time);
 }
 
+bool peer_directory::touch(std::uint64_t peer, std::uint64_t time) {
+  const auto known = state_->peers.find(peer);
+  if (known == state_->peers.end()) return false;
+  known->second.time = std::max(known->second.time, time);
+  return true;
+}
+
 bool peer_directory::remove(std::uint64_t peer) {
   const auto known = state_->peers.find(peer);
   if (known == state_->peers.end()) return false;
@@ -288,6 +295,14 @@ std::optional<std::uint64_t> peer_directory::time_of(std::uint64_t peer) const {
   return known->second.time;
 }
 
+std::optional<std::uint64_t> peer_directory::latest_time() const {
+  std::optional<std::uint64_t> latest;
+  for (const auto& [peer, known] : state_->peers) {
+    latest = std::max(latest.value_or(known.time), known.time);
+  }
+  return latest;
+}
+
 std::uint64_t peer_directory::bytes() const {
   std::uint64_t all = 0;
   for (const any_shelf& s : state_->shelves) {
@@ -316,9 +331,40 @@ bool peer_groups::update(std::uint64_t group, std::uint64_t peer, const blocked_
   check_combinable(shapes_.try_emplace(group, summary.shape()).first->second, summary.shape());
   peer_directory& members = groups_.try_emplace(group, hash_, options_).first->second;
   if (!members.update(peer, summary, hash_, time)) return false;
-  leaders_.update(group, members.merged(), hash_,
-                  std::max(time, leaders_.time_of(group).value_or(0)));
+  lead(group);
   return true;
+}
+
+// Makes the leader's filter anew, or removes a group without members. The leader is as old as the
+// youngest of them.
+void peer_groups::lead(std::uint64_t group) {
+  const peer_directory& members = groups_.at(group);
+  leaders_.remove(group);
+  if (const auto time = members.latest_time()) {
+    leaders_.update(group, members.merged(), hash_, *time);
+    return;
+  }
+  groups_.erase(group);
+  shapes_.erase(group);
+}
+
+bool peer_groups::remove(std::uint64_t group, std::uint64_t peer) {
+  const auto found = groups_.find(group);
+  if (found == groups_.end() || !found->second.remove(peer)) return false;
+  lead(group);
+  return true;
+}
+
+std::size_t peer_groups::expire(std::uint64_t now) {
+  std::vector<std::uint64_t> changed;
+  std::size_t members = 0;
+  for (auto& [group, directory] : groups_) {
+    const std::size_t gone = directory.expire(now);
+    if (gone != 0) changed.push_back(group);
+    members += gone;
+  }
+  for (const std::uint64_t group : changed) lead(group);
+  return members;
 }
 
 peer_groups::answer peer_groups::ask(std::span<const std::uint64_t> hashes,

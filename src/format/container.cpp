@@ -29,6 +29,7 @@ const char* name_of(image_form form) {
     case image_form::packed: return "packed filter";
     case image_form::delta: return "delta of filters";
     case image_form::text_index: return "text index";
+    case image_form::string_map: return "map of strings";
     case image_form::plain: break;
   }
   return "filter";

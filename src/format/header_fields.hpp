@@ -17,6 +17,7 @@ enum class image_form : std::uint16_t {
   packed = 1,
   delta = 2,
   text_index = 3,  // search/text_index.hpp
+  string_map = 4,  // string_map.hpp
   plain = image_header_bytes,
 };
 

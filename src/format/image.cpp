@@ -243,6 +243,10 @@ image_header read_header(std::span<const std::byte> bytes) {  // the header of a
   if (form == image_form::text_index) {
     detail::fail(errc::unsupported, "this is a text index, not a filter; ask it with 'search'");
   }
+  if (form == image_form::string_map) {
+    detail::fail(errc::unsupported,
+                 "this is a map of strings, not a filter; ask it with 'map get'");
+  }
   if (bytes.size() < image_header_bytes) {
     throw_corrupt("its header is cut off after " + detail::to_text(std::uint64_t{bytes.size()}) +
                   " of 256 bytes");

@@ -157,27 +157,31 @@ void differential_store::put(std::string_view key, std::string_view value) {
 void differential_store::erase(std::string_view key) { state_->change(key, std::nullopt); }
 void differential_store::sync() { state_->log->sync(); }
 
-void differential_store::merge() {
-  state& s = *state_;
+void differential_store::for_each(const record_visitor& visit) const {
   std::map<std::string, change_log::change, std::less<>> changed;
-  s.log->for_each([&](std::string_view key, const change_log::change& c) {
+  state_->log->for_each([&](std::string_view key, const change_log::change& c) {
     changed.insert_or_assign(std::string(key), c);
   });
-  record_table_writer writer(numbered(s.directory, base_stem, s.number + 1));
   auto next = changed.begin();
-  const auto write_changes = [&](auto before) {
+  const auto visit_changes = [&](auto before) {
     for (; next != changed.end() && before(next->first); ++next) {
-      if (!next->second.erased) writer.add(next->first, next->second.value);
+      if (!next->second.erased) visit(next->first, next->second.value);
     }
   };
-  if (s.base) {
-    s.base->for_each([&](std::string_view key, std::string_view value) {
-      write_changes([&](const std::string& k) { return k < key; });
+  if (state_->base) {
+    state_->base->for_each([&](std::string_view key, std::string_view value) {
+      visit_changes([&](const std::string& k) { return k < key; });
       const bool replaced = next != changed.end() && next->first == key;
-      if (!replaced) writer.add(key, value);
+      if (!replaced) visit(key, value);
     });
   }
-  write_changes([](const std::string&) { return true; });
+  visit_changes([](const std::string&) { return true; });
+}
+
+void differential_store::merge() {
+  state& s = *state_;
+  record_table_writer writer(numbered(s.directory, base_stem, s.number + 1));
+  for_each([&](std::string_view key, std::string_view value) { writer.add(key, value); });
   writer.commit();
   s.open(s.number + 1);
 }

@@ -60,7 +60,7 @@ bad_map() { # TEXT OPTIONS INPUT
   printf "$3" >bad
   expect_error "$1" bloomery map build -o x.bloom $2 bad
 }
-bad_map "bad:3: 'b	x' is no key" "" 'a\t1\n\nb\tx\n'
+bad_map "bad:3: 'bx' is no key" "" 'a\t1\n\nbx\n'
 bad_map "bad:1: 'b' is no key" "" 'b\n'
 bad_map "bad: a key has two values" "" 'a\t1\na\t2\n'
 bad_map "bad: the value is 500" "--value-bits 4" 'a\t1\nb\t500\n'

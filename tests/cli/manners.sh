@@ -161,7 +161,7 @@ bloomery pack -o x.packed x.bloom 2>err
 grep -Eq '[0-9]{3,}\.[0-9]+ %' err && fail "more than all of it: $(cat err)"
 grep -q ' times the ' err || fail "$(cat err)"
 bloomery build -q --kind windowed --window 1h --keys 1000 -o hour.bloom keys
-bloomery info hour.bloom | grep -qx '  window    1 hour' || fail "$(bloomery info hour.bloom)"
+bloomery info hour.bloom | grep -qx '  window    the keys of the last 1 h at least' || fail "$(bloomery info hour.bloom)"
 expect_error "'bloomery map' needs a verb: build, get or set; see" bloomery map
 expect_error "F is missing: The filter file" bloomery check
 expect_error "--output F is missing: The filter file to write" bloomery build keys

@@ -6,16 +6,16 @@ printf 'id,mail\n1,a\n2,b\n3,\n4,a\n' >m.csv
 printf 'id,mail\n5,c\n6,a\n' >more.csv
 bloomery build -q -o a.bloom --fpr 1e-6 <<<a
 lines() { printf '%s\n' "$@"; }
-expect_equal "$(bloomery check -q --column mail a.bloom m.csv more.csv)" "$(lines id,mail 1,a 4,a 6,a)"
-expect_equal "$(bloomery check -q -v --column mail a.bloom m.csv more.csv)" "$(lines id,mail 2,b 3, 5,c)"
-expect_equal "$(bloomery check -q --column 2 --header a.bloom m.csv)" "$(lines id,mail 1,a 4,a)"
-expect_equal "$(bloomery check -q --column 2 a.bloom m.csv)" "$(lines 1,a 4,a)"
-expect_equal "$(bloomery check -q --no-header --column mail a.bloom m.csv)" "$(lines 1,a 4,a)"
-expect_equal "$(bloomery check -q --annotate --column mail a.bloom m.csv)" \
+expect_equal "$(bloomery check --column mail a.bloom m.csv more.csv)" "$(lines id,mail 1,a 4,a 6,a)"
+expect_equal "$(bloomery check -v --column mail a.bloom m.csv more.csv)" "$(lines id,mail 2,b 3, 5,c)"
+expect_equal "$(bloomery check --column 2 --header a.bloom m.csv)" "$(lines id,mail 1,a 4,a)"
+expect_equal "$(bloomery check --column 2 a.bloom m.csv)" "$(lines 1,a 4,a)"
+expect_equal "$(bloomery check --no-header --column mail a.bloom m.csv)" "$(lines 1,a 4,a)"
+expect_equal "$(bloomery check --annotate --column mail a.bloom m.csv)" \
   "$(printf '\tid,mail\n+\t1,a\n-\t2,b\n-\t3,\n+\t4,a\n')"
-expect_equal "$(bloomery check -q --only-keys -v --column mail a.bloom m.csv)" b
-expect_equal "$(bloomery check -q -c --column mail a.bloom m.csv)" 2
-expect_equal "$(bloomery check -q -v -c --column mail a.bloom m.csv)" 2
+expect_equal "$(bloomery check --only-keys -v --column mail a.bloom m.csv)" b
+expect_equal "$(bloomery check -c --column mail a.bloom m.csv)" 2
+expect_equal "$(bloomery check -v -c --column mail a.bloom m.csv)" 2
 expect_status 1 bloomery check --column mail a.bloom <<<$'id,mail\n1,x'
 expect_equal "$(cat out)" id,mail
 expect_equal "$(bloomery dedup -q --column mail m.csv more.csv)" "$(lines id,mail 1,a 2,b 3, 5,c)"
@@ -29,13 +29,13 @@ bloomery dedup -q --column mail --state seen.bloom --no-header tuesday.csv >>new
 expect_equal "$(cat new.csv)" "$(lines id,mail 5,c 6,a 8,d)"
 # A header that is longer than a line, and one without rows.
 printf '"the\nid",mail\n1,a' >odd.csv
-expect_equal "$(bloomery check -q --column mail a.bloom odd.csv)" "$(printf '"the\nid",mail\n1,a')"
+expect_equal "$(bloomery check --column mail a.bloom odd.csv)" "$(printf '"the\nid",mail\n1,a')"
 expect_equal "$(printf 'id,mail' | bloomery dedup -q --column mail)" id,mail
 
 # JSON: what check does not print, check -v does, and nothing else.
 printf '{"k":"a"}\n{"z":1}\n{"k":null}\n{"k":"b"}\n[1]\n' >k.json
-bloomery check -q --json-key k a.bloom k.json >in
-bloomery check -q -v --json-key k a.bloom k.json >out_of
+bloomery check --json-key k a.bloom k.json >in
+bloomery check -v --json-key k a.bloom k.json >out_of
 expect_equal "$(cat in)" '{"k":"a"}'
 expect_equal "$(cat out_of)" "$(tail -n +2 k.json)"
 expect_equal "$(bloomery dedup -q --json-key k k.json k.json)" "$(cat k.json; grep -v '"k":"' k.json)"
@@ -83,8 +83,8 @@ printf '1\nx\n3\n99999999999999999999\n' >bad.int
 bloomery build -q --integers -o i.bloom --skip-bad bad.int
 expect_equal "$(lines 1 2 3 | bloomery check --integers i.bloom)" "$(lines 1 3)"
 printf 'n,k\n1,1\n2,\n3,x\n4,\n5,3\n' >bad.csv
-expect_equal "$(bloomery check -q -v --integers --column k i.bloom bad.csv)" "$(lines n,k 2, 4,)"
-expect_equal "$(bloomery check -q --annotate --integers --column k i.bloom bad.csv | tr -d '\t')" \
+expect_equal "$(bloomery check -v --integers --column k i.bloom bad.csv)" "$(lines n,k 2, 4,)"
+expect_equal "$(bloomery check --annotate --integers --column k i.bloom bad.csv | tr -d '\t')" \
   "$(lines n,k +1,1 -2, -4, +5,3)"
 printf '00\n0\nzz\n01\n' >bad.hex
 expect_equal "$(bloomery dedup -q --hex bad.hex)" "$(lines 00 01)"
@@ -109,9 +109,9 @@ cmp marked.bloom plain.bloom
 bloomery build -q -o marked.bloom <(printf '\xef'; sleep 0.1; tail -c +2 marked)
 cmp marked.bloom plain.bloom
 expect_equal "$(bloomery check -vc plain.bloom marked marked || true)" 0
-expect_equal "$( (printf %s "$mark"; cat m.csv) | bloomery check -q --no-header --column id a.bloom || true)" ""
-expect_equal "$( (printf '%s"id",mail\n1,a\n' "$mark") | bloomery check -q --column mail a.bloom)" "$(lines '"id",mail' 1,a)"
-expect_equal "$( (printf %s "$mark"; cat k.json) | bloomery check -q --json-key k a.bloom)" '{"k":"a"}'
+expect_equal "$( (printf %s "$mark"; cat m.csv) | bloomery check --no-header --column id a.bloom || true)" ""
+expect_equal "$( (printf '%s"id",mail\n1,a\n' "$mark") | bloomery check --column mail a.bloom)" "$(lines '"id",mail' 1,a)"
+expect_equal "$( (printf %s "$mark"; cat k.json) | bloomery check --json-key k a.bloom)" '{"k":"a"}'
 (printf '%s"id,",x\n1,2\n' "$mark") >left.csv
 (printf '%s"id,",y\n1,3\n' "$mark") >right.csv
 expect_equal "$(bloomery join -q --on id, left.csv right.csv)" "$(lines '"id,",x,y' 1,2,3)"

@@ -71,7 +71,7 @@ printf 'a\nb\t1\0' | cmp - <(bloomery count --null z.bloom null)
 printf 'a\nb\t1\0' | cmp - <(bloomery top --null null)
 
 # Every verb takes --quiet, and says nothing on standard error then.
-verbs=$(bloomery help | sed -n '/^This tool/q; s/^  \([a-z]\+\) .*/\1/p' | grep -vx 'map\|passwd\|block\|redis')
+verbs=$(bloomery help | sed -n '/^This tool/q; s/^  \([a-z]\+\) .*/\1/p' | grep -vx 'map\|passwd\|block\|redis\|store\|share')
 while read -r verb; do
   bloomery help $verb | grep -q -- '-q, --quiet' || fail "$verb has no --quiet"
   bloomery help $verb | grep -q -- '^  --json ' || fail "$verb has no --json"

@@ -188,5 +188,32 @@ TEST(peers, send_extraneous_requests_at_the_rate_of_the_filters) {
   EXPECT_LE(rate, 0.0102);  // what was asked for, and the spread of the mean of 100 filters
 }
 
+TEST(peer_groups, lead_those_who_are_left) {
+  const plan p = sizing::make_plan({.kind = filter_kind::blocked, .keys = 300, .fpr = 0.001});
+  peer_groups groups(spec, {.longest_age = 10});
+  for (std::uint64_t peer = 1; peer <= 3; ++peer) {
+    EXPECT_TRUE(groups.update(5, peer, filter_of<blocked_filter>(p, peer, 50), 10 * peer));
+  }
+  const std::vector<std::uint64_t> asked = {sample_hash(0, 1), sample_hash(0, 2)};
+  EXPECT_EQ(groups.leaders().time_of(5), 30U);
+  EXPECT_EQ(groups.ask(asked, 10).leaders.size(), 2U);
+  EXPECT_TRUE(groups.remove(5, 1));
+  EXPECT_FALSE(groups.remove(5, 1));
+  EXPECT_FALSE(groups.remove(6, 1));
+  const auto left = groups.ask(asked, 20);
+  ASSERT_EQ(left.leaders.size(), 1U);
+  EXPECT_EQ(left.leaders[0].object, 1U);
+  EXPECT_EQ(groups.leaders().merged().keys(), 100U);
+  EXPECT_EQ(groups.expire(31), 1U);  // the second, of time 20
+  EXPECT_TRUE(groups.ask(asked, 31).leaders.empty());
+  EXPECT_EQ(groups.members(5)->peers(), 1U);
+  EXPECT_EQ(groups.expire(41), 1U);
+  EXPECT_EQ(groups.members(5), nullptr);
+  EXPECT_EQ(groups.leaders().peers(), 0U);
+  // A group that comes again may have another shape.
+  const plan other = sizing::make_plan({.kind = filter_kind::blocked, .keys = 900, .fpr = 0.001});
+  EXPECT_TRUE(groups.update(5, 1, filter_of<blocked_filter>(other, 1, 50), 50));
+}
+
 }  // namespace
 }  // namespace bloomery

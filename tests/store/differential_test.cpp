@@ -11,6 +11,8 @@
 #include <optional>
 #include <random>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "bloomery/core/error.hpp"
 #include "format/files.hpp"
@@ -274,6 +276,35 @@ TEST(differential_store, refuses_what_it_cannot_do) {
   store.merge();
   EXPECT_EQ(store.find(""), "empty key");
   EXPECT_EQ(store.find("nothing"), "");
+}
+
+TEST(differential, lists_all_records_in_order_with_their_changes) {
+  const temporary_directory folder;
+  differential_store store(folder / "s");
+  const auto listed = [&] {
+    std::vector<std::pair<std::string, std::string>> all;
+    store.for_each(
+        [&](std::string_view key, std::string_view value) { all.emplace_back(key, value); });
+    return all;
+  };
+  const auto sorted = [](const model& records) {
+    return std::vector<std::pair<std::string, std::string>>(records.begin(), records.end());
+  };
+  EXPECT_TRUE(listed().empty());
+  model records = first_records(1'000);
+  load(store, records);
+  EXPECT_EQ(listed(), sorted(records));
+  for (std::uint64_t i = 0; i < 1'100; i += 3) {
+    store.put(key_of(i), "other");
+    records[key_of(i)] = "other";
+  }
+  for (std::uint64_t i = 0; i < 1'200; i += 7) {
+    store.erase(key_of(i));
+    records.erase(key_of(i));
+  }
+  EXPECT_EQ(listed(), sorted(records));
+  store.merge();
+  EXPECT_EQ(listed(), sorted(records));
 }
 
 }  // namespace

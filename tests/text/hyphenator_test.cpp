@@ -85,5 +85,30 @@ TEST(hyphenator, reads_the_list_for_exceptions_and_hardly_for_other_words) {
   EXPECT_LT(static_cast<double>(reads - exceptions.size()), expected + 4 * std::sqrt(expected));
 }
 
+TEST(hyphenator, takes_its_list_where_it_is_and_keeps_all_of_a_text_but_the_hyphens) {
+  const std::string entries =
+      "\xef\xbb\xbf"
+      "a-bcb\r\n\n  Éd-BC \nnever";
+  const hyphen_list list(entries, "x");
+  EXPECT_EQ(list.size(), 3U);
+  EXPECT_EQ(list.find("abcb"), "a-bcb");
+  EXPECT_EQ(list.find("édbc"), "éd-bc");
+  EXPECT_EQ(list.find("a-bcb"), std::nullopt);
+  for (const char* bad : {"-ab", "ab-", "two words", "x1", "\xff"}) {
+    EXPECT_TRUE(throws(errc::corrupt, "y:2:", [&] { hyphen_list("ab\n" + std::string(bad), "y"); }))
+        << bad;
+  }
+  const hyphen_patterns patterns("UTF-8\nLEFTHYPHENMIN 1\nRIGHTHYPHENMIN 1\nb1c\né1d\nne1v\n", "x");
+  hyphenator words(
+      list.size(), 0.01, [&](std::string_view word) { return patterns.hyphenate(word); },
+      [&](std::string_view word) { return list.find(word); });
+  list.for_each([&](std::string_view word) { words.add_exception(word); });
+  EXPECT_EQ(hyphenate_text("Abcb ABC'bc; ÉDBC, é\xff! \xc3 never\r\n", words, "="),
+            "A=bcb AB=C'b=c; ÉD=BC, é\xff! \xc3 never\r\n");
+  EXPECT_EQ(hyphenate_text("", words), "");
+  EXPECT_EQ(words.counts().words, 6U);
+  EXPECT_EQ(words.counts().exceptions, 3U);
+}
+
 }  // namespace
 }  // namespace bloomery

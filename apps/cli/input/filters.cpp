@@ -91,6 +91,8 @@ std::string options_of(const key_form& form, std::string_view joined_by) {
   return "";
 }
 
+}  // namespace
+
 std::shared_ptr<const any_hasher> hasher_of(const image_header& header, const std::string& key_file,
                                             const key_form& form) {
   if (header.hash.rule != key_rule::plain) {
@@ -111,6 +113,8 @@ std::shared_ptr<const any_hasher> hasher_of(const image_header& header, const st
   return make_hasher(hash_name(header.hash.id), header.hash.seed, key_file,
                      header.planned.shape.probes, form);
 }
+
+namespace {
 
 auto maker_of(const std::string& key_file, const key_form& form) {
   return

@@ -124,6 +124,18 @@ dictionary_filter open_dictionary(const std::string& path, progress& meter) {
   return dictionary_filter(builder.build());
 }
 
+std::string default_patterns() {
+  const fs::path folder = "/usr/share/hyphen";
+  std::error_code none;
+  for (const std::string& name : {language(), std::string("en_US")}) {
+    const fs::path path = folder / ("hyph_" + name + ".dic");
+    if (!name.empty() && fs::is_regular_file(path, none)) return path.string();
+  }
+  throw error(errc::io, fmt::format("there are no patterns for the locale's language in {}; "
+                                    "name a file with --patterns",
+                                    folder.string()));
+}
+
 std::string default_dictionary() {
   if (const std::string name = language(); !name.empty()) {
     for (const fs::path& folder : folders()) {

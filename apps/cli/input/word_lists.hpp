@@ -1,4 +1,4 @@
-// The sources of words for `bloomery spell`: filters, hunspell dictionaries, plain lists.
+// The sources of words for `spell` and `hyphenate`: filters, hunspell's files, plain lists.
 #pragma once
 
 #include <string>
@@ -17,5 +17,7 @@ dictionary_filter open_dictionary(const std::string& path, progress& meter);
 
 // The locale's hunspell dictionary, or the system's word list. Throws errc::io without either.
 std::string default_dictionary();
+// The locale's patterns of hyphens, or those of American English. Throws errc::io without either.
+std::string default_patterns();
 
 }  // namespace bloomery::cli

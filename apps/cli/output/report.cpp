@@ -132,6 +132,15 @@ nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes) {
   return object;
 }
 
+nlohmann::json info_json(const string_map_view& map, std::uint64_t file_bytes) {
+  const image_view& image = map.image();
+  nlohmann::json object =
+      info_json(any_filter::copy_of({image.header(), image.words()}), file_bytes);
+  object["strings"] = map.strings();
+  object["string_bytes"] = map.string_bytes();
+  return object;
+}
+
 nlohmann::json info_json(const text_index_view& index) {
   const text_index_options& o = index.options();
   nlohmann::json object = {

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "bloomery/format/any_filter.hpp"
+#include "bloomery/format/string_map.hpp"
 #include "bloomery/search/text_index.hpp"
 
 namespace bloomery::cli {
@@ -27,6 +28,7 @@ contents contents_of(const any_filter& f);
 void print_summary(const std::string& path, const any_filter& f, std::string different = "");
 // The object of `info --json`; `build --json` and `add --json` print the same.
 nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes);
+nlohmann::json info_json(const string_map_view& map, std::uint64_t file_bytes);
 nlohmann::json info_json(const text_index_view& index);  // of `info --json` and `index --json`
 
 void print_json(const nlohmann::json& object);

@@ -228,7 +228,7 @@ void builder::count_different() {
   meter_.relabel(again ? "building" : "hashing");
   const std::uint64_t room = limit_ / 4 / sizeof(std::uint64_t);
   if (!digests && !abilities_of(*kind_from_name(o_.kind)).lists_top) {
-    spool_.emplace(spool_directory(), 1, again ? SIZE_MAX : spool_memory);
+    spool_.emplace(out_.folder(), 1, again ? SIZE_MAX : spool_memory);
   }
   hash_in_order(*hasher, source_, o_.input.threads, [&](const chunk&, auto hashes) {
     census_.add(hashes);

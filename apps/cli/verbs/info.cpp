@@ -84,7 +84,7 @@ void print_text(const std::string& path, const nlohmann::json& info, const conte
         fmt::format("too high by more than {} of the total in at most {} of all cases",
                     as_rate(info["epsilon"].get<double>()), as_rate(info["delta"].get<double>())));
   }
-  for (const char* fact : {"layers", "doublings", "total"}) {
+  for (const char* fact : {"layers", "doublings", "total", "strings"}) {
     if (info.contains(fact)) row(fact, with_commas(info[fact].get<std::uint64_t>()));
   }
   if (info.contains("window")) row("window", window_text(info));
@@ -145,8 +145,24 @@ void print_index_info(const info_options& o, const std::string& path) {
   write_output(text);
 }
 
+void print_map_info(const info_options& o, const std::string& path, mapped_file file) {
+  if (!o.plot.empty()) {
+    throw error(errc::unsupported, fmt::format("{}: a map of strings has no picture", path));
+  }
+  const string_map_file map(std::move(file));
+  map.verify(o.threads);
+  const nlohmann::json info = info_json(*map, std::filesystem::file_size(path));
+  if (o.json) return print_info(o, info, path);
+  const image_view& image = map->image();
+  print_text(with_names(path), info,
+             contents_of(any_filter::copy_of({image.header(), image.words()})));
+}
+
 void print_filter_info(const info_options& o, const std::string& path) {
   if (is_text_index(path)) return print_index_info(o, path);
+  if (mapped_file file(path); is_string_map(file.bytes())) {
+    return print_map_info(o, path, std::move(file));
+  }
   any_filter f = any_filter::open(path);
   f.verify(o.threads);
   f->advance(clock_now());

@@ -3,13 +3,17 @@
 
 #include <bit>
 #include <charconv>
+#include <filesystem>
 #include <optional>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
+#include "bloomery/format/file.hpp"
+#include "bloomery/format/string_map.hpp"
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
 #include "cli/input/keys.hpp"
+#include "cli/input/pair_lines.hpp"
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/streams.hpp"
@@ -27,92 +31,91 @@ struct map_options {
   std::optional<std::uint32_t> value_bits;
   std::uint64_t seed = 0;
   bool no_wait = false;
+  bool strings = false;
   bool json = false;
 };
 
+// Values are numbers, or from the first one that is none on numbers of strings in the table.
 struct pairs {
   std::vector<std::uint64_t> hashes;
   std::vector<std::uint64_t> values;
-};
+  bool of_strings = false;
+  string_table strings;
 
-struct key_and_value {
-  std::string_view key;
-  std::uint64_t value;
-};
-
-// A line is KEY, a tab and an integer; the key may contain tabs.
-std::optional<key_and_value> split_pair(std::string_view line) {
-  const std::size_t tab = line.rfind('\t');
-  std::uint64_t value = 0;
-  if (tab != std::string_view::npos) {
-    const std::string_view text = line.substr(tab + 1);
-    const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (code == std::errc{} && end == text.data() + text.size() && !text.empty()) {
-      return key_and_value{line.substr(0, tab), value};
-    }
+  void use_strings() {
+    if (of_strings) return;
+    of_strings = true;
+    for (std::uint64_t& value : values) value = strings.number_of(std::to_string(value));
   }
-  return std::nullopt;
+};
+
+// A number is printed as it was given, so 007, +7 and 2^64 are strings.
+std::optional<std::uint64_t> number_in(std::string_view text) {
+  std::uint64_t value = 0;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = code == std::errc{} && end == text.data() + text.size();
+  if (!whole || (text.size() > 1 && text[0] == '0')) return std::nullopt;
+  return value;
 }
 
-class line_counter {  // of lines before each chunk, for messages; chunks must come in order
- public:
-  std::uint64_t first_line(const chunk& c) {
-    if (c.file != file_) lines_ = 0;
-    file_ = c.file;
-    const std::uint64_t first = lines_ + 1;
-    lines_ += count_records(c.text, '\n').all;
-    return first;
-  }
-
- private:
-  std::string file_;
-  std::uint64_t lines_ = 0;
+struct pair_list {  // the pairs of a chunk
+  std::vector<std::string_view> keys;
+  std::vector<std::string_view> texts;
+  std::vector<std::uint64_t> numbers;   // of the texts, up to the first that is none
+  std::optional<std::string_view> bad;  // a line that is no pair, after which nothing was read
 };
 
-[[noreturn]] void throw_no_pair(const chunk& c, std::uint64_t first_line, std::string_view line) {
-  constexpr std::size_t shown = 60;
-  const auto before = static_cast<std::size_t>(line.data() - c.text.data());
-  throw_bad_record(c, first_line + count_records(c.text.substr(0, before), '\n').all,
-                   fmt::format("'{}{}' is no key, tab and whole number from 0 to 2^64 - 1",
-                               line.substr(0, shown), line.size() > shown ? "..." : ""));
+// A line is KEY, a tab and a value; the key may contain tabs.
+pair_list split_pairs(const chunk& c) {
+  pair_list all;
+  all.keys.reserve(c.keys.size());
+  all.texts.reserve(c.keys.size());
+  all.numbers.reserve(c.keys.size());
+  for (const std::string_view line : c.keys) {
+    const std::size_t tab = line.rfind('\t');
+    if (tab == std::string_view::npos) {
+      all.bad = line;
+      break;
+    }
+    all.keys.push_back(line.substr(0, tab));
+    all.texts.push_back(line.substr(tab + 1));
+    if (all.numbers.size() + 1 != all.texts.size()) continue;
+    if (const auto number = number_in(all.texts.back())) all.numbers.push_back(*number);
+  }
+  return all;
 }
 
 // Hashes in parallel and keeps the order of the input.
-pairs read_pairs(const any_hasher& hash, key_source& source, unsigned threads) {
+pairs read_pairs(const any_hasher& hash, key_source& source, unsigned threads, bool strings) {
   pairs all;
+  all.of_strings = strings;
   line_counter lines;
   for_each_chunk_in_order(source, threads, [&](const chunk& c, auto in_turn) {
-    std::vector<std::string_view> keys;
-    std::vector<std::uint64_t> values;
-    keys.reserve(c.keys.size());
-    values.reserve(c.keys.size());
-    std::optional<std::string_view> bad;
-    for (const std::string_view line : c.keys) {
-      const std::optional<key_and_value> pair = split_pair(line);
-      if (!pair) {
-        bad = line;
-        break;
-      }
-      keys.push_back(pair->key);
-      values.push_back(pair->value);
-    }
-    std::vector<std::uint64_t> hashes(keys.size());
-    hash.hash(keys, hashes);
+    const pair_list some = split_pairs(c);
+    std::vector<std::uint64_t> hashes(some.keys.size());
+    hash.hash(some.keys, hashes);
     in_turn([&] {
       const std::uint64_t first_line = lines.first_line(c);
-      if (bad) throw_no_pair(c, first_line, *bad);
+      if (some.bad) throw_no_pair(c, first_line, *some.bad);
       all.hashes.insert(all.hashes.end(), hashes.begin(), hashes.end());
-      all.values.insert(all.values.end(), values.begin(), values.end());
+      if (some.numbers.size() < some.texts.size()) all.use_strings();
+      if (all.of_strings) {
+        for (const std::string_view text : some.texts) {
+          all.values.push_back(all.strings.number_of(text));
+        }
+      } else {
+        all.values.insert(all.values.end(), some.numbers.begin(), some.numbers.end());
+      }
     });
   });
   return all;
 }
 
 // Errors about the values as a whole name the file, because they have no line.
-any_filter build_map(const map_options& o, const plan& planned,
-                     const std::shared_ptr<const any_hasher>& hasher, const pairs& all) {
+template <class Work>
+auto naming_inputs(const map_options& o, Work work) {
   try {
-    return any_filter::build(planned, hasher, all.hashes, all.values, o.input.threads);
+    return work();
   } catch (const error& e) {
     const std::string files = fmt::format("{}", fmt::join(o.input.paths, ", "));
     throw error(e.code(),
@@ -120,48 +123,72 @@ any_filter build_map(const map_options& o, const plan& planned,
   }
 }
 
-void run_build(const map_options& o) {
-  output_file out(o.path, o.input.paths, o.json);
-  progress meter("reading", o.input.show());
-  key_source source(o.input.paths, o.input.records, meter);
-  const auto hasher = make_hasher("xxh3", o.seed, "", 1, o.input.records.form());
-  const pairs all = read_pairs(*hasher, source, o.input.threads);
-  meter.clear();
+void build_numbers(const map_options& o, output_file& out,
+                   const std::shared_ptr<const any_hasher>& hasher, const pairs& all) {
   std::uint64_t largest = 1;
   for (const std::uint64_t value : all.values) largest = std::max(largest, value);
   sizing::request r{.kind = filter_kind::bloomier,
                     .keys = std::max<std::uint64_t>(1, all.hashes.size()),
                     .fpr = parse_rate(o.fpr)};
   r.variant = o.value_bits.value_or(static_cast<std::uint32_t>(std::bit_width(largest)));
-  const any_filter f = build_map(o, sizing::make_plan(r), hasher, all);
+  const any_filter f = naming_inputs(o, [&] {
+    return any_filter::build(sizing::make_plan(r), hasher, all.hashes, all.values, o.input.threads);
+  });
   f.save(out.path());
   if (!o.input.quiet) print_summary(out.name(), f);
-  if (!o.input.quiet && all.hashes.empty()) warn_without_keys(o.input.records, out.name());
   if (o.json) print_json(info_json(f, out.bytes()));
+}
+
+void build_strings(const map_options& o, output_file& out, const hash_spec& hash,
+                   const pairs& all) {
+  const string_map made = naming_inputs(o, [&] {
+    return string_map(hash, all.hashes, all.values, all.strings,
+                      {.fpr = parse_rate(o.fpr),
+                       .value_bits = o.value_bits.value_or(0),
+                       .threads = o.input.threads});
+  });
+  made.save(out.path());
+  if (!std::filesystem::is_regular_file(out.path())) return;  // /dev/null
+  const string_map_file f(out.path());
+  if (!o.input.quiet) {
+    tell("{}: map of {} to {}, {}, fpr {}\n", out.name(), counted(f->filter().keys(), "key"),
+         counted(f->strings(), "different string"), as_bytes(static_cast<double>(out.bytes())),
+         as_rate(f->fpr()));
+  }
+  if (o.json) print_json(info_json(*f, out.bytes()));
+}
+
+void run_build(const map_options& o) {
+  output_file out(o.path, o.input.paths, o.json);
+  progress meter("reading", o.input.show());
+  key_source source(o.input.paths, o.input.records, meter);
+  const auto hasher = make_hasher("xxh3", o.seed, "", 1, o.input.records.form());
+  const pairs all = read_pairs(*hasher, source, o.input.threads, o.strings);
+  meter.clear();
+  all.of_strings ? build_strings(o, out, hasher->spec(), all) : build_numbers(o, out, hasher, all);
+  if (!o.input.quiet && all.hashes.empty()) warn_without_keys(o.input.records, out.name());
   out.finish();
 }
 
-constexpr const char* no_map = "has no values; 'bloomery map build' makes a map";
-
-int run_get(const map_options& o) {
-  const any_filter f = open_filter(as_file(o.path), "", o.input.records.form());
-  require(f.can().value, f, o.path, no_map);
+// Prints the keys that have a value. `text_of(chunk)` returns a function that gives the value of
+// the key with this place in the chunk as text, or nothing.
+template <class TextOf>
+int print_values(const map_options& o, TextOf text_of) {
   progress meter("asking", o.input.show().unless(true));
   key_source source(o.input.paths, o.input.records, meter);
   std::uint64_t keys = 0;
   std::uint64_t found = 0;
   for_each_chunk_in_order(source, o.input.threads, [&](const chunk& c, auto in_turn) {
-    std::vector<std::uint64_t> values(c.keys.size());
-    std::vector<std::uint64_t> bitmap((c.keys.size() + 63) / 64);
-    f.value(c.keys, values, bitmap);
+    const auto value = text_of(c);
     std::string text;
     std::uint64_t present = 0;
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
-      if (((bitmap[i / 64] >> (i % 64)) & 1U) == 0) continue;
+      const auto of_key = value(i);
+      if (!of_key) continue;
       ++present;
       if (o.json) continue;
       append_readable(text, c.keys[i], o.input.records);
-      text.append(fmt::format("\t{}", values[i])).append(o.input.records.line_end());
+      text.append(fmt::format("\t{}", *of_key)).append(o.input.records.line_end());
     }
     in_turn([&] {
       keys += c.keys.size();
@@ -173,42 +200,120 @@ int run_get(const map_options& o) {
   return found > 0 ? exit_success : exit_no_match;
 }
 
+std::shared_ptr<const any_hasher> hasher_of_map(const map_options& o, const string_map_view& map) {
+  try {
+    return hasher_of(map.image().header(), "", o.input.records.form());
+  } catch (const error& e) {
+    throw error(e.code(), fmt::format("{}: {}", o.path, e.what()));
+  }
+}
+
+int get_strings(const map_options& o, mapped_file file) {
+  const string_map_file map(std::move(file));
+  const auto hasher = hasher_of_map(o, *map);
+  return print_values(o, [&](const chunk& c) {
+    std::vector<std::uint64_t> hashes(c.keys.size());
+    hasher->hash(c.keys, hashes);
+    return [&map, hashes = std::move(hashes)](std::size_t i) { return map->value(hashes[i]); };
+  });
+}
+
+constexpr const char* no_map = "has no values; 'bloomery map build' makes a map";
+
+int run_get(const map_options& o) {
+  const std::string path = as_file(o.path);
+  mapped_file file(path);
+  if (is_string_map(file.bytes())) return get_strings(o, std::move(file));
+  const any_filter f = open_filter(path, "", o.input.records.form());
+  require(f.can().value, f, o.path, no_map);
+  return print_values(o, [&](const chunk& c) {
+    std::vector<std::uint64_t> values(c.keys.size());
+    std::vector<std::uint64_t> bitmap((c.keys.size() + 63) / 64);
+    f.value(c.keys, values, bitmap);
+    return [values = std::move(values), bitmap = std::move(bitmap)](std::size_t i) {
+      const bool present = ((bitmap[i / 64] >> (i % 64)) & 1U) != 0;
+      return present ? std::optional(values[i]) : std::nullopt;
+    };
+  });
+}
+
+struct set_counts {
+  std::uint64_t asked = 0;
+  std::uint64_t done = 0;
+};
+
+// Returns nothing for a file that is no map of strings.
+std::optional<set_counts> set_strings(const map_options& o, key_source& source) {
+  std::optional<file_lock> lock;
+  lock_file(lock, o.path, {.quiet = o.input.quiet, .wait = !o.no_wait});
+  mapped_file file(*lock);
+  if (!is_string_map(file.bytes())) return std::nullopt;
+  const string_map_file old(std::move(file));
+  const auto hasher = hasher_of_map(o, *old);
+  const pairs all = read_pairs(*hasher, source, o.input.threads, true);
+  string_map map(*old);
+  set_counts counts{.asked = all.hashes.size()};
+  naming_inputs(o, [&] {
+    for (std::size_t i = 0; i < all.hashes.size(); ++i) {
+      if (map.update(all.hashes[i], all.strings[all.values[i]])) ++counts.done;
+    }
+  });
+  if (counts.done != 0) map.save(o.path);
+  return counts;
+}
+
+set_counts set_numbers(const map_options& o, key_source& source) {
+  set_counts counts;
+  const change_manners manners{.quiet = o.input.quiet, .wait = !o.no_wait};
+  change_file(o.path, "", o.input.records.form(), manners, [&](any_filter& f) {
+    require(f.can().value, f, o.path, no_map);
+    const pairs all = read_pairs(*f.hasher(), source, o.input.threads, false);
+    if (all.of_strings) {
+      throw error(errc::bad_argument,
+                  fmt::format("{}: the values of this map are whole numbers from 0 to 2^64 - 1, "
+                              "and one of those given is none",
+                              o.path));
+    }
+    counts = {.asked = all.hashes.size(), .done = f->update_values(all.hashes, all.values)};
+    return counts.done != 0;
+  });
+  return counts;
+}
+
 int run_set(const map_options& o) {
   progress meter("setting", o.input.show());
   key_source source(o.input.paths, o.input.records, meter);
-  std::uint64_t asked = 0;
-  std::uint64_t done = 0;
-  change_file(o.path, "", o.input.records.form(), {.quiet = o.input.quiet, .wait = !o.no_wait},
-              [&](any_filter& f) {
-                require(f.can().value, f, o.path, no_map);
-                const pairs all = read_pairs(*f.hasher(), source, o.input.threads);
-                asked = all.hashes.size();
-                done = f->update_values(all.hashes, all.values);
-                meter.clear();
-                return done != 0;
-              });
+  std::optional<set_counts> counts = set_strings(o, source);
+  if (!counts) counts = set_numbers(o, source);
+  meter.clear();
   if (!o.input.quiet) {
-    tell("{} set; {} not in the map\n", counted(done, "value"), counted(asked - done, "key"));
+    tell("{} set; {} not in the map\n", counted(counts->done, "value"),
+         counted(counts->asked - counts->done, "key"));
   }
-  if (o.json) print_json({{"keys", asked}, {"found", done}});
-  return done > 0 ? exit_success : exit_no_match;
+  if (o.json) print_json({{"keys", counts->asked}, {"found", counts->done}});
+  return counts->done > 0 ? exit_success : exit_no_match;
 }
 
 void add_map_build(command& map) {
   auto o = std::make_shared<map_options>();
-  command* verb = map.add_subcommand("build", "Build a map from lines of key, tab and number");
+  command* verb = map.add_subcommand("build", "Build a map from lines of key, tab and value");
   verb->add_option("-o,--output", o->path, "The file to write; - is standard output")
       ->required()
       ->type_name("F");
   verb->add_option("--fpr", o->fpr, "How often an absent key may have a value (default 1%)")
       ->type_name("P");
   verb->add_option("--value-bits", o->value_bits,
-                   "Bits of a value, 1 to 64 (default: as the largest needs)")
+                   "Bits of a value, 1 to 64 (default: as the largest needs); with strings, of "
+                   "their numbers: room for 2^V different ones")
       ->type_name("V");
+  verb->add_flag("--strings", o->strings,
+                 "Values are strings, even if all are whole numbers (default: when one is none)");
   verb->add_option("--seed", o->seed, "Chooses the hash function (default 0)")->type_name("S");
   verb->add_flag("--json", o->json, "Print what was built as JSON");
   add_input_options(*verb, o->input);
-  verb->footer("Example:\n  bloomery map build -o sizes.bloom sizes.tsv");
+  verb->footer(
+      "Example:\n  bloomery map build -o sizes.bloom sizes.tsv\n"
+      "  bloomery map build -o countries.bloom countries.tsv");
   verb->callback([o] { run_build(*o); });
 }
 
@@ -239,8 +344,9 @@ void add_map(command& app, int& status) {
       "Example:\n  printf 'readme.txt\\t120\\n' | bloomery map set sizes.bloom");
   set->callback([changed, &status] { status = run_set(*changed); });
   map->footer(
-      "A map takes about 1.13 times the bits of a value and a few more for each key. It does not "
-      "hold the keys, so that an absent key has a value by chance with the probability of "
+      "A map takes about 1.13 times the bits of a value and a few more for each key. Values that "
+      "are no whole numbers are strings, of which the map holds each different one once. It does "
+      "not hold the keys, so that an absent key has a value by chance with the probability of "
       "--fpr.\n\n"
       "Exit status of get and set: 0 when a key was found, 1 when none was, 2 after an error.\n\n"
       "Example:\n  bloomery map build -o sizes.bloom sizes.tsv\n"

@@ -30,12 +30,15 @@ void add_fold(command& app, int& status);
 void add_compare(command& app, int& status);
 void add_passwd(command& app, int& status);
 void add_block(command& app, int& status);
-void add_spell(command& app, int& status);   // needs bloomery::text
-void add_index(command& app, int& status);   // needs bloomery::text
-void add_search(command& app, int& status);  // likewise
+void add_spell(command& app, int& status);      // needs bloomery::text
+void add_hyphenate(command& app, int& status);  // likewise
+void add_index(command& app, int& status);      // needs bloomery::text
+void add_search(command& app, int& status);     // likewise
+void add_store(command& app, int& status);
 void add_bench(command& app, int& status);
 void add_reconcile(command& app, int& status);
 void add_join(command& app, int& status);
+void add_share(command& app, int& status);  // needs bloomery::crypto
 void add_push(command& app, int& status);   // needs hiredis
 void add_pull(command& app, int& status);   // likewise
 void add_redis(command& app, int& status);  // likewise

@@ -23,6 +23,8 @@ struct verify_options {
 std::uint64_t verified_bytes(const std::string& path, unsigned threads) {
   if (is_text_index(path)) {
     text_index(path).verify();
+  } else if (mapped_file file(path); is_string_map(file.bytes())) {
+    string_map_file(std::move(file)).verify(threads);
   } else {
     any_filter::open(path).verify(threads);
   }

@@ -8,6 +8,8 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -23,10 +25,19 @@ using master_key = std::array<std::byte, 32>;
 [[nodiscard]] siphash_hasher::key_type derive_key(const master_key& master,
                                                   std::string_view recipient, std::uint32_t number);
 
-// The hash functions of `count` filters for a recipient. Two parties that want to estimate an
-// overlap derive them from a master key and a name on which they have agreed.
+// The hash functions of `count` filters for a recipient, from number `first` on. Two parties that
+// want to estimate an overlap derive them from a master key and a name on which they have agreed.
 [[nodiscard]] std::vector<siphash_hasher> derive_hashers(const master_key& master,
                                                          std::string_view recipient,
-                                                         std::uint32_t count);
+                                                         std::uint32_t count,
+                                                         std::uint32_t first = 0);
+
+// A file of a master key holds 64 hexadecimal digits, with or without a line end, or 32 raw bytes.
+[[nodiscard]] master_key read_master_key(const std::filesystem::path& path);
+
+// Keys as a recipient gets them: 32 hexadecimal digits, one key a line. Reading throws errc::io, and
+// errc::corrupt with the line for anything else.
+[[nodiscard]] std::string keys_as_text(const std::vector<siphash_hasher::key_type>& keys);
+[[nodiscard]] std::vector<siphash_hasher::key_type> read_keys(const std::filesystem::path& path);
 
 }  // namespace bloomery

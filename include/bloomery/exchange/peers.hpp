@@ -62,6 +62,8 @@ class peer_directory {
               std::uint64_t time);
   bool update(std::uint64_t peer, const partitioned_view& summary, const hash_spec& hash,
               std::uint64_t time);
+  // The summary of a peer is still true at this time. False for a peer that has none.
+  bool touch(std::uint64_t peer, std::uint64_t time);
   // Returns whether the peer had a summary.
   bool remove(std::uint64_t peer);
   // Forgets all that are older than the limit; returns how many.
@@ -76,6 +78,8 @@ class peer_directory {
 
   [[nodiscard]] std::size_t peers() const noexcept;
   [[nodiscard]] std::optional<std::uint64_t> time_of(std::uint64_t peer) const;
+  // The latest of all; nothing when there is none.
+  [[nodiscard]] std::optional<std::uint64_t> latest_time() const;
   // The memory of the matrices and filters.
   [[nodiscard]] std::uint64_t bytes() const;
 
@@ -96,6 +100,11 @@ class peer_groups {
   bool update(std::uint64_t group, std::uint64_t peer, const blocked_view& summary,
               std::uint64_t time);
 
+  // A member that leaves, or all whose summaries are older than the limit: the leader's filter is
+  // then that of the others, and goes with the last of them. Returns whether or how many.
+  bool remove(std::uint64_t group, std::uint64_t peer);
+  std::size_t expire(std::uint64_t now);
+
   struct answer {
     std::vector<candidate> leaders;     // .peer is the group
     std::vector<candidate> candidates;  // by object and group, then by peer
@@ -107,6 +116,8 @@ class peer_groups {
   [[nodiscard]] const peer_directory* members(std::uint64_t group) const noexcept;
 
  private:
+  void lead(std::uint64_t group);
+
   hash_spec hash_;
   peers_options options_;
   peer_directory leaders_;

@@ -48,6 +48,9 @@ class differential_store {
   void load(const record_source& next);
 
   [[nodiscard]] std::optional<std::string> find(std::string_view key);
+  // Visits all records in the order of their keys. Takes memory for the changed ones.
+  using record_visitor = std::function<void(std::string_view key, std::string_view value)>;
+  void for_each(const record_visitor& visit) const;
   void put(std::string_view key, std::string_view value);
   void erase(std::string_view key);
   void sync();

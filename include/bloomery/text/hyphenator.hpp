@@ -71,4 +71,35 @@ class hyphenator {
   hyphenator_counts counts_;
 };
 
+// A list of hyphenated words, one a line ("ta-ble"), that is looked up where it is, such as in a
+// mapped file: memory has 16 bytes for each word. Case makes no difference.
+class hyphen_list {
+ public:
+  // The text must outlive the list. Throws errc::corrupt, with name and line, for a line that has
+  // anything but letters and hyphens, and where a hyphen is at an end.
+  hyphen_list(std::string_view text, const std::string& name);
+
+  // The entry of a word in small letters.
+  [[nodiscard]] std::optional<std::string> find(std::string_view word) const;
+  [[nodiscard]] std::uint64_t size() const noexcept { return places_.size(); }
+  // Calls `each` with every word, in small letters and without hyphens.
+  void for_each(const std::function<void(std::string_view word)>& each) const;
+
+ private:
+  struct place {
+    std::uint64_t hash;
+    std::uint64_t begin;
+  };
+  [[nodiscard]] std::string_view line_at(std::uint64_t begin) const;
+
+  std::string_view text_;
+  std::vector<place> places_;  // by hash
+};
+
+// The text with hyphens in its words, which are runs of letters: an apostrophe ends one, as in TeX,
+// so that "isn't" is not broken. Capitals stay; words are asked for in small letters. The text may
+// be any bytes.
+[[nodiscard]] std::string hyphenate_text(std::string_view text, hyphenator& words,
+                                         std::string_view hyphen = "-");
+
 }  // namespace bloomery
