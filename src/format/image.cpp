@@ -65,7 +65,7 @@ std::uint64_t chunks_of(std::uint64_t payload_bytes) {
 
 error corrupt(const std::string& what) { return {errc::corrupt, "the filter is damaged: " + what}; }
 
-[[noreturn]] void throw_corrupt(const std::string& what) {
+[[noreturn]] void throw_bad_image(const std::string& what) {
   detail::fail(errc::corrupt, corrupt(what).what());
 }
 
@@ -76,22 +76,23 @@ bool is_target(double rate) { return rate >= 0.0 && rate < 1.0 && !std::signbit(
 void check_hash(const hash_spec& hash, const shape& s) {
   const bool digests = makes_digests(hash.id);
   if (digests != (s.scheme == probe_scheme::modulo)) {
-    throw_corrupt("its hash and its probe scheme do not belong together");
+    throw_bad_image("its hash and its probe scheme do not belong together");
   }
-  if (hash.id == hash_id::md5 && s.probes > 4) throw_corrupt("md5 has at most 4 probes");
+  if (hash.id == hash_id::md5 && s.probes > 4) throw_bad_image("md5 has at most 4 probes");
   if (hash.seed != 0 && hash.id != hash_id::xxh3 && hash.id != hash_id::none) {
-    throw_corrupt("its hash takes no seed");
+    throw_bad_image("its hash takes no seed");
   }
-  if (hash.key_id != 0 && hash.id != hash_id::siphash) throw_corrupt("its hash takes no key");
+  if (hash.key_id != 0 && hash.id != hash_id::siphash) throw_bad_image("its hash takes no key");
   if (hash.rule != key_rule::plain && (digests || hash.id == hash_id::none)) {
-    throw_corrupt("its hash takes no rule");
+    throw_bad_image("its hash takes no rule");
   }
   const bool kmers = hash.form.type == key_type::kmers;
   if (kmers ? hash.form.length == 0 || hash.form.length > max_kmer_bases : hash.form.length != 0) {
-    throw_corrupt("its k-mers have " + detail::to_text(std::uint64_t{hash.form.length}) + " bases");
+    throw_bad_image("its k-mers have " + detail::to_text(std::uint64_t{hash.form.length}) +
+                    " bases");
   }
   if (hash.form.known() && hash.rule != key_rule::plain) {
-    throw_corrupt("its rule says what its keys are");
+    throw_bad_image("its rule says what its keys are");
   }
 }
 
@@ -106,7 +107,7 @@ shape checked_shape(const header_fields& f) {
                                         ", which this program does not know");
   }
   if (std::max({f.probes, f.block_bits, f.cell_bits, f.variant, f.shard}) > UINT32_MAX) {
-    throw_corrupt("its shape is no shape");
+    throw_bad_image("its shape is no shape");
   }
   const shape s{.kind = *kind,
                 .scheme = static_cast<probe_scheme>(f.scheme),
@@ -135,10 +136,10 @@ void check_extent(std::span<const std::byte> bytes, const shape& s) {
                      read<std::uint64_t>(bytes, at::file_bytes) == end &&
                      std::ranges::all_of(bytes.subspan(at::reserved, at::checksum - at::reserved),
                                          [](std::byte b) { return b == std::byte{0}; });
-  if (!sound) throw_corrupt("its header contradicts itself");
+  if (!sound) throw_bad_image("its header contradicts itself");
   if (bytes.size() != end) {
-    throw_corrupt("it has " + detail::to_text(std::uint64_t{bytes.size()}) +
-                  " bytes, but its header says " + detail::to_text(end));
+    throw_bad_image("it has " + detail::to_text(std::uint64_t{bytes.size()}) +
+                    " bytes, but its header says " + detail::to_text(end));
   }
 }
 
@@ -164,14 +165,15 @@ header_fields read_fields(std::span<const std::byte> bytes) {
 
 void check_padding(std::uint64_t last_word, const shape& s) {
   const std::uint64_t used = s.bits % 64;
-  if (used != 0 && (last_word >> used) != 0) throw_corrupt("it has bits behind its last position");
+  if (used != 0 && (last_word >> used) != 0)
+    throw_bad_image("it has bits behind its last position");
 }
 
 image_form check_start(std::span<const std::byte> bytes) {
   if (bytes.size() < magic.size() || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {
     detail::fail(errc::not_bloomery, "not a Bloomery filter: it does not start with BLOOMERY");
   }
-  if (bytes.size() < at::kind) throw_corrupt("it is cut off");
+  if (bytes.size() < at::kind) throw_bad_image("it is cut off");
   const auto version = read<std::uint16_t>(bytes, at::version);
   if (version != format_version) {
     detail::fail(errc::unsupported, "the filter has format version " +
@@ -204,7 +206,7 @@ image_header checked_header(const header_fields& f) {
             .seed = f.seed,
             .key_id = f.key_id};
   h.keys = f.keys;
-  if (!is_target(h.planned.fpr_target)) throw_corrupt("its target is no rate");
+  if (!is_target(h.planned.fpr_target)) throw_bad_image("its target is no rate");
   check_hash(h.hash, h.planned.shape);
   return h;
 }
@@ -248,11 +250,11 @@ image_header read_header(std::span<const std::byte> bytes) {  // the header of a
                  "this is a map of strings, not a filter; ask it with 'map get'");
   }
   if (bytes.size() < image_header_bytes) {
-    throw_corrupt("its header is cut off after " + detail::to_text(std::uint64_t{bytes.size()}) +
-                  " of 256 bytes");
+    throw_bad_image("its header is cut off after " + detail::to_text(std::uint64_t{bytes.size()}) +
+                    " of 256 bytes");
   }
   if (read<std::uint64_t>(bytes, at::checksum) != checksum(bytes.first(at::checksum))) {
-    throw_corrupt("the checksum of its header is wrong");
+    throw_bad_image("the checksum of its header is wrong");
   }
   return checked_header(read_fields(bytes));
 }
@@ -288,7 +290,7 @@ std::span<const std::uint64_t> image_view::words() const {
 
 void image_view::verify(unsigned threads) const {
   if (checksum(checksums_) != checksum_of_checksums_) {
-    throw_corrupt("the checksum of its checksums is wrong");
+    throw_bad_image("the checksum of its checksums is wrong");
   }
   const std::uint64_t chunks = chunks_of(payload_.size());
   std::atomic<std::uint64_t> first_bad{chunks};
@@ -302,8 +304,8 @@ void image_view::verify(unsigned threads) const {
     }
   });
   if (first_bad < chunks) {
-    throw_corrupt("the checksum of chunk " + detail::to_text(first_bad.load() + 1) + " of " +
-                  detail::to_text(chunks) + " is wrong");
+    throw_bad_image("the checksum of chunk " + detail::to_text(first_bad.load() + 1) + " of " +
+                    detail::to_text(chunks) + " is wrong");
   }
 }
 

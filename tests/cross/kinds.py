@@ -290,6 +290,10 @@ class Cuckoo(Payload):
             start += 8 * ceil_div(buckets * self.block_bits, 512)
             require(start <= self.words, "buckets", "a layer does not fit into the payload")
         require(start == self.words, "buckets", "the layers do not fill the payload")
+        for number, (start, scale) in enumerate(self.layers):
+            used = self.word(9 + 2 * number)
+            cells = sum(self.cell(start, i, self.cell_bits) != 0 for i in range((self.base << scale) * self.bucket))
+            require(used == cells, "used cells", f"it says {used}, and {cells} are")
 
     def fingerprint(self, h):
         return 1 + ((low64(h, PROBE_MULTIPLIER) >> 32) * ((1 << self.cell_bits) - 1) >> 32)

@@ -4,10 +4,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <utility>
-
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/format/file.hpp"

@@ -8,8 +8,6 @@
 #include "bloomery/core/parallel.hpp"
 #include "cli/output/text.hpp"
 
-#include "cli/output/text.hpp"
-
 namespace bloomery::cli {
 
 std::string key_census::text() const {
