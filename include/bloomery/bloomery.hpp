@@ -28,4 +28,5 @@
 #include "bloomery/set/estimate.hpp"
 #include "bloomery/sketch/dyadic_counts.hpp"
 #include "bloomery/sketch/frequent_keys.hpp"
+#include "bloomery/sketch/hyperloglog.hpp"
 #include "bloomery/sketch/riblt.hpp"

@@ -73,6 +73,7 @@ struct kind_row {  // the limits are promises of docs/format.md
   filter_kind kind;
   std::string_view name;
   abilities can = {};
+  bool keeps_repetitions = false;                  // a key that is added again takes space again
   position_layout layout = position_layout::none;  // blocks also where block_bits says so
   block_use blocks = block_use::none;
   std::uint64_t unit_bits = 64;  // the array is a multiple of this
@@ -126,6 +127,7 @@ inline constexpr std::array kind_table = {
     kind_row{.kind = filter_kind::cuckoo,
              .name = "cuckoo",
              .can = {.add = true, .remove = true, .count = true},
+             .keeps_repetitions = true,
              .blocks = block_use::buckets,
              .probes = {2, 2},
              .cell_bits = {4, 32},
@@ -154,6 +156,7 @@ inline constexpr std::array kind_table = {
     kind_row{.kind = filter_kind::windowed,
              .name = "windowed",
              .can = {.add = true, .forget = true},
+             .keeps_repetitions = true,
              .blocks = block_use::lines,
              .unit_bits = bits_per_block,
              .variant = {1, 63},

@@ -58,6 +58,11 @@ bool is_of_bits(filter_kind kind) noexcept {
   return row != nullptr && row->layout != position_layout::none && row->cell_bits.most == 0;
 }
 
+bool keeps_repetitions(filter_kind kind) noexcept {
+  const kind_row* const row = find_row(kind);
+  return row != nullptr && row->keeps_repetitions;
+}
+
 position_layout layout_of(const shape& s) noexcept {
   const kind_row* const row = find_row(s.kind);
   if (row == nullptr || row->layout == position_layout::none) return position_layout::none;

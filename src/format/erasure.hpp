@@ -259,6 +259,15 @@ class owning_face final : public reading_face<Filter> {
       base::add_concurrent(keys, hash);
     }
   }
+  void add_hashes_concurrent(std::span<const std::uint64_t> hashes) override {
+    if constexpr (has_adder<Filter> && std::is_same_v<hash_type, std::uint64_t>) {
+      std::call_once(made_adder_, [this] { adder_.emplace(this->filter_); });
+      check_own(hashes);
+      adder_->add_batch(hashes);
+    } else {
+      base::add_hashes_concurrent(hashes);
+    }
+  }
   void add_hashes(std::span<const std::uint64_t> hashes, keys_type keys) override {
     if constexpr (!std::is_same_v<hash_type, std::uint64_t>) {
       detail::fail(errc::unsupported, "this filter takes digests, not 64-bit hashes");

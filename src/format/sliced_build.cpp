@@ -92,10 +92,32 @@ hash_spool::hash_spool(std::filesystem::path directory, std::uint32_t partitions
       memory_hashes_(memory_bytes / sizeof(std::uint64_t)),
       parts_(std::max<std::uint32_t>(1, partitions)) {}
 
+void hash_spool::part::append(std::span<const std::uint64_t> hashes) {
+  constexpr std::size_t first_block = 512;
+  constexpr std::size_t largest_block = std::size_t{1} << 22U;  // 32 MiB
+  while (!hashes.empty()) {
+    if (blocks.empty() || used == blocks.back().words().size()) {
+      const std::size_t words =
+          blocks.empty() ? first_block : std::min(2 * blocks.back().words().size(), largest_block);
+      blocks.emplace_back(std::uint64_t{words} * 64);
+      used = 0;
+    }
+    const std::span<std::uint64_t> room = blocks.back().words().subspan(used);
+    const std::size_t count = std::min(room.size(), hashes.size());
+    std::copy_n(hashes.begin(), count, room.begin());
+    used += count;
+    hashes = hashes.subspan(count);
+  }
+}
+
 void hash_spool::append(std::span<const std::uint64_t> hashes) {
   const std::lock_guard lock(mutex_);
-  for (const std::uint64_t hash : hashes) {
-    parts_[detail::multiply_high(hash, parts_.size())].buffer.push_back(hash);
+  if (parts_.size() == 1) {
+    parts_.front().append(hashes);
+  } else {
+    for (const std::uint64_t hash : hashes) {
+      parts_[detail::multiply_high(hash, parts_.size())].append({&hash, 1});
+    }
   }
   keys_ += hashes.size();
   buffered_ += hashes.size();
@@ -104,10 +126,12 @@ void hash_spool::append(std::span<const std::uint64_t> hashes) {
 
 void hash_spool::spill() {
   for (part& p : parts_) {
-    if (p.buffer.empty()) continue;
+    if (p.used == 0) continue;
     if (!p.file) p.file.emplace(directory_);
-    p.file->append(std::as_bytes(std::span(p.buffer)));
-    p.buffer.clear();
+    p.for_each_block(
+        [&](std::span<const std::uint64_t> hashes) { p.file->append(std::as_bytes(hashes)); });
+    p.blocks.erase(p.blocks.begin(), p.blocks.end() - 1);  // the largest is used again
+    p.used = 0;
   }
   buffered_ = 0;
 }

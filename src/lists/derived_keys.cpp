@@ -32,6 +32,7 @@ void derived_keys::add(std::string_view derived) {
 
 void derived_keys::pass_on() {
   spool_.append(waiting_);
+  different_.add_batch(waiting_);
   waiting_.clear();
 }
 
@@ -39,7 +40,7 @@ any_filter derived_keys::build(double fpr, std::uint64_t keys) {
   pass_on();
   sizing::request r;
   r.kind = filter_kind::blocked;
-  r.keys = std::max({std::uint64_t{1}, spool_.keys(), keys});
+  r.keys = std::max({std::uint64_t{1}, std::min(spool_.keys(), different_.keys_at_most()), keys});
   r.fpr = fpr;
   any_filter f(sizing::make_plan(r), make_hasher(rule_, hasher_.spec().seed));
   spool_.for_each(0, [&](std::span<const std::uint64_t> hashes) { f->add_hashes(hashes); });

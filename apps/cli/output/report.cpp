@@ -51,14 +51,16 @@ contents contents_of(const any_filter& f) {
   return now;
 }
 
-void print_summary(const std::string& path, const any_filter& f) {
+void print_summary(const std::string& path, const any_filter& f, std::string different) {
   const shape& s = f.shape();
   const contents now = contents_of(f);
   const double bytes = std::ceil(static_cast<double>(s.bits) / 64) * 8;
+  if (different.empty() && now.repeated) {
+    different = fmt::format("about {} different", with_commas(now.keys));
+  }
   std::string text =
       fmt::format("{}: {} filter of {} keys{}, {}", path, kind_name(s.kind), with_commas(f.keys()),
-                  now.repeated ? fmt::format(" (about {} different)", with_commas(now.keys)) : "",
-                  as_bytes(bytes));
+                  different.empty() ? "" : fmt::format(" ({})", different), as_bytes(bytes));
   if (now.keys != 0) {
     text +=
         fmt::format(", {:.2f} bits a key, fpr {}",

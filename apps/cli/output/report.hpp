@@ -23,7 +23,8 @@ contents contents_of(const any_filter& f);
 
 // "words.bloom: blocked filter of 104,334 keys, 129 kB, 9.94 bits a key, fpr 0.99 %", to standard
 // error, and a warning when the rate of a filter of fixed size is above what was asked for.
-void print_summary(const std::string& path, const any_filter& f);
+// Who knows better than the bits how many of the keys are different says so.
+void print_summary(const std::string& path, const any_filter& f, std::string different = "");
 // The object of `info --json`; `build --json` and `add --json` print the same.
 nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes);
 nlohmann::json info_json(const text_index_view& index);  // of `info --json` and `index --json`

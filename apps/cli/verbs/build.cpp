@@ -1,6 +1,7 @@
 // bloomery build: a filter from keys, in four ways that give the same bytes where a kind has them:
-//   files            counted first, then read again and added
-//   pipes            hashes are spooled while counting, then added
+//   --keys           read and added
+//   without          hashes are kept while the different ones are counted, then added; files are
+//                    read again if there is no room for their hashes
 //   a huge filter    hashes are spooled, then the file is made slice by slice
 //   a static filter  all hashes are collected, then the filter is made from them
 #include <fmt/format.h>
@@ -151,6 +152,7 @@ class builder {
 
  private:
   std::uint64_t count_keys();
+  void count_different();
   void fill_spool(std::uint32_t partitions);
   void spool(std::span<const std::uint64_t> hashes);
   void plan_for(std::uint64_t keys);
@@ -168,6 +170,7 @@ class builder {
   plan plan_;
   std::shared_ptr<const any_hasher> hasher_;
   std::optional<hash_spool> spool_;
+  key_census census_;
 };
 
 void builder::run() {
@@ -186,10 +189,13 @@ void builder::run() {
 
 void builder::plan_by_input() {  // a kind that grows can take uncounted keys from a pipe
   constexpr std::uint64_t first_layer = 50'000;  // 110 kB
-  const bool grows = abilities_of(*kind_from_name(o_.kind)).grow;
-  if (source_.rereadable()) {
+  const filter_kind kind = *kind_from_name(o_.kind);
+  if (source_.rereadable() && keeps_repetitions(kind)) {
     plan_for(count_keys());
-  } else if (grows) {
+  } else if (source_.rereadable()) {
+    count_different();
+    plan_for(census_.to_plan_for());
+  } else if (abilities_of(kind).grow) {
     plan_for(first_layer);
   } else if (makes_digests(o_.hash) || o_.kind == "top-k") {
     throw error(
@@ -197,13 +203,32 @@ void builder::plan_by_input() {  // a kind that grows can take uncounted keys fr
         fmt::format("with --{} {} and keys from a pipe, say how many there are with --keys",
                     o_.kind == "top-k" ? "kind" : "hash", o_.kind == "top-k" ? o_.kind : o_.hash));
   } else {
-    // The hash does not depend on the shape, so hashing can start before the number of keys is
-    // known.
     make_request(o_, 1);
-    hasher_ = make_hasher(o_.hash, o_.seed, o_.key_file, 1, o_.input.records.form());
-    fill_spool(1);
-    plan_for(spool_->keys());
+    count_different();
+    plan_for(keeps_repetitions(kind) ? census_.keys() : census_.to_plan_for());
   }
+}
+
+// Counts keys by their hashes, which do not depend on the shape, and keeps the hashes: in memory, or
+// those of a pipe in a spool. Digests and sketches that need the keys themselves read files again.
+void builder::count_different() {
+  const bool again = source_.rereadable();
+  const bool digests = makes_digests(o_.hash);
+  const auto hasher = digests
+                          ? make_hasher("xxh3", 0, "", 1, o_.input.records.form())
+                          : make_hasher(o_.hash, o_.seed, o_.key_file, 1, o_.input.records.form());
+  if (!digests) hasher_ = hasher;
+  meter_.relabel(again ? "building" : "hashing");
+  const std::uint64_t room = limit_ / 4 / sizeof(std::uint64_t);
+  if (!digests && !abilities_of(*kind_from_name(o_.kind)).lists_top) {
+    spool_.emplace(spool_directory(), 1, again ? SIZE_MAX : spool_memory);
+  }
+  hash_in_order(*hasher, source_, o_.input.threads, [&](const chunk&, auto hashes) {
+    census_.add(hashes);
+    if (again && spool_ && spool_->keys() > room) spool_.reset();
+    if (spool_) spool(hashes);
+  });
+  if (again && !spool_) source_.rewind();
 }
 
 void builder::plan_for(std::uint64_t keys) {
@@ -261,7 +286,8 @@ void builder::build_in_memory() {
   if (!o_.window.empty()) f->set_window(parse_span(o_.window));
   f->advance(clock_now());
   if (spool_) {
-    spool_->for_each(0, [&](std::span<const std::uint64_t> hashes) { f->add_hashes(hashes); });
+    spool_->for_each(
+        0, [&](std::span<const std::uint64_t> hashes) { add_hashes(f, hashes, o_.input.threads); });
   } else {
     meter_.relabel("building");
     add_keys(f, source_, o_.input.threads);
@@ -318,7 +344,7 @@ void builder::build_static() {
 }
 
 void builder::report(const any_filter& f) const {
-  if (!o_.input.quiet) print_summary(o_.output, f);
+  if (!o_.input.quiet) print_summary(o_.output, f, census_.text());
   if (o_.json) print_json(info_json(f, std::filesystem::file_size(o_.output)));
 }
 

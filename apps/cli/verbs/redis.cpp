@@ -9,6 +9,7 @@
 #include "bloomery/core/error.hpp"
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
+#include "cli/input/keys.hpp"
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
@@ -76,11 +77,11 @@ std::uint64_t count_keys(key_source& source, const redis_options& o, progress& m
                 "many there will be");
   }
   meter.relabel("counting");
-  std::atomic<std::uint64_t> keys{0};
-  for_each_chunk(
-      source, o.input.threads, [&](const chunk& c) { keys += c.number; }, [] {}, want::number);
+  key_census census;
+  hash_in_order(*erase(xxh3_hasher()), source, o.input.threads,
+                [&](const chunk&, auto hashes) { census.add(hashes); });
   source.rewind();
-  return keys;
+  return census.to_plan_for();
 }
 
 // Refuses to mix keys of two forms, where the file that was pushed knew its own.

@@ -38,6 +38,10 @@ struct abilities {
 // Whether the kind is one array of bits, which can be folded, intersected and estimated.
 [[nodiscard]] bool is_of_bits(filter_kind kind) noexcept;
 
+// Whether a key that is added again takes space again: such a filter is planned for all additions,
+// any other for the different keys among them.
+[[nodiscard]] bool keeps_repetitions(filter_kind kind) noexcept;
+
 // Where the positions of a key are in a filter that is one array of bits or counters.
 enum class position_layout : std::uint8_t {
   none,      // the filter is something else

@@ -84,6 +84,9 @@ class filter_face {
   }
   // Keys hashed by the filter's own function. A sketch that keeps keys needs them too.
   virtual void add_hashes(std::span<const std::uint64_t>, keys_type = {}) { refuse("be added to"); }
+  virtual void add_hashes_concurrent(std::span<const std::uint64_t>) {
+    refuse("be added to by several threads");
+  }
   // Adds those that are not in the filter yet, in order: a repeated hash is new once. Returns how
   // many were new; bit i % 64 of is_new[i / 64] tells about hashes[i].
   virtual std::size_t add_new(std::span<const std::uint64_t>, std::span<std::uint64_t>) {

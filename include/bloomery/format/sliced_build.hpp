@@ -20,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "bloomery/bits/bit_array.hpp"
 #include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/format/file.hpp"
 #include "bloomery/format/image.hpp"
@@ -50,15 +51,25 @@ class hash_spool {
       p.file->read_at(done * sizeof(std::uint64_t), std::as_writable_bytes(std::span(piece)));
       visit(std::span<const std::uint64_t>(piece));
     }
-    visit(std::span<const std::uint64_t>(p.buffer));
+    p.for_each_block(visit);
   }
 
  private:
   static constexpr std::size_t piece_hashes = std::size_t{1} << 16U;
 
   struct part {
-    std::vector<std::uint64_t> buffer;
+    std::vector<bit_array> blocks;  // they are never copied, and large ones have huge pages
+    std::size_t used = 0;           // words of the last block
     std::optional<scratch_file> file;
+
+    void append(std::span<const std::uint64_t> hashes);
+    template <class Visit>
+    void for_each_block(Visit visit) const {
+      for (const bit_array& block : blocks) {
+        const std::span<const std::uint64_t> words = block.words();
+        visit(&block == &blocks.back() ? words.first(used) : words);
+      }
+    }
   };
 
   void spill();

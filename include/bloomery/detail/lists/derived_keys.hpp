@@ -12,6 +12,7 @@
 #include "bloomery/format/any_filter.hpp"
 #include "bloomery/format/sliced_build.hpp"
 #include "bloomery/hash/hash.hpp"
+#include "bloomery/sketch/hyperloglog.hpp"
 
 namespace bloomery {
 
@@ -25,7 +26,7 @@ class derived_keys {
   [[nodiscard]] std::uint64_t size() const noexcept { return spool_.keys() + waiting_.size(); }
 
   // A blocked filter of all strings, with a rate of at most `fpr` for each string asked for. Sized
-  // for `keys`, if given, so that filters of several lists can be merged.
+  // for the different ones, which lists from several sources have far fewer of, or for `keys`, if given, so that filters of several lists can be merged.
   [[nodiscard]] any_filter build(double fpr, std::uint64_t keys = 0);
 
  private:
@@ -34,6 +35,7 @@ class derived_keys {
   key_rule rule_;
   xxh3_hasher hasher_;
   hash_spool spool_;
+  hyperloglog different_;
   std::vector<std::uint64_t> waiting_;
 };
 
