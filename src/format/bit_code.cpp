@@ -25,7 +25,7 @@ enum class form : std::uint8_t {
 
 constexpr std::uint64_t one = std::uint64_t{1} << 62U;  // 1.0 in fixed point
 
-[[noreturn]] void throw_corrupt(const char* what) {
+[[noreturn]] void throw_bad_code(const char* what) {
   detail::fail(errc::corrupt, std::string("the packed filter is damaged: ") + what);
 }
 
@@ -160,7 +160,7 @@ void encode_bytes(std::span<const std::uint64_t> words, std::uint64_t ones, std:
 void decode_bytes(reader& in, std::uint64_t flip, std::span<std::uint64_t> words) {
   const std::uint64_t total = words.size() * 64;
   const std::uint64_t ones = in.varint();
-  if (ones > total / 2) throw_corrupt("more ones than there can be");
+  if (ones > total / 2) throw_bad_code("more ones than there can be");
   const auto coded = in.take(in.varint());
   std::vector<std::uint8_t> symbols(words.size() * 8);
   rans::decode(byte_model(ones, total), coded, symbols);
@@ -193,7 +193,7 @@ std::uint64_t reader::varint() {
     value |= (byte & 0x7fU) << shift;
     if (byte < 0x80) return value;
   }
-  throw_corrupt("a number is too long");
+  throw_bad_code("a number is too long");
 }
 
 std::uint64_t reader::fixed64() {
@@ -203,7 +203,7 @@ std::uint64_t reader::fixed64() {
 }
 
 std::span<const std::byte> reader::take(std::uint64_t bytes) {
-  if (bytes > rest_.size()) throw_corrupt("it is cut off");
+  if (bytes > rest_.size()) throw_bad_code("it is cut off");
   const auto taken = rest_.first(static_cast<std::size_t>(bytes));
   rest_ = rest_.subspan(taken.size());
   return taken;
@@ -240,11 +240,11 @@ void encode_gaps(std::span<const std::uint32_t> gaps, std::uint64_t total,
 std::vector<std::uint32_t> decode_gaps(reader& in, std::uint64_t total) {
   const std::uint64_t ones = in.varint();
   if (ones == 0) return {};
-  if (ones > total) throw_corrupt("more ones than there can be");
+  if (ones > total) throw_bad_code("more ones than there can be");
   const std::uint32_t bits = plain_bits(ones, total);
   const std::uint64_t escapes = in.varint();
   // Every escape skips 255 buckets, and all of them must fit.
-  if (escapes > (total >> bits) / escape) throw_corrupt("gaps that cannot fit");
+  if (escapes > (total >> bits) / escape) throw_bad_code("gaps that cannot fit");
   const auto coded = in.take(in.varint());
   bit_reader lower(in.take((ones * bits + 7) / 8));
   std::vector<std::uint8_t> symbols(static_cast<std::size_t>(ones + escapes));
@@ -258,11 +258,11 @@ std::vector<std::uint32_t> decode_gaps(reader& in, std::uint64_t total) {
     if (symbol == escape) continue;
     const std::uint64_t gap = (buckets << bits) | lower.get(bits);
     used += gap + 1;
-    if (used > total || gaps.size() == ones) throw_corrupt("gaps that do not fit");
+    if (used > total || gaps.size() == ones) throw_bad_code("gaps that do not fit");
     gaps.push_back(static_cast<std::uint32_t>(gap));
     buckets = 0;
   }
-  if (gaps.size() != ones) throw_corrupt("gaps are missing");
+  if (gaps.size() != ones) throw_bad_code("gaps are missing");
   return gaps;
 }
 
@@ -299,7 +299,7 @@ void decode_words(reader& in, std::span<std::uint64_t> words) {
     case form::gaps: return decode_ones(in, 0, words);
     case form::inverted_gaps: return decode_ones(in, all, words);
   }
-  throw_corrupt("an unknown form of code");
+  throw_bad_code("an unknown form of code");
 }
 
 }  // namespace bloomery::bit_code

@@ -19,7 +19,7 @@ constexpr std::size_t change_words = 16 * image_chunk_bytes / sizeof(std::uint64
 
 enum class body : std::uint8_t { changes = 0, whole = 1 };
 
-[[noreturn]] void throw_corrupt(const char* what) {
+[[noreturn]] void throw_bad_delta(const char* what) {
   detail::fail(errc::corrupt, std::string("the delta is damaged: ") + what);
 }
 
@@ -99,13 +99,13 @@ std::vector<std::byte> encode_changes(const filter_version& from, const filter_v
 
 unpacked_filter decode_changes(const filter_version& from, bit_code::reader& in) {
   const image_header header = take_header(in);
-  if (header.planned.shape != from.header.planned.shape) throw_corrupt("it changes the shape");
+  if (header.planned.shape != from.header.planned.shape) throw_bad_delta("it changes the shape");
   unpacked_filter out{.header = header, .words = bit_array(header.planned.shape.bits)};
   for (std::size_t at = 0; at < from.words.size(); at += change_words) {
     const std::size_t count = std::min(change_words, from.words.size() - at);
     decode_chunk(in, from.words.subspan(at, count), out.words.words().subspan(at, count));
   }
-  if (!in.rest().empty()) throw_corrupt("something follows its end");
+  if (!in.rest().empty()) throw_bad_delta("something follows its end");
   check_padding(detail::little_endian(out.words.words().back()), header.planned.shape);
   return out;
 }
@@ -149,11 +149,11 @@ unpacked_filter patch(const filter_version& from, std::span<const std::byte> del
     detail::fail(errc::mismatch, "the delta starts from another version of the filter");
   }
   const auto kind = static_cast<body>(in.take(1)[0]);
-  if (kind != body::changes && kind != body::whole) throw_corrupt("an unknown kind of content");
+  if (kind != body::changes && kind != body::whole) throw_bad_delta("an unknown kind of content");
   unpacked_filter out =
       kind == body::whole ? unpack(in.rest(), most_bits) : decode_changes(from, in);
   if (image_name(out.header, out.words.words()) != name_to) {
-    throw_corrupt("it does not lead to the version that it names");
+    throw_bad_delta("it does not lead to the version that it names");
   }
   return out;
 }

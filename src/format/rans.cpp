@@ -67,7 +67,7 @@ inline std::uint64_t push(std::uint64_t state, const encoder_entry& e, std::byte
   return state + e.bias + quotient * e.complement;
 }
 
-[[noreturn]] void throw_corrupt() {
+[[noreturn]] void throw_bad_string() {
   detail::fail(errc::corrupt, "the packed filter is damaged: its code does not decode");
 }
 
@@ -122,10 +122,10 @@ void encode(const model& m, std::span<const std::uint8_t> symbols, std::vector<s
 
 void decode(const model& m, std::span<const std::byte> coded, std::span<std::uint8_t> symbols) {
   if (symbols.empty()) {
-    if (!coded.empty()) throw_corrupt();
+    if (!coded.empty()) throw_bad_string();
     return;
   }
-  if (coded.size() < ways * state_bytes || coded.size() % word_bytes != 0) throw_corrupt();
+  if (coded.size() < ways * state_bytes || coded.size() % word_bytes != 0) throw_bad_string();
   std::vector<std::uint8_t> symbol_at(scale);
   std::array<std::uint32_t, 256> packed{};  // frequency and start, one load instead of two
   for (std::size_t s = 0; s < 256; ++s) {
@@ -140,7 +140,7 @@ void decode(const model& m, std::span<const std::byte> coded, std::span<std::uin
   std::array<std::uint64_t, ways> state{};
   for (std::uint64_t& s : state) {
     s = load<std::uint64_t>(at);
-    if (s < low || s >= low << 32U) throw_corrupt();
+    if (s < low || s >= low << 32U) throw_bad_string();
     at += state_bytes;
   }
   const auto pop = [&](std::uint64_t& s) {
@@ -159,12 +159,12 @@ void decode(const model& m, std::span<const std::byte> coded, std::span<std::uin
     symbols[i + 1] = pop(state[1]);
     symbols[i + 2] = pop(state[2]);
     symbols[i + 3] = pop(state[3]);
-    if (at > end) throw_corrupt();
+    if (at > end) throw_bad_string();
   }
   for (; i < symbols.size(); ++i) symbols[i] = pop(state[i % ways]);
-  if (at != end) throw_corrupt();
+  if (at != end) throw_bad_string();
   for (const std::uint64_t s : state) {
-    if (s != low) throw_corrupt();
+    if (s != low) throw_bad_string();
   }
 }
 
