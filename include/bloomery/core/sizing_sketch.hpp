@@ -66,8 +66,8 @@ inline constexpr std::uint64_t top_k_preamble_words = 8;
   const std::uint64_t words = s.bits / 64;
   return words <= top_k_preamble_words ? 0 : (words - top_k_preamble_words) / s.probes;
 }
-// Buckets in a row where nobody says: eight for each listed key are enough for Zipf streams, and the
-// megabyte of two rows of 65,536 for most streams with some ten thousand keys, in whatever order.
+// Buckets in a row where nobody says: eight for each listed key are enough for Zipf streams, and
+// the megabyte of two rows of 65,536 for most streams with some ten thousand keys, in any order.
 [[nodiscard]] constexpr std::uint64_t top_k_usual_width(std::uint32_t k) noexcept {
   constexpr std::uint64_t least = 65536;
   return 8 * std::uint64_t{k} > least ? 8 * std::uint64_t{k} : least;

@@ -26,7 +26,8 @@ class source_counter {
 
   void add(const ip_address& source);
   // The largest count comes first, equal ones are ordered by address. Counts are exact for up to
-  // 131,072 sources (or twice as many as wanted), and else too high by 0.0016 % of the total at most.
+  // 131,072 sources (or twice as many as wanted), and else too high by 0.0016 % of the total at
+  // most.
   [[nodiscard]] std::vector<counted_source> top() const;
 
  private:
