@@ -1,11 +1,12 @@
-// Makes one call of a program fail, as a full disk or an exhausted memory would. Loaded before the C
-// library by LD_PRELOAD:
+// Makes one call of a program fail, as a full disk or an exhausted memory would. Loaded before the
+// C library by LD_PRELOAD:
 //
 //     BLOOMERY_FAULT=write:3      the third write fails; without a number none does
 //     BLOOMERY_FAULT=write:3:kill the program is killed instead, before that call
 //     BLOOMERY_FAULT_COUNT=FILE   gets the number of calls when the program ends well
 //
-// The calls: malloc (with its relatives), write (with pwrite), fsync, rename, link, mmap, open, stat.
+// The calls: malloc (with its relatives), write (with pwrite), fsync, rename, link, mmap, open,
+// stat.
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -465,8 +465,8 @@ TEST_P(scalable_cells, answer_whatever_they_say) {
   EXPECT_LE(owner.fpr(), 1);
 }
 
-// Hashes can be chosen, for integers at once: a line and a slot of the stash for all of them must not
-// make each add search through those before it.
+// Hashes can be chosen, for integers at once: a line and a slot of the stash for all of them must
+// not make each add search through those before it.
 TEST_P(scalable_cells, bound_the_search_for_keys_of_one_slot) {
   constexpr std::uint64_t lines = 1024;
   scalable_filter f = with_doublings(lines, 2);

@@ -28,7 +28,8 @@ class unpacker {
 inline constexpr std::size_t magic_bytes = 10;  // the longest magic number
 bool may_become_magic(std::string_view start);  // and more bytes are needed to decide
 std::unique_ptr<unpacker> unpacker_for(std::string_view start);  // null if not compressed
-// What a file is that begins so and can be no list, and what to do about it; empty if it may be one.
+// What a file is that begins so and can be no list, and what to do about it; empty if it may be
+// one.
 std::string_view no_list(std::string_view start);
 
 }  // namespace bloomery::cli

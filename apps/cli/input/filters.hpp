@@ -17,7 +17,8 @@ std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64
                                               const std::string& key_file, std::uint32_t probes,
                                               const key_form& form);
 inline constexpr std::string_view pairwise_name = "pairwise";  // --hash of count-min, see build
-// The function of a filter with this header. Throws errc::mismatch unless it can be asked like this.
+// The function of a filter with this header. Throws errc::mismatch unless it can be asked like
+// this.
 std::shared_ptr<const any_hasher> hasher_of(const image_header& header, const std::string& key_file,
                                             const key_form& form);
 bool makes_digests(std::string_view hash_name);  // for probe_scheme::modulo

@@ -12,8 +12,8 @@
 
 namespace bloomery::cli {
 
-// What a filter holds now, by its bits. Every verb that tells a rate or a number of keys has it from
-// here: what the header says was added may have come twice, or have been taken out again.
+// What a filter holds now, by its bits. Every verb that tells a rate or a number of keys has it
+// from here: what the header says was added may have come twice, or have been taken out again.
 struct contents {
   double fpr = 0;
   std::uint64_t keys = 0;  // different ones; as many as were added, unless the bits say otherwise

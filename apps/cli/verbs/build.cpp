@@ -216,8 +216,9 @@ void builder::plan_by_input() {  // a kind that grows can take uncounted keys fr
   }
 }
 
-// Counts keys by their hashes, which do not depend on the shape, and keeps the hashes: in memory, or
-// those of a pipe in a spool. Digests and sketches that need the keys themselves read files again.
+// Counts keys by their hashes, which do not depend on the shape, and keeps the hashes: in memory,
+// or those of a pipe in a spool. Digests and sketches that need the keys themselves read files
+// again.
 void builder::count_different() {
   const bool again = source_.rereadable();
   const bool digests = makes_digests(o_.hash);

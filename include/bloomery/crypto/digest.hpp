@@ -13,8 +13,8 @@
 namespace bloomery {
 
 // Word j comes from SHA-1(decimal text of j + 1, key), the scheme of Ceglowski's article of 2004,
-// which salts one function to get k: its first four bytes, big-endian; or folded, as the article has
-// it for those who mind that the rest is cut off, the XOR of all five words.
+// which salts one function to get k: its first four bytes, big-endian; or folded, as the article
+// has it for those who mind that the rest is cut off, the XOR of all five words.
 template <hash_id Id>
 class sha1_hasher {
  public:

@@ -35,8 +35,8 @@ using master_key = std::array<std::byte, 32>;
 // A file of a master key holds 64 hexadecimal digits, with or without a line end, or 32 raw bytes.
 [[nodiscard]] master_key read_master_key(const std::filesystem::path& path);
 
-// Keys as a recipient gets them: 32 hexadecimal digits, one key a line. Reading throws errc::io, and
-// errc::corrupt with the line for anything else.
+// Keys as a recipient gets them: 32 hexadecimal digits, one key a line. Reading throws errc::io,
+// and errc::corrupt with the line for anything else.
 [[nodiscard]] std::string keys_as_text(const std::vector<siphash_hasher::key_type>& keys);
 [[nodiscard]] std::vector<siphash_hasher::key_type> read_keys(const std::filesystem::path& path);
 

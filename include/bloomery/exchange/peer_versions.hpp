@@ -85,9 +85,9 @@ class peer_versions {
   // The hash function of all filters.
   explicit peer_versions(const hash_spec& hash, const peer_versions_options& o = {});
 
-  // What came about a peer. Throws errc::corrupt for bytes that are no filter or delta, errc::mismatch
-  // for another hash or a delta of other bits, errc::unsupported for a kind that peers.hpp does not
-  // keep, errc::full at most_peers; then nothing has changed.
+  // What came about a peer. Throws errc::corrupt for bytes that are no filter or delta,
+  // errc::mismatch for another hash or a delta of other bits, errc::unsupported for a kind that
+  // peers.hpp does not keep, errc::full at most_peers; then nothing has changed.
   news_outcome take(const peer_news& news, std::uint64_t now);
   // A sign of life without a filter; `gap` when it tells of a version that is not here.
   news_outcome take(const peer_entry& entry, std::uint64_t now);

@@ -55,8 +55,8 @@ class any_filter {
   // The hash function of a filter opened without one. Throws errc::mismatch for another.
   void use(std::shared_ptr<const any_hasher> hash);
 
-  // Every checksum of a mapped file, and whether what it says of itself is so; what is in memory was
-  // verified when it was read.
+  // Every checksum of a mapped file, and whether what it says of itself is so; what is in memory
+  // was verified when it was read.
   void verify(unsigned threads = 0) const;
 
   void save(const std::filesystem::path& path) const;

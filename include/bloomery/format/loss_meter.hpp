@@ -6,9 +6,9 @@
 // for, and however it fills up, grows, or forgets. (A model of the rate for so many keys is wrong
 // for a filter that is overfull: it took only keys that set new bits.)
 //
-// Reading all bits takes 0.2 us for each block, so while most keys are taken a large filter is asked
-// about a few random blocks only, more of them when the rate is high. In a filter that is all but
-// full hardly any key is new, and what they say is as uncertain as they are few.
+// Reading all bits takes 0.2 us for each block, so while most keys are taken a large filter is
+// asked about a few random blocks only, more of them when the rate is high. In a filter that is all
+// but full hardly any key is new, and what they say is as uncertain as they are few.
 #pragma once
 
 #include <algorithm>

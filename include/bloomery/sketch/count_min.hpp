@@ -82,9 +82,9 @@ class count_min_view : public detail::batch_answers<count_min_view>, public deta
 
   // The sum over all keys of count here * count there, the size of the join of the two streams: the
   // least over the rows of the products of their counters. Never too low, and too high by more than
-  // epsilon * total * total with a probability of at most delta. UINT64_MAX means "at least". Throws
-  // errc::mismatch for another shape or other functions, errc::unsupported under conservative
-  // update, whose counters are no sums.
+  // epsilon * total * total with a probability of at most delta. UINT64_MAX means "at least".
+  // Throws errc::mismatch for another shape or other functions, errc::unsupported under
+  // conservative update, whose counters are no sums.
   [[nodiscard]] std::uint64_t inner_product(const count_min_view& other) const;
 
   // The share of nonzero counters; the chance that an absent key has a count. Reads the array.
@@ -154,8 +154,8 @@ class count_min : public detail::changeable<count_min_view> {
   [[nodiscard]] bool assign_sum(std::span<const weighted_count_min> terms);
 
  private:
-  // Raises the counters of one key, and of many, by one each when `counts` is null. add_totals then raises the
-  // number of keys and the total by what these calls of add come to.
+  // Raises the counters of one key, and of many, by one each when `counts` is null. add_totals then
+  // raises the number of keys and the total by what these calls of add come to.
   void raise(std::uint64_t hash, std::uint64_t count) noexcept;
   void add_run(std::span<const std::uint64_t> hashes, const std::uint64_t* counts) noexcept;
   void add_totals(std::uint64_t calls, std::uint64_t count) noexcept;

@@ -12,8 +12,8 @@
 //
 // Against top_k (HeavyKeeper): that one is the better guess in kilobytes, and its image can go on
 // elsewhere; this one takes megabytes, and says what is certain. Nothing here is drawn at random,
-// so a stream has one answer. Keys with equal hashes are one key; of one that is longer than 64 KiB,
-// or a 16th of the room, only so much is kept to name it.
+// so a stream has one answer. Keys with equal hashes are one key; of one that is longer than 64
+// KiB, or a 16th of the room, only so much is kept to name it.
 #pragma once
 
 #include <cstddef>

@@ -10,8 +10,9 @@
 // Bercea, Reviriego and Pagh 2023, who have fingerprints of several lengths in a quotient filter).
 //
 // The cells of a line are filled from the front. A key whose line has no room goes into the stash,
-// a table of whole hashes with linear probing, which is asked for the keys of full lines only. Where
-// the stash has no room near its slot, a fingerprint of the line is cut until it fits the key too.
+// a table of whole hashes with linear probing, which is asked for the keys of full lines only.
+// Where the stash has no room near its slot, a fingerprint of the line is cut until it fits the key
+// too.
 #pragma once
 
 #include <bit>
@@ -104,9 +105,10 @@ struct word_cells {
 #endif
 };
 
-// Whole hashes in a table of a power of two slots, or of none; a slot that is 0 is free. At most half
-// of them are taken, so a hash is rarely 100 slots away from its own, even among 2^40. Keys can be
-// made to have one slot; those that find none within most_steps become fingerprints of their line.
+// Whole hashes in a table of a power of two slots, or of none; a slot that is 0 is free. At most
+// half of them are taken, so a hash is rarely 100 slots away from its own, even among 2^40. Keys
+// can be made to have one slot; those that find none within most_steps become fingerprints of their
+// line.
 struct hash_stash {
   static constexpr std::uint64_t most_steps = 256;
 

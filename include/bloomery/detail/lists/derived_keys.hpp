@@ -26,7 +26,8 @@ class derived_keys {
   [[nodiscard]] std::uint64_t size() const noexcept { return spool_.keys() + waiting_.size(); }
 
   // A blocked filter of all strings, with a rate of at most `fpr` for each string asked for. Sized
-  // for the different ones, which lists from several sources have far fewer of, or for `keys`, if given, so that filters of several lists can be merged.
+  // for the different ones, which lists from several sources have far fewer of, or for `keys`, if
+  // given, so that filters of several lists can be merged.
   [[nodiscard]] any_filter build(double fpr, std::uint64_t keys = 0);
 
  private:
