@@ -1,5 +1,6 @@
 # A store of real records: the packages of this machine and their descriptions.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
+export LC_ALL=C # the order of sort and comm
 
 awk -F': ' '/^Package: / {p = $2} /^Version: / {v = $2} /^Description: / {print p "\t" v "\t" $2}' /var/lib/dpkg/status |
   LC_ALL=C sort -u -t $'\t' -k1,1 >records
