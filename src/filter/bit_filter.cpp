@@ -177,9 +177,13 @@ template <class Probes>
 double bit_view<Probes>::fpr_at(const hash_type& hash) const noexcept
   requires in_blocks<Probes>
 {
-  constexpr std::size_t size = bits_per_block / 64;
-  const auto block = static_cast<std::size_t>(probes_.block_of(hash));
-  return detail::block_rate(words().subspan(block * size, size), shape().probes);
+  if constexpr (in_blocks<Probes>) {  // clang 14 instantiates it for the others, too
+    constexpr std::size_t size = bits_per_block / 64;
+    const auto block = static_cast<std::size_t>(probes_.block_of(hash));
+    return detail::block_rate(words().subspan(block * size, size), shape().probes);
+  } else {
+    return 0;
+  }
 }
 
 template <class Probes>

@@ -86,10 +86,10 @@ std::string_view hyphen_list::line_at(std::uint64_t begin) const {
 }
 
 std::optional<std::string> hyphen_list::find(std::string_view word) const {
-  const auto range =
-      std::ranges::equal_range(places_, hash_key(xxh3_hasher(), word), {}, &place::hash);
-  for (const place& p : range) {
-    const std::string_view line = line_at(p.begin);
+  const std::uint64_t hash = hash_key(xxh3_hasher(), word);
+  auto next = std::ranges::lower_bound(places_, hash, {}, &place::hash);
+  for (; next != places_.end() && next->hash == hash; ++next) {
+    const std::string_view line = line_at(next->begin);
     if (word_in(line) != word) continue;
     std::string entry;
     for (const char32_t c : detail::to_characters(line)) detail::append_character(entry, small(c));
