@@ -145,7 +145,8 @@ std::uint64_t counting_view::saturated() const noexcept {
 
 double counting_view::overflow_bound() const {
   const double different = std::min(keys_estimated(), static_cast<double>(keys()));
-  return sizing::counting_overflow_bound(shape(), static_cast<std::uint64_t>(different + 0.5));
+  return sizing::counting_overflow_bound(shape(),
+                                         static_cast<std::uint64_t>(std::llround(different)));
 }
 
 double counting_view::fpr() const noexcept {

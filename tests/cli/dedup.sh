@@ -76,39 +76,6 @@ seq 1 40000 >one; seq 30001 70000 >two
 wait $!
 expect_equal "$(sort -n out1 out2 | cmp - <(seq 70000) && bloomery check -c both.bloom one two)" 80000
 
-# A stream that never ends: a signal leaves the state with what was printed, and ends the program.
-mkfifo stream
-begin() {  # OPTIONS: reads lines from what is written to 5
-  "$BLOOMERY" dedup -q $1 <stream >printed & reader=$!
-  exec 5>stream
-}
-printed() { until [[ $(wc -l <printed) -ge $1 ]]; do sleep 0.02; done; }  # LINES: waits for them
-set -m  # or background jobs would ignore SIGINT
-for signal in TERM INT HUP; do
-  rm -f s.bloom
-  begin "--state s.bloom"
-  seq 1000 >&5
-  printed 1000
-  kill -$signal $reader
-  expect_status $((128 + $(kill -l $signal))) wait $reader
-  exec 5>&-
-  expect_equal "$(seq 900 1100 | bloomery dedup -q --state s.bloom)" "$(seq 1001 1100)"
-done
-set +m
-# A crash leaves the last checkpoint, whole.
-rm s.bloom
-begin "--state s.bloom --checkpoint 1s"
-seq 1000 >&5
-until [[ $(seq 1000 | bloomery check -c s.bloom) == 1000 ]]; do sleep 0.1; done
-seq 1001 1500 >&5
-printed 1500
-kill -9 $reader
-expect_status 137 wait $reader
-exec 5>&-
-bloomery verify -q s.bloom
-expect_equal "$(seq 1 1000 | bloomery dedup -q --state s.bloom)" ""
-expect_equal "$(ls -A | grep -c '\.tmp$' || true)" 0
-
 # A window of lines forgets: at least that many are remembered, and no more than a quarter over.
 (echo again; seq 1000; echo again; seq 1001 3000; echo again) | bloomery dedup -q --window 1100 >out
 expect_equal "$(grep -c again out)" 2

@@ -39,6 +39,7 @@ struct peer_version {
   std::uint64_t epoch = 0;
   std::uint64_t counter = 0;
 
+  // NOLINTNEXTLINE(modernize-use-nullptr): what the compiler makes of it compares with 0
   friend auto operator<=>(const peer_version&, const peer_version&) = default;
 };
 

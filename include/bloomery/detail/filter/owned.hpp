@@ -88,6 +88,7 @@ class owned : public View {
 
   owned(const owned& other) : view(other), array_(other.array_) { rebind(); }
   // A filter that was moved from may be destroyed or assigned to.
+  // NOLINTNEXTLINE(performance-move-constructor-init): a view is copied, both keep its shape
   owned(owned&& other) noexcept : view(other), array_(std::move(other.array_)) { other.rebind(); }
   owned& operator=(const owned& other) {
     *this = owned(other);
