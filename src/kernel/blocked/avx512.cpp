@@ -235,6 +235,77 @@ struct vector_asking {
   }
 };
 
+// One key and its counters, as avx512_counters has them. The compiler's vectors know no masks: a
+// lookup takes them 38 instructions instead of 27, an addition 39 instead of 28.
+struct one_counted_key {
+  using tables = detail::lane_tables;
+
+  static bool counted(const tables& t, std::uint64_t hash, const std::uint64_t* block,
+                      std::uint32_t width) noexcept {
+    const key k(t, hash, width);
+    return _mm512_mask_testn_epi32_mask(k.lanes, k.cell, _mm512_loadu_si512(block)) == 0;
+  }
+  static std::uint32_t least(const tables& t, std::uint64_t hash, const std::uint64_t* block,
+                             std::uint32_t width) noexcept {
+    const key k(t, hash, width);
+    const __m512i counters = _mm512_srlv_epi32(_mm512_loadu_si512(block), k.shift);
+    return _mm512_mask_reduce_min_epu32(k.lanes, _mm512_and_si512(counters, k.most));
+  }
+  static void increment(const tables& t, std::uint64_t hash, std::uint64_t* block,
+                        std::uint32_t width) noexcept {
+    const key k(t, hash, width);
+    const __m512i there = _mm512_loadu_si512(block);
+    _mm512_storeu_si512(block, _mm512_mask_add_epi32(there, k.room_in(there), there, k.one()));
+  }
+  static bool decrement(const tables& t, std::uint64_t hash, std::uint64_t* block,
+                        std::uint32_t width) noexcept {
+    const key k(t, hash, width);
+    const __m512i there = _mm512_loadu_si512(block);
+    const bool present = _mm512_mask_testn_epi32_mask(k.lanes, k.cell, there) == 0;
+    const auto all = static_cast<__mmask16>(-static_cast<int>(present));
+    const auto room = static_cast<__mmask16>(k.room_in(there) & all);
+    _mm512_storeu_si512(block, _mm512_mask_sub_epi32(there, room, there, k.one()));
+    return present;
+  }
+
+ private:
+  struct key {
+    [[gnu::always_inline]] key(const tables& t, std::uint64_t hash, std::uint32_t width) noexcept
+        : lanes(load_mask(patterns_of_lanes[t.probes][detail::rotation_of(hash)])),
+          most(_mm512_set1_epi32(static_cast<int>((std::uint32_t{1} << width) - 1))),
+          shift(shifts_of(hash, width)),
+          cell(_mm512_sllv_epi32(most, shift)) {}
+    [[gnu::always_inline]] static __m512i shifts_of(std::uint64_t hash,
+                                                    std::uint32_t width) noexcept {
+      const __m512i x = _mm512_set1_epi32(static_cast<int>(static_cast<std::uint32_t>(hash)));
+      const __m512i multipliers = _mm512_loadu_si512(block_geometry::lane_multiplier.data());
+      const __m512i bits = _mm512_srli_epi32(_mm512_mullo_epi32(x, multipliers), 27);
+      return _mm512_and_si512(bits, _mm512_set1_epi32(-static_cast<int>(width)));
+    }
+    [[gnu::always_inline]] [[nodiscard]] __m512i one() const noexcept {
+      return _mm512_sllv_epi32(_mm512_set1_epi32(1), shift);
+    }
+    // Those of the lanes whose counter does not stick.
+    [[gnu::always_inline]] [[nodiscard]] __mmask16 room_in(__m512i there) const noexcept {
+      return _mm512_mask_cmpneq_epi32_mask(lanes, _mm512_and_si512(there, cell), cell);
+    }
+
+    __mmask16 lanes;
+    __m512i most;
+    __m512i shift;
+    __m512i cell;
+  };
+};
+
+constexpr detail::lane_calls one_key_calls() noexcept {
+  detail::lane_calls calls = one_key<detail::vector_lanes<32>>::calls;
+  calls.counted = one_counted_key::counted;
+  calls.least = one_counted_key::least;
+  calls.increment = one_counted_key::increment;
+  calls.decrement = one_counted_key::decrement;
+  return calls;
+}
+
 void mix_all(const std::uint64_t* keys, std::size_t count, std::uint64_t spread_seed,
              std::uint64_t* out) noexcept {
   const eight seed = eight::all(spread_seed);
@@ -256,7 +327,7 @@ const blocked_kernels blocked_avx512 = {
     remove_run<avx512_counters>,
     count_run<avx512_counters>,
     mix_all,
-    one_key<detail::vector_lanes<32>>::calls};
+    one_key_calls()};
 
 }  // namespace bloomery::kernel
 

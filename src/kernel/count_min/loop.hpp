@@ -8,47 +8,12 @@
 #include <cstdint>
 
 #include "bloomery/core/shape.hpp"
-#include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/hash/probe.hpp"
+#include "cells.hpp"
 #include "count_min.hpp"
 #include "kernel/scatter/keys.hpp"
 
 namespace bloomery::kernel {
-
-// Counters of 8 to 64 bits.
-template <class Eight, class Cell>
-struct count_min_cells {
-  static constexpr std::uint64_t most = static_cast<Cell>(~Cell{0});
-
-  [[gnu::always_inline]] static std::uint64_t get(const std::uint64_t* words,
-                                                  std::uint64_t index) noexcept {
-    Cell cell;
-    __builtin_memcpy(&cell, reinterpret_cast<const Cell*>(words) + index, sizeof cell);
-    return turned(cell);
-  }
-  [[gnu::always_inline]] static void set(std::uint64_t* words, std::uint64_t index,
-                                         std::uint64_t value) noexcept {
-    const Cell cell = turned(static_cast<Cell>(value));
-    __builtin_memcpy(reinterpret_cast<Cell*>(words) + index, &cell, sizeof cell);
-  }
-  [[gnu::always_inline]] static std::uint64_t sum(std::uint64_t value,
-                                                  std::uint64_t count) noexcept {
-    return value + (count < most - value ? count : most - value);
-  }
-
- private:
-  [[gnu::always_inline]] static Cell turned(Cell cell) noexcept {
-    if constexpr (std::endian::native == std::endian::little || sizeof cell == 1) {
-      return cell;
-    } else if constexpr (sizeof cell == 2) {
-      return __builtin_bswap16(cell);
-    } else if constexpr (sizeof cell == 4) {
-      return __builtin_bswap32(cell);
-    } else {
-      return __builtin_bswap64(cell);
-    }
-  }
-};
 
 template <class Eight, class Cell>
 class count_min_loop {

@@ -39,6 +39,11 @@ class avx2_lines : public scalar_stage {
     return _mm256_testz_si256(found, all(table_.cells.tops)) == 0;
   }
 
+  [[gnu::always_inline]] void append(const key_ring& ring, std::size_t at,
+                                     std::uint64_t* line) const noexcept {
+    table_.cells.append(line, table_.cell_of(ring.hash[at]));
+  }
+
  private:
   [[gnu::always_inline]] static __m256i all(std::uint64_t value) noexcept {
     return _mm256_set1_epi64x(static_cast<long long>(value));
@@ -61,7 +66,7 @@ class avx2_lines : public scalar_stage {
 
 }  // namespace
 
-const scalable_kernels scalable_avx2 = {contains_cells_run<avx2_lines>};
+const scalable_kernels scalable_avx2 = {contains_cells_run<avx2_lines>, add_cells_run<avx2_lines>};
 
 }  // namespace bloomery::kernel
 

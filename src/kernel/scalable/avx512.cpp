@@ -1,6 +1,10 @@
 // Lines of fingerprints with AVX-512: a line is one vector.
 #if defined(__x86_64__)
 
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
 #include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "kernel/blocked/blocked.hpp"
@@ -68,6 +72,18 @@ class avx512_lines : public avx512_hashes<avx512_lines<Sixteen>> {
     return _mm512_test_epi64_mask(found, eight::all(table_.cells.tops).v) != 0;
   }
 
+  [[gnu::always_inline]] void append(const key_ring& ring, std::size_t at,
+                                     std::uint64_t* line) const noexcept {
+    if constexpr (Sixteen) {
+      const __m512i cells = _mm512_loadu_si512(line);
+      const auto first = static_cast<unsigned>(
+          std::countr_zero(std::uint32_t{_mm512_testn_epi16_mask(cells, cells)}));
+      line[first / 4] |= (ring.hash[at] & 0xffffU) << (first % 4 * 16);
+    } else {
+      table_.cells.append(line, ring.hash[at] & (~std::uint64_t{0} >> (64 - table_.cells.width)));
+    }
+  }
+
  private:
   static constexpr std::size_t words_per_line = detail::split_lines::words_per_line;
 
@@ -76,7 +92,8 @@ class avx512_lines : public avx512_hashes<avx512_lines<Sixteen>> {
 
 }  // namespace
 
-const scalable_kernels scalable_avx512 = {contains_cells_run<avx512_lines>};
+const scalable_kernels scalable_avx512 = {contains_cells_run<avx512_lines>,
+                                          add_cells_run<avx512_lines>};
 
 }  // namespace bloomery::kernel
 

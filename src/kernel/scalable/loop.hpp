@@ -82,7 +82,60 @@ template <class Isa>
   }
 }
 
+template <class Isa>
+struct adding_lines {
+  static constexpr int write = 1;
+  std::uint64_t* words;
+  std::uint64_t* open;
+  std::uint64_t* appended;
+  detail::word_cells cells;
+
+  [[gnu::always_inline]] void visit(const Isa& isa, key_ring& ring, std::size_t g,
+                                    std::size_t count) const noexcept {
+    unsigned in_full = 0;
+    std::uint64_t put = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t at = g % ring_groups * group + i;
+      std::uint64_t* const line = words + ring.word[at];
+      if (isa.fits(ring, at, line)) continue;
+      if (cells.is_full(line)) {
+        in_full |= 1U << i;
+      } else {
+        isa.append(ring, at, line);
+        ++put;
+      }
+    }
+    store_answers(open, g, in_full);
+    *appended += put;
+  }
+  static void done(const Isa&, const key_ring&, std::size_t) noexcept {}
+};
+
+// clang-tidy does not see that the lines are written: the visitor's type is a template's.
+// NOLINTBEGIN(readability-non-const-parameter)
+template <class Isa>
+[[gnu::always_inline]] inline std::uint64_t add_lines_run(const detail::split_lines& table,
+                                                          std::uint64_t* words, const key_run& run,
+                                                          std::uint64_t* open) noexcept {
+  if (run.count == 0) return 0;
+  open[(run.count - 1) / 64] = 0;
+  std::uint64_t appended = 0;
+  const Isa isa(table, run.spread_seed);
+  roll_any(isa, adding_lines<Isa>{words, open, &appended, table.cells}, run, table.lines);
+  return appended;
+}
+// NOLINTEND(readability-non-const-parameter)
+
 // Isa<true> is for cells of 16 bits, which have their own instructions, Isa<false> for others.
+template <template <bool> class Isa>
+std::uint64_t add_cells_run(const detail::split_lines& table, std::uint64_t* words,
+                            const key_run& run, std::uint64_t* open) noexcept {
+  if (table.cells.width != 16) return add_lines_run<Isa<false>>(table, words, run, open);
+  detail::split_lines known = table;
+  known.cells = detail::word_cells(16);
+  return add_lines_run<Isa<true>>(known, words, run, open);
+}
+
 template <template <bool> class Isa>
 void contains_cells_run(const detail::split_lines& table, const key_run& run,
                         std::uint64_t* bitmap) noexcept {

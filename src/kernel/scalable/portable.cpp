@@ -22,12 +22,17 @@ class lines : public scalar_stage {
     return table_.fits(line, table_.cell_of(ring.hash[at]));
   }
 
+  [[gnu::always_inline]] void append(const key_ring& ring, std::size_t at,
+                                     std::uint64_t* line) const noexcept {
+    table_.cells.append(line, table_.cell_of(ring.hash[at]));
+  }
+
  private:
   detail::split_lines table_;
 };
 
 }  // namespace
 
-const scalable_kernels scalable_portable = {contains_cells_run<lines>};
+const scalable_kernels scalable_portable = {contains_cells_run<lines>, add_cells_run<lines>};
 
 }  // namespace bloomery::kernel

@@ -2,6 +2,7 @@
 #if defined(__x86_64__)
 
 #include "bloomery/core/shape.hpp"
+#include "bloomery/detail/bits/cuckoo_table.hpp"
 #include "bloomery/detail/bits/static_arrays.hpp"
 #include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/detail/hash/static_probe.hpp"

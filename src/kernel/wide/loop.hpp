@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernel/count_min/loop.hpp"
+#include "kernel/cuckoo/loop.hpp"
 #include "kernel/fuse/loop.hpp"
 #include "kernel/scatter/loop.hpp"
 #include "wide.hpp"
@@ -13,6 +14,7 @@ template <class Eight, class Vectors = Eight>
 inline constexpr wide_kernels wide_kernels_with = {
     .scatter = scatter_kernels_with<Vectors>,
     .fuse = fuse_kernels_with<typename Eight::fitting>,
-    .count_min = count_min_kernels_with<Vectors>};
+    .count_min = count_min_kernels_with<Vectors>,
+    .cuckoo = cuckoo_kernels_with<typename Eight::fitting>};
 
 }  // namespace bloomery::kernel

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/hash/hash.hpp"
@@ -21,6 +22,13 @@ struct one {
   [[gnu::always_inline]] static one all(std::uint64_t value) noexcept { return {value}; }
   [[gnu::always_inline]] static one gather(const std::uint64_t* words, one index) noexcept {
     return {detail::little_endian(words[index.n])};
+  }
+  // The eight bytes from there on.
+  [[gnu::always_inline]] static one gather_bytes(const std::uint64_t* words,
+                                                 const std::uint64_t* byte) noexcept {
+    std::uint64_t eight_bytes = 0;
+    std::memcpy(&eight_bytes, reinterpret_cast<const unsigned char*>(words) + *byte, 8);
+    return {detail::little_endian(eight_bytes)};
   }
   // Four words from there: row[j] is words[index + j].
   [[gnu::always_inline]] static void gather_rows(const std::uint64_t* words, one index,
@@ -41,6 +49,8 @@ struct one {
   [[gnu::always_inline]] friend one operator<<(one a, one by) noexcept { return {a.n << by.n}; }
   [[gnu::always_inline]] friend one operator>>(one a, one by) noexcept { return {a.n >> by.n}; }
 
+  // The product of two numbers below 2^32.
+  [[gnu::always_inline]] friend one multiply_halves(one a, one b) noexcept { return a * b; }
   [[gnu::always_inline]] friend one multiply_high(one a, one b) noexcept {
     return {detail::multiply_high(a.n, b.n)};
   }

@@ -15,6 +15,7 @@
 #pragma once
 
 #include "kernel/count_min/count_min.hpp"
+#include "kernel/cuckoo/cuckoo.hpp"
 #include "kernel/dispatch.hpp"
 #include "kernel/fuse/fuse.hpp"
 #include "kernel/scatter/scatter.hpp"
@@ -25,6 +26,7 @@ struct wide_kernels {
   scatter_kernels scatter;
   fuse_kernels fuse;
   count_min_kernels count_min;
+  cuckoo_kernels cuckoo;
 };
 
 // Those of one instruction set; the portable ones where this build has no others.
