@@ -1,6 +1,8 @@
 #include "bloomery/bits/bit_array.hpp"
 
+#if !defined(__wasm__)
 #include <sys/mman.h>
+#endif
 
 #include <algorithm>
 #include <bit>
@@ -17,6 +19,16 @@ namespace {
   detail::fail(errc::no_memory,
                "cannot allocate " + detail::to_text(bytes) + " bytes for a filter");
 }
+
+// A module of WebAssembly has no pages to choose: there every array comes from the allocator.
+#if defined(__wasm__)
+
+constexpr bool is_large(std::size_t /*words*/) { return false; }
+constexpr std::size_t mapped_bytes(std::size_t /*words*/) { return 0; }
+void* map_aligned(std::size_t /*bytes*/) { return nullptr; }
+void unmap(void* /*start*/, std::size_t /*bytes*/) {}
+
+#else
 
 std::size_t mapped_bytes(std::size_t words) {
   return (words * sizeof(std::uint64_t) + bit_array::huge_page - 1) & ~(bit_array::huge_page - 1);
@@ -43,13 +55,22 @@ void* map_aligned(std::size_t bytes) {
   return aligned;
 }
 
+void unmap(void* start, std::size_t bytes) { munmap(start, bytes); }
+
+#endif
+
 array_memory brought;  // by the program; nothing in most
 
 }  // namespace
 
 void use_array_memory(const array_memory& memory) noexcept { brought = memory; }
 
-bit_array::bit_array(std::uint64_t bits) {
+bit_array::bit_array(std::uint64_t bits) : bit_array(bits, detail::unset_words{}) {
+  // Pages of the system and what a program brings are zeros already.
+  if (brought.take == nullptr && !is_large(count_)) std::fill_n(words_, count_, 0);
+}
+
+bit_array::bit_array(std::uint64_t bits, detail::unset_words /*all*/) {
   const std::uint64_t count = words_for(bits);
   if (count == 0) return;
   if (count > SIZE_MAX / sizeof(std::uint64_t) - huge_page) throw_no_memory(count * 8);
@@ -62,13 +83,14 @@ bit_array::bit_array(std::uint64_t bits) {
   } else {
     const std::size_t rounded = (bytes + alignment - 1) / alignment * alignment;
     words_ = static_cast<std::uint64_t*>(std::aligned_alloc(alignment, rounded));
-    if (words_ != nullptr) std::memset(words_, 0, rounded);
+    // What is left of the last line is always zeros, as it is in pages.
+    if (words_ != nullptr) std::memset(words_ + count_, 0, rounded - bytes);
   }
   if (words_ == nullptr) throw_no_memory(bytes);
 }
 
 bit_array::bit_array(std::span<const std::uint64_t> words)
-    : bit_array(std::uint64_t{words.size()} * 64) {
+    : bit_array(std::uint64_t{words.size()} * 64, detail::unset_words{}) {
   std::copy(words.begin(), words.end(), words_);
 }
 
@@ -77,7 +99,7 @@ bit_array::~bit_array() {
   if (brought.give != nullptr) {
     brought.give(words_, count_ * sizeof(std::uint64_t));
   } else if (is_large(count_)) {
-    munmap(words_, mapped_bytes(count_));
+    unmap(words_, mapped_bytes(count_));
   } else {
     std::free(words_);
   }

@@ -73,9 +73,7 @@ std::uint64_t stored_in(std::span<const std::uint64_t> slots) {
 }
 
 bit_array copy_of(const std::uint64_t* words, std::uint64_t count) {
-  bit_array copy(count * 64);
-  std::copy_n(words, count, copy.words().data());
-  return copy;
+  return bit_array(std::span(words, static_cast<std::size_t>(count)));
 }
 
 }  // namespace

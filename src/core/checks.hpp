@@ -47,6 +47,17 @@ inline void check_fpr(double fpr) {
   if (!(fpr > 0.0 && fpr < 1.0)) detail::throw_bad_argument("fpr", fpr, "above 0 and below 1");
 }
 
+// A rate that a 64-bit hash can honour: at least keys/2^60.
+inline void check_fpr(double fpr, std::uint64_t keys) {
+  check_fpr(fpr);
+  const double limit = static_cast<double>(keys) * 0x1p-60;
+  if (fpr >= limit) return;
+  detail::fail(errc::unreachable, "a 64-bit hash cannot honour an fpr of " + detail::to_text(fpr) +
+                                      " for " + detail::to_text(keys) +
+                                      " keys; the limit is keys/2^60, here " +
+                                      detail::to_text(limit));
+}
+
 inline void check_positive(const char* name, double value) {
   if (!(value > 0.0 && std::isfinite(value))) {
     detail::throw_bad_argument(name, value, "above 0 and finite");

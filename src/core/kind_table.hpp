@@ -18,16 +18,25 @@ namespace bloomery {
 
 // make_plan (planner.cpp) has checked that `keys` and exactly one of fpr, bits_per_key and bytes
 // are given, and fills in the plan's keys, fpr_target and fpr afterwards: each planner returns the
-// shape, and each model the expected rate of a shape that holds `keys` keys, at least one.
+// shape with the mean rate that was asked for, each model the expected rate of a shape that holds
+// `keys` keys, at least one, and each scatter how far one filter lies from that, as its relative
+// standard deviation.
 namespace sizing {
+
+// make_plan without the margin for one draw: for filters that are parts of others.
+[[nodiscard]] plan plan_for_mean(const request& r);
 
 [[nodiscard]] shape shape_for_bits(const request& r);
 [[nodiscard]] double fpr_of_classic(const shape& s, std::uint64_t keys);
 [[nodiscard]] double fpr_of_partitioned(const shape& s, std::uint64_t keys);
 [[nodiscard]] double fpr_of_blocked(const shape& s, std::uint64_t keys);
+[[nodiscard]] double scatter_of_classic(const shape& s, std::uint64_t keys);
+[[nodiscard]] double scatter_of_partitioned(const shape& s, std::uint64_t keys);
+[[nodiscard]] double scatter_of_blocked(const shape& s, std::uint64_t keys);
 
 [[nodiscard]] shape shape_for_counting(const request& r);
 [[nodiscard]] double fpr_of_counting(const shape& s, std::uint64_t keys);
+[[nodiscard]] double scatter_of_counting(const shape& s, std::uint64_t keys);
 [[nodiscard]] shape shape_for_cuckoo(const request& r);
 [[nodiscard]] double fpr_of_cuckoo(const shape& s, std::uint64_t keys);
 
@@ -36,9 +45,11 @@ namespace sizing {
 void check_scalable(const shape& s);  // the width of its cells
 [[nodiscard]] shape shape_for_layered(const request& r);
 [[nodiscard]] double fpr_of_layered(const shape& s, std::uint64_t keys);
+[[nodiscard]] double scatter_of_layered(const shape& s, std::uint64_t keys);
 void check_layered(const shape& s);  // the rule by which it grows
 [[nodiscard]] shape shape_for_windowed(const request& r);
 [[nodiscard]] double fpr_of_windowed(const shape& s, std::uint64_t keys);
+[[nodiscard]] double scatter_of_windowed(const shape& s, std::uint64_t keys);
 
 [[nodiscard]] shape shape_for_fuse(const request& r);
 [[nodiscard]] shape shape_for_ribbon(const request& r);
@@ -47,8 +58,10 @@ void check_layered(const shape& s);  // the rule by which it grows
 
 [[nodiscard]] shape shape_for_count_min(const request& r);
 [[nodiscard]] double fpr_of_count_min(const shape& s, std::uint64_t keys);
+[[nodiscard]] double scatter_of_count_min(const shape& s, std::uint64_t keys);
 [[nodiscard]] shape shape_for_spectral(const request& r);
 [[nodiscard]] double fpr_of_spectral(const shape& s, std::uint64_t keys);
+[[nodiscard]] double scatter_of_spectral(const shape& s, std::uint64_t keys);
 [[nodiscard]] shape shape_for_top_k(const request& r);
 [[nodiscard]] double fpr_of_top_k(const shape& s, std::uint64_t keys);
 
@@ -84,8 +97,11 @@ struct kind_row {  // the limits are promises of docs/format.md
   void (*check)(const shape& s) = nullptr;  // what the numbers above do not say
   shape (*plan)(const sizing::request& r);
   double (*fpr)(const shape& s, std::uint64_t keys);
+  // Null where the rate follows from the shape: fingerprints do not overlap by chance.
+  double (*scatter)(const shape& s, std::uint64_t keys) = nullptr;
   // Cache lines that a lookup reads; without it one in filters of lines, else one for each probe.
   std::uint32_t (*lines)(const shape& s) = nullptr;
+  bool adds_to_one_line = false;  // else an add needs as many lines as a lookup
 };
 
 // ---- the rows, in the order of docs and listings ----------------------------------------------
@@ -98,21 +114,24 @@ inline constexpr std::array kind_table = {
              .blocks = block_use::lines,
              .unit_bits = bits_per_block,
              .plan = sizing::shape_for_bits,
-             .fpr = sizing::fpr_of_blocked},
+             .fpr = sizing::fpr_of_blocked,
+             .scatter = sizing::scatter_of_blocked},
     kind_row{.kind = filter_kind::classic,
              .name = "classic",
              .can = {.add = true, .add_concurrently = true, .merge = true},
              .layout = position_layout::anywhere,
              .unit_bits = 1,
              .plan = sizing::shape_for_bits,
-             .fpr = sizing::fpr_of_classic},
+             .fpr = sizing::fpr_of_classic,
+             .scatter = sizing::scatter_of_classic},
     kind_row{.kind = filter_kind::partitioned,
              .name = "partitioned",
              .can = {.add = true, .add_concurrently = true, .merge = true},
              .layout = position_layout::slices,
              .unit_bits = 1,
              .plan = sizing::shape_for_bits,
-             .fpr = sizing::fpr_of_partitioned},
+             .fpr = sizing::fpr_of_partitioned,
+             .scatter = sizing::scatter_of_partitioned},
     kind_row{
         .kind = filter_kind::counting,
         .name = "counting",
@@ -123,7 +142,8 @@ inline constexpr std::array kind_table = {
         .cell_bits = {2, 16},
         .cell_is_power = true,
         .plan = sizing::shape_for_counting,
-        .fpr = sizing::fpr_of_counting},
+        .fpr = sizing::fpr_of_counting,
+        .scatter = sizing::scatter_of_counting},
     kind_row{.kind = filter_kind::cuckoo,
              .name = "cuckoo",
              .can = {.add = true, .remove = true, .count = true},
@@ -152,7 +172,8 @@ inline constexpr std::array kind_table = {
              .variant = {growth::least_factor, (1U << 17U) - 1},
              .check = sizing::check_layered,
              .plan = sizing::shape_for_layered,
-             .fpr = sizing::fpr_of_layered},
+             .fpr = sizing::fpr_of_layered,
+             .scatter = sizing::scatter_of_layered},
     kind_row{.kind = filter_kind::windowed,
              .name = "windowed",
              .can = {.add = true, .forget = true},
@@ -162,7 +183,9 @@ inline constexpr std::array kind_table = {
              .variant = {1, 63},
              .plan = sizing::shape_for_windowed,
              .fpr = sizing::fpr_of_windowed,
-             .lines = [](const shape& s) { return s.variant + 1; }},
+             .scatter = sizing::scatter_of_windowed,
+             .lines = [](const shape& s) { return s.variant + 1; },
+             .adds_to_one_line = true},
     kind_row{.kind = filter_kind::fuse,
              .name = "fuse",
              .probes = {3, 4},
@@ -196,7 +219,8 @@ inline constexpr std::array kind_table = {
              .cell_is_power = true,
              .variant = {0, 3},
              .plan = sizing::shape_for_count_min,
-             .fpr = sizing::fpr_of_count_min},
+             .fpr = sizing::fpr_of_count_min,
+             .scatter = sizing::scatter_of_count_min},
     kind_row{.kind = filter_kind::spectral,
              .name = "spectral",
              .can = {.add = true, .remove = true, .count = true, .merge = true},
@@ -204,7 +228,8 @@ inline constexpr std::array kind_table = {
              .cell_is_power = true,
              .variant = {0, 2},
              .plan = sizing::shape_for_spectral,
-             .fpr = sizing::fpr_of_spectral},
+             .fpr = sizing::fpr_of_spectral,
+             .scatter = sizing::scatter_of_spectral},
     kind_row{.kind = filter_kind::top_k,
              .name = "top-k",
              .can = {.add = true, .count = true, .lists_top = true},
@@ -217,8 +242,8 @@ inline constexpr std::array kind_table = {
 
 // The row of a kind; null for a number that no kind has.
 [[nodiscard]] constexpr const kind_row* find_row(filter_kind kind) noexcept {
-  const auto* const row = std::ranges::find(kind_table, kind, &kind_row::kind);
-  return row == kind_table.end() ? nullptr : row;
+  const auto row = std::ranges::find(kind_table, kind, &kind_row::kind);
+  return row == kind_table.end() ? nullptr : &*row;
 }
 
 // Throws errc::bad_argument for such a number.

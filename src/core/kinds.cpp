@@ -43,7 +43,7 @@ std::span<const filter_kind> all_kinds() noexcept {
 }
 
 std::optional<filter_kind> kind_from_name(std::string_view name) noexcept {
-  const auto* const row = std::ranges::find(kind_table, name, &kind_row::name);
+  const auto row = std::ranges::find(kind_table, name, &kind_row::name);
   return row == kind_table.end() ? std::nullopt : std::optional(row->kind);
 }
 

@@ -8,6 +8,17 @@
 
 namespace bloomery {
 
+#if defined(__wasm__)  // one thread, whatever is asked for, and errors leave as they come
+
+unsigned parallel::count() const noexcept { return 1; }
+
+void detail::run_threads(parallel /*p*/, std::uint64_t /*count*/, thread_loop loop, void* context) {
+  std::atomic<std::uint64_t> next{0};
+  loop(context, next);
+}
+
+#else
+
 unsigned parallel::count() const noexcept {
   return threads != 0 ? threads : std::max(1U, std::thread::hardware_concurrency());
 }
@@ -43,4 +54,7 @@ void run_threads(parallel p, std::uint64_t count, thread_loop loop, void* contex
 }
 
 }  // namespace detail
+
+#endif
+
 }  // namespace bloomery

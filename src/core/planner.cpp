@@ -7,6 +7,7 @@
 #include <string>
 
 #include "bloomery/core/sizing.hpp"
+#include "bloomery/core/sizing_scatter.hpp"
 #include "checks.hpp"
 #include "kind_table.hpp"
 
@@ -139,13 +140,7 @@ std::uint32_t probes_for_target(const request& r) {
 }
 
 shape shape_for_target(const request& r) {
-  check_fpr(*r.fpr);
-  if (*r.fpr < static_cast<double>(r.keys) * 0x1p-60) {
-    detail::fail(errc::unreachable,
-                 "a 64-bit hash cannot honour an fpr of " + detail::to_text(*r.fpr) + " for " +
-                     detail::to_text(r.keys) + " keys; the limit is keys/2^60, here " +
-                     detail::to_text(static_cast<double>(r.keys) * 0x1p-60));
-  }
+  check_fpr(*r.fpr, r.keys);
   if (in_blocks(r.kind) && *r.fpr < blocked_fpr_limit) {
     detail::fail(errc::unreachable, "a blocked filter cannot honour an fpr of " +
                                         detail::to_text(*r.fpr) +
@@ -225,6 +220,13 @@ std::uint32_t lines_of_lookup(const shape& s) {
   return s.block_bits == bits_per_block ? 1 : s.probes;
 }
 
+std::uint32_t lines_of_add(const shape& s) {
+  const std::uint32_t lookup = lines_of_lookup(s);
+  const kind_row& row = row_of(s.kind);
+  if (!row.can.add) return 0;
+  return row.adds_to_one_line ? 1 : lookup;
+}
+
 namespace {
 
 // ln of the chance that one key leaves a given bit alone: its probes are anywhere, or all differ.
@@ -273,7 +275,9 @@ std::uint32_t best_probes(filter_kind kind, double bits_per_key) {
   return static_cast<std::uint32_t>(log_fpr(high) < log_fpr(low) ? high : low);
 }
 
-plan make_plan(const request& r) {
+namespace {
+
+void check_request(const request& r) {
   check_keys(r.keys);
   const int given =
       int{r.fpr.has_value()} + int{r.bits_per_key.has_value()} + int{r.bytes.has_value()};
@@ -284,14 +288,49 @@ plan make_plan(const request& r) {
   }
   const kind_row& row = row_of(r.kind);
   if (r.probes) {
-    check_probes(*r.probes, row.blocks == block_use::lines ? max_blocked_probes : max_probes);
+    check_range("the number of probes", *r.probes, 1,
+                row.blocks == block_use::lines ? max_blocked_probes : max_probes, row.name);
   }
+}
+
+}  // namespace
+
+plan plan_for_mean(const request& r) {
+  check_request(r);
   plan p;
-  p.shape = row.plan(r);
+  p.shape = row_of(r.kind).plan(r);
   check_shape(p.shape);
   p.keys = r.keys;
   p.fpr_target = r.fpr.value_or(0.0);
   p.fpr = fpr(p.shape, r.keys);
+  return p;
+}
+
+namespace {
+
+// Below it there would be no room for a margin before the limits that planners refuse.
+double least_fpr_with_margin(const plan& p) {
+  return p.shape.block_bits == bits_per_block ? 1e-6 : static_cast<double>(p.keys) * 0x1p-50;
+}
+
+}  // namespace
+
+// The scatter hardly depends on the size, so that asking for as much less as the likely rate is too
+// high nearly always ends it at once. A filter of a line or two that would have to double stays as
+// it is: a server may have a million of them.
+plan make_plan(const request& r) {
+  const plan mean = plan_for_mean(r);
+  const kind_row& row = row_of(r.kind);
+  if (!r.fpr || row.scatter == nullptr || *r.fpr < least_fpr_with_margin(mean)) return mean;
+  plan p = mean;
+  request lower = r;
+  if (row.blocks == block_use::lines_or_none) lower.block_bits = p.shape.block_bits;
+  for (double likely = 0; (likely = likely_fpr(p.shape, r.keys)) > *r.fpr;) {
+    *lower.fpr *= std::min(0.99, *r.fpr / likely);
+    p = plan_for_mean(lower);
+    if (p.shape.bits >= 2 * mean.shape.bits) return mean;
+  }
+  p.fpr_target = *r.fpr;
   return p;
 }
 

@@ -16,6 +16,11 @@ namespace {
 
 constexpr std::uint32_t default_generations = 4;
 
+// Rounded up, also where the usual sum of both would be beyond 2^64.
+constexpr std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
+  return a / b + (a % b != 0 ? 1 : 0);
+}
+
 // Lines before the blocks: see filter/layered.hpp and filter/windowed.hpp.
 constexpr std::uint64_t layered_head_lines = 2;
 std::uint64_t windowed_head_lines(std::uint32_t generations) { return 1 + (generations + 2) / 2; }
@@ -35,7 +40,7 @@ plan part_of(const request& r, std::uint64_t keys, double share, std::uint64_t p
     const std::uint64_t head = head_lines * (bits_per_block / 8);
     part.bytes = *r.bytes > head ? (*r.bytes - head) / parts : 0;
   }
-  return make_plan(part);
+  return plan_for_mean(part);
 }
 
 constexpr double reserved_share = 0.85;  // what the first layer gets of the rate
@@ -89,15 +94,18 @@ shape shape_for_scalable(const request& r) {
   const doubling::line_load& load = load_for(*r.fpr);
   std::uint32_t doublings = 0;
   while (doublings < doubling::most_doublings && load.rate(doublings + 1) <= *r.fpr) ++doublings;
-  const std::uint64_t lines =
-      std::max(least_lines, r.keys / load.keys + (r.keys % load.keys != 0 ? 1 : 0));
+  const std::uint64_t lines = std::max(least_lines, divided_up(r.keys, load.keys));
+  if (lines > max_bits / bits_per_block - doubling::head_lines) {
+    detail::fail(errc::bad_argument,
+                 detail::to_text(r.keys) +
+                     " keys would need more than the limit of 2^48 bits; use fewer keys");
+  }
   return {.kind = filter_kind::scalable,
           .probes = 1,
           .block_bits = bits_per_block,
           .cell_bits = load.cell_bits,
           .variant = doublings,
-          .bits = std::min(lines + doubling::head_lines, max_bits / bits_per_block + 1) *
-                  bits_per_block};
+          .bits = (lines + doubling::head_lines) * bits_per_block};
 }
 
 double fpr_of_scalable(const shape& s, std::uint64_t keys) {
@@ -146,6 +154,13 @@ double fpr_of_layered(const shape& s, std::uint64_t keys) {
   return blocked_fpr(keys, s.bits / bits_per_block - layered_head_lines, s.probes);
 }
 
+// Of the first layer, which has most of the rate.
+double scatter_of_layered(const shape& s, std::uint64_t keys) {
+  shape first = s;
+  first.bits -= layered_head_lines * bits_per_block;
+  return scatter_of_blocked(first, keys);
+}
+
 void check_layered(const shape& s) {
   const growth::rule r = growth::rule_of(s.variant);
   if (r.factor < growth::least_factor || r.factor > growth::most_factor || r.spread == 0 ||
@@ -168,7 +183,7 @@ plan compact_plan(const plan& p, std::uint64_t stored, double fpr_now) {
 shape shape_for_windowed(const request& r) {
   const std::uint32_t g = r.variant.value_or(default_generations);
   const std::uint64_t slots = std::uint64_t{g} + 1;
-  const std::uint64_t keys = (r.keys + std::max(1U, g) - 1) / std::max(1U, g);
+  const std::uint64_t keys = divided_up(r.keys, std::max(1U, g));
   const std::uint64_t head = windowed_head_lines(g);
   shape s = part_of(r, keys, 1 / static_cast<double>(slots), slots, head).shape;
   s.kind = filter_kind::windowed;
@@ -180,9 +195,18 @@ shape shape_for_windowed(const request& r) {
 double fpr_of_windowed(const shape& s, std::uint64_t keys) {
   const std::uint64_t slots = std::uint64_t{s.variant} + 1;
   const std::uint64_t blocks = (s.bits / bits_per_block - windowed_head_lines(s.variant)) / slots;
-  const std::uint64_t in_one = (keys + s.variant - 1) / s.variant;
+  const std::uint64_t in_one = divided_up(keys, s.variant);
   return -std::expm1(static_cast<double>(slots) *
                      std::log1p(-std::min(1 - 1e-15, blocked_fpr(in_one, blocks, s.probes))));
+}
+
+// The generations are independent and alike.
+double scatter_of_windowed(const shape& s, std::uint64_t keys) {
+  const std::uint64_t slots = std::uint64_t{s.variant} + 1;
+  shape one = s;
+  one.bits = (s.bits / bits_per_block - windowed_head_lines(s.variant)) / slots * bits_per_block;
+  return scatter_of_blocked(one, divided_up(keys, s.variant)) /
+         std::sqrt(static_cast<double>(slots));
 }
 
 }  // namespace bloomery::sizing

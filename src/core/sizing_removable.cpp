@@ -42,16 +42,6 @@ void check_no_variant(const request& r) {
   }
 }
 
-void check_hash_honours(const request& r) {
-  check_fpr(*r.fpr);
-  const double limit = static_cast<double>(r.keys) * 0x1p-60;
-  if (*r.fpr >= limit) return;
-  detail::fail(errc::unreachable, "a 64-bit hash cannot honour an fpr of " +
-                                      detail::to_text(*r.fpr) + " for " + detail::to_text(r.keys) +
-                                      " keys; the limit is keys/2^60, here " +
-                                      detail::to_text(limit));
-}
-
 std::uint64_t bits_of(const request& r) {
   if (r.bytes) {
     if (*r.bytes > max_bits / 8) {
@@ -95,7 +85,10 @@ counting_layout layout_for(const request& r, bool lines_by_default) {
     detail::throw_bad_argument("the number of bits in a block", std::uint64_t{layout.block_bits},
                                "512, or 0 for counters anywhere");
   }
-  if (r.probes) check_probes(*r.probes, layout.most_probes());
+  if (r.probes) {
+    check_range("the number of probes", *r.probes, 1, layout.most_probes(),
+                layout.block_bits != 0 ? "counting (in lines)" : "counting");
+  }
   check_shape(layout.shape_of(1, 1));
   return layout;
 }
@@ -199,7 +192,7 @@ double fpr_of_counting(const shape& s, std::uint64_t keys) { return counting_fpr
 shape shape_for_counting(const request& r) {
   const double line_limit = counting_line_limit(r.cell_bits.value_or(4));
   if (r.fpr) {
-    check_hash_honours(r);
+    check_fpr(*r.fpr, r.keys);
     const counting_layout layout = layout_for(r, *r.fpr >= line_limit);
     if (layout.block_bits != 0 && *r.fpr < blocked_fpr_limit) {
       detail::fail(errc::unreachable, "counters in one line cannot honour an fpr of " +

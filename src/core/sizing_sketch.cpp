@@ -38,17 +38,6 @@ std::uint32_t checked_cell(const request& r) {
   return cell;
 }
 
-void check_target(double target, std::uint64_t keys) {
-  check_fpr(target);
-  const double limit = static_cast<double>(keys) * 0x1p-60;
-  if (target < limit) {
-    detail::fail(errc::unreachable, "a 64-bit hash cannot honour an fpr of " +
-                                        detail::to_text(target) + " for " + detail::to_text(keys) +
-                                        " keys; the limit is keys/2^60, here " +
-                                        detail::to_text(limit));
-  }
-}
-
 [[noreturn]] void throw_too_large(double bits) {
   detail::fail(errc::bad_argument,
                "this would need " + detail::to_text(bits) + " bits, more than the limit of 2^48");
@@ -101,7 +90,7 @@ double width_for(double target, std::uint64_t keys, std::uint32_t depth) {
 }
 
 shape count_min_for_target(const request& r, std::uint32_t cell_bits) {
-  check_target(*r.fpr, r.keys);
+  check_fpr(*r.fpr, r.keys);
   // The rate of a shape counts equal hashes too.
   const double target = planned_share * (*r.fpr - static_cast<double>(r.keys) * 0x1p-64);
   std::uint32_t depth = r.probes.value_or(1);
@@ -206,9 +195,8 @@ shape shape_for_spectral(const request& r) {
       .kind = filter_kind::spectral, .cell_bits = cell_bits, .variant = r.variant.value_or(0)};
   if (r.fpr) {
     // The counters of the primary filter are the bits of a classic one.
-    const shape bits =
-        make_plan({.kind = filter_kind::classic, .keys = r.keys, .fpr = r.fpr, .probes = r.probes})
-            .shape;
+    const shape bits = shape_for_bits(
+        {.kind = filter_kind::classic, .keys = r.keys, .fpr = r.fpr, .probes = r.probes});
     const double cells = static_cast<double>(bits.bits) * (s.variant == 2 ? 1.5 : 1.0);
     s.probes = bits.probes;
     s.bits = payload_bits(std::ceil(cells), cell_bits, 0);
@@ -254,7 +242,7 @@ shape shape_for_top_k(const request& r) {
                                "32 in a top-k filter");
   }
   if (r.fpr) {
-    check_target(*r.fpr, k);
+    check_fpr(*r.fpr, k);
     return top_k_shape(k, depth, top_k_usual_width(k));
   }
   check_probes(depth, max_probes);
@@ -266,6 +254,43 @@ shape shape_for_top_k(const request& r) {
 // Only a listed key is contained, and a key is known by its 64-bit hash.
 double fpr_of_top_k(const shape& s, std::uint64_t keys) {
   return static_cast<double>(std::min<std::uint64_t>(keys, s.variant)) * 0x1p-64;
+}
+
+// ---- multistage filters -----------------------------------------------------------------------
+
+namespace {
+
+void check_multistage(const multistage_filter_shape& s) {
+  if (!(s.total > 0)) detail::throw_bad_argument("the total", s.total, "above 0");
+  if (!(s.threshold > 0)) detail::throw_bad_argument("the threshold", s.threshold, "above 0");
+  if (s.buckets == 0) detail::throw_bad_argument("the number of buckets", s.buckets, "at least 1");
+  check_probes(s.stages, max_probes);
+}
+
+}  // namespace
+
+// Others must bring threshold - size into the bucket of each stage, and at most
+// total / (threshold - size) of the buckets have so much.
+double multistage_pass_bound(const multistage_filter_shape& s, double size) {
+  check_multistage(s);
+  if (!(size >= 0)) detail::throw_bad_argument("the size", size, "at least 0");
+  if (size >= s.threshold) return 1;
+  const double full = s.threshold / (s.threshold - size) / s.strength();
+  return std::min(1.0, std::pow(full, s.stages));
+}
+
+double multistage_flows_bound(const multistage_filter_shape& s, double flows) {
+  check_multistage(s);
+  if (!(flows >= 0)) detail::throw_bad_argument("the number of flows", flows, "at least 0");
+  const double buckets = static_cast<double>(s.buckets);
+  const double strength = s.strength();
+  if (strength <= 1 || strength * flows <= buckets) {
+    detail::fail(errc::unreachable, "stages of strength " + detail::to_text(strength) +
+                                        " promise nothing for " + detail::to_text(flows) +
+                                        " flows; it takes more buckets or a larger threshold");
+  }
+  const double small = flows * std::pow(flows / (strength * flows - buckets), s.stages);
+  return std::max(buckets / (strength - 1), small) + small;
 }
 
 }  // namespace bloomery::sizing

@@ -130,14 +130,7 @@ bool meets(const request& r, const shape& s) {
 // target, the last that fits into a size. A number of bits in the request leaves no choice.
 template <class Next>
 shape choose_cells(const request& r, shape s, std::uint32_t least, std::uint32_t most, Next next) {
-  if (r.fpr) {
-    check_fpr(*r.fpr);
-    if (*r.fpr < static_cast<double>(r.keys) * 0x1p-60) {
-      detail::fail(errc::unreachable, "a 64-bit hash cannot honour an fpr of " +
-                                          detail::to_text(*r.fpr) + " for " +
-                                          detail::to_text(r.keys) + " keys");
-    }
-  }
+  if (r.fpr) check_fpr(*r.fpr, r.keys);
   if (r.cell_bits) least = most = *r.cell_bits;
   std::optional<shape> best;
   for (std::uint32_t bits = least; bits <= most; bits = next(bits)) {

@@ -3,6 +3,7 @@
 #include <openssl/evp.h>
 
 #include <array>
+#include <cstring>
 #include <memory>
 #include <string>
 
@@ -98,6 +99,17 @@ digest md5_hasher::bytes(const void* data, std::size_t size) const noexcept {
   md5.update(data, size);
   const auto hash = md5.finish();
   return md5_words(reinterpret_cast<const std::byte*>(hash.data()));
+}
+
+request_key key_of_request(std::string_view url, request_method method) {
+  thread_local digest_context md5(EVP_md5());
+  md5.start();
+  md5.update(&method, sizeof method);
+  md5.update(url.data(), url.size());
+  const auto hash = md5.finish();
+  request_key key{};
+  std::memcpy(key.data(), hash.data(), key.size());
+  return key;
 }
 
 std::string sha1_digest(std::string_view text) {

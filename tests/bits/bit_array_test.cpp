@@ -75,6 +75,17 @@ TEST(BitArray, IsZeroed) {
   }
 }
 
+TEST(BitArray, UnsetWordsAreAsManyAndAsWellAligned) {
+  for (const std::uint64_t bits :
+       {std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{5000}, bits_of_huge_page + 64}) {
+    bit_array array(bits, detail::unset_words{});
+    EXPECT_EQ(array.words().size(), bit_array::words_for(bits));
+    EXPECT_EQ(address(array) % 64, 0U);
+    std::fill(array.words().begin(), array.words().end(), ~std::uint64_t{0});
+    EXPECT_EQ(count_bits(array.words()), 64 * bit_array::words_for(bits));
+  }
+}
+
 TEST(BitArray, ACopyIsItsOwn) {
   for (const std::uint64_t bits : {std::uint64_t{1000}, bits_of_huge_page + 1000}) {
     bit_array original(bits);

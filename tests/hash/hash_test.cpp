@@ -124,12 +124,16 @@ TEST(HashId, NumbersAndNamesAreFrozen) {
   EXPECT_EQ(static_cast<int>(hash_id::salted_sha1), 3);
   EXPECT_EQ(static_cast<int>(hash_id::md5), 4);
   EXPECT_EQ(static_cast<int>(hash_id::folded_sha1), 5);
+  EXPECT_EQ(static_cast<int>(hash_id::xxh3_secret), 6);
+  EXPECT_EQ(static_cast<int>(hash_id::murmur), 7);
   EXPECT_EQ(hash_name(hash_id::none), "none");
   EXPECT_EQ(hash_name(hash_id::xxh3), "xxh3");
   EXPECT_EQ(hash_name(hash_id::siphash), "siphash");
   EXPECT_EQ(hash_name(hash_id::salted_sha1), "sha1");
   EXPECT_EQ(hash_name(hash_id::md5), "md5");
   EXPECT_EQ(hash_name(hash_id::folded_sha1), "sha1-folded");
+  EXPECT_EQ(hash_name(hash_id::xxh3_secret), "xxh3-secret");
+  EXPECT_EQ(hash_name(hash_id::murmur), "murmur");
   EXPECT_EQ(hash_name(hash_id{99}), "unknown");
 }
 

@@ -15,6 +15,16 @@
 
 namespace bloomery {
 
+namespace detail {
+
+// Asks for words that nobody has set yet, where all of them are written next: zeroing them first
+// would be a pass of its own over memory.
+struct unset_words {
+  explicit unset_words() = default;
+};
+
+}  // namespace detail
+
 class bit_array {
  public:
   static constexpr std::size_t alignment = 64;
@@ -23,6 +33,7 @@ class bit_array {
   bit_array() noexcept = default;
   // Throws errc::no_memory, with the number of bytes, when the system has no such piece of memory.
   explicit bit_array(std::uint64_t bits);
+  bit_array(std::uint64_t bits, detail::unset_words);
   explicit bit_array(std::span<const std::uint64_t> words);
   bit_array(const bit_array& other) : bit_array(other.words()) {}
   bit_array(bit_array&& other) noexcept

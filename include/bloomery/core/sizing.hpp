@@ -68,6 +68,8 @@ inline constexpr double blocked_fpr_limit = 1e-9;
 
 // Cache lines that a lookup reads when nothing ends it early; of one layer where there are several.
 [[nodiscard]] std::uint32_t lines_of_lookup(const shape& s);
+// Those where an add changes or looks for room; 0 for the kinds that are built from all keys.
+[[nodiscard]] std::uint32_t lines_of_add(const shape& s);
 
 // The probes with the least fpr for this many bits a key, and the real-valued optimum m/n ln 2.
 [[nodiscard]] std::uint32_t best_probes(filter_kind kind, double bits_per_key);

@@ -44,6 +44,27 @@ inline constexpr std::uint64_t count_min_preamble_bits = 512;
              : (s.bits - count_min_preamble_bits) / s.cell_bits / s.probes;
 }
 
+// ---- multistage filters (Estan and Varghese 2002) ---------------------------------------------
+
+// Parallel stages before a memory of heavy flows: what reaches the threshold in each stage passes.
+struct multistage_filter_shape {
+  double total = 0;      // the most that all flows together come to in an interval
+  double threshold = 0;  // from which a flow is heavy
+  std::uint64_t buckets = 0;
+  std::uint32_t stages = 0;
+
+  // How many times larger than the share of a bucket the threshold is. Bounds need more than 1.
+  [[nodiscard]] double strength() const noexcept {
+    return threshold * static_cast<double>(buckets) / total;
+  }
+};
+// A bound on the probability that a flow of this size passes: 1 from threshold * (1 - 1 / strength)
+// on. Throws errc::bad_argument.
+[[nodiscard]] double multistage_pass_bound(const multistage_filter_shape& s, double size);
+// A bound on how many of so many flows pass in expectation, whatever their sizes. Throws
+// errc::unreachable for stages that are too weak for any.
+[[nodiscard]] double multistage_flows_bound(const multistage_filter_shape& s, double flows);
+
 // ---- spectral ---------------------------------------------------------------------------------
 
 // The counters of the two filters in a payload. Only recurring minimum (variant 2) has a secondary

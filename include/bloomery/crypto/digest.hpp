@@ -3,6 +3,7 @@
 // them to exchange filters with programs that use them, and for nothing else. From OpenSSL.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -50,6 +51,13 @@ class md5_hasher {
 };
 
 [[nodiscard]] digest md5_words(const std::byte* md5) noexcept;
+
+// What Squid knows an object of its cache by: the MD5 of one byte for the method and the URL, which
+// is as cache_url of exchange/cache_contents.hpp has it. The numbers are Squid's.
+enum class request_method : std::uint8_t { get = 1, post = 2, put = 3, head = 4 };
+using request_key = std::array<std::byte, 16>;
+[[nodiscard]] request_key key_of_request(std::string_view url,
+                                         request_method method = request_method::get);
 
 // The 20 bytes of SHA-1 of a text, for lists of digests (lists/password.hpp).
 [[nodiscard]] std::string sha1_digest(std::string_view text);

@@ -1,7 +1,8 @@
 // Key + seed -> 64-bit hash. One hash per key; everything after it (hash/probe.hpp) works on that.
 //
 // Default: XXH3 (Collet) for bytes and a two-multiply mixer for integers. Both are fast and good,
-// neither withstands somebody who may choose keys: crypto/siphash.hpp is for that.
+// neither withstands somebody who may choose keys: hash/secret_hasher.hpp is for that, with a seed
+// that nobody knows, and crypto/siphash.hpp with a key that stays secret.
 //
 // Your own types: write, beside the type,
 //

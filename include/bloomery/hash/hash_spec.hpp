@@ -16,11 +16,19 @@ enum class hash_id : std::uint16_t {
   salted_sha1 = 3,  // k digests of salt + key, the first 32 bits of each
   md5 = 4,          // the four 32-bit words of one MD5 digest (Squid's cache digests)
   folded_sha1 = 5,  // k digests of salt + key, the XOR of the five 32-bit words of each
+  xxh3_secret = 6,  // XXH3 with a secret that is drawn from the seed
+  murmur = 7,       // two MurmurHash64A make all positions below the seed (RedisBloom's layers)
 };
 
 // Whether it makes words of a digest, for probe_scheme::modulo, instead of one 64-bit hash.
 [[nodiscard]] constexpr bool makes_digests(hash_id id) noexcept {
-  return id == hash_id::salted_sha1 || id == hash_id::md5 || id == hash_id::folded_sha1;
+  return id == hash_id::salted_sha1 || id == hash_id::md5 || id == hash_id::folded_sha1 ||
+         id == hash_id::murmur;
+}
+
+// Whether a seed chooses the function.
+[[nodiscard]] constexpr bool takes_seed(hash_id id) noexcept {
+  return id == hash_id::xxh3 || id == hash_id::xxh3_secret || id == hash_id::murmur;
 }
 
 [[nodiscard]] constexpr std::string_view hash_name(hash_id id) noexcept {
@@ -31,6 +39,8 @@ enum class hash_id : std::uint16_t {
     case hash_id::salted_sha1: return "sha1";
     case hash_id::md5: return "md5";
     case hash_id::folded_sha1: return "sha1-folded";
+    case hash_id::xxh3_secret: return "xxh3-secret";
+    case hash_id::murmur: return "murmur";
   }
   return "unknown";
 }
