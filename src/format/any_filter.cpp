@@ -2,9 +2,12 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "bloomery/core/error.hpp"
+#include "bloomery/hash/murmur.hpp"
 #include "bloomery/hash/probe.hpp"
+#include "bloomery/hash/secret_hasher.hpp"
 #include "bloomery/set/algebra.hpp"
 #include "core/changing_errors.hpp"
 #include "filter_table.hpp"
@@ -88,12 +91,36 @@ auto maker_of(std::shared_ptr<const any_hasher> brought) {
 
 }  // namespace
 
+double quick_fpr(const any_filter& f, std::uint64_t most_bits) {
+  constexpr std::uint64_t block_words = bits_per_block / 64;
+  const shape& s = f.shape();
+  const bool alike = is_of_bits(s.kind) || s.kind == filter_kind::counting;
+  if (!alike || s.bits <= most_bits || !s.shard.whole() || s.scheme != probe_scheme::multiply) {
+    return f.fpr();
+  }
+  // A page here and there, since a system may read much around one: 64 blocks in 64 places. Their
+  // number is a multiple of the probes, so that slices are whole.
+  constexpr std::uint64_t run = 64;
+  const std::uint64_t sample = 64 * run / s.probes * s.probes;
+  const std::span<const std::uint64_t> words = f.words();
+  const std::uint64_t step = words.size() / block_words / 64;
+  std::vector<std::uint64_t> some;
+  for (std::uint64_t i = 0; i < sample; ++i) {
+    const std::uint64_t block = i / run * step + i % run;
+    const auto bits = words.subspan(block * block_words, block_words);
+    some.insert(some.end(), bits.begin(), bits.end());
+  }
+  image_header header = f.header();
+  header.planned.shape.bits = sample * bits_per_block;
+  return any_filter::copy_of({header, some}).fpr();
+}
+
 std::shared_ptr<const any_hasher> hasher_from_spec(const hash_spec& spec) {
   // Integers are left out, since a caller with strings would take the digits for the number.
-  if (spec.id == hash_id::xxh3 && spec.rule == key_rule::plain &&
-      spec.form.type != key_type::integers) {
-    return erase(xxh3_hasher(spec.seed), spec.form);
-  }
+  if (spec.rule != key_rule::plain || spec.form.type == key_type::integers) return nullptr;
+  if (spec.id == hash_id::xxh3) return erase(xxh3_hasher(spec.seed), spec.form);
+  if (spec.id == hash_id::xxh3_secret) return erase(secret_hasher(spec.seed), spec.form);
+  if (spec.id == hash_id::murmur) return erase(murmur_hasher(spec.seed), spec.form);
   return nullptr;
 }
 
@@ -135,11 +162,14 @@ any_filter any_filter::copy_of(const filter_version& v, std::shared_ptr<const an
 
 any_filter any_filter::clone() const { return {filter_->clone(), hash_spec_, hash_}; }
 
-any_filter any_filter::open(mapped_file file, const hasher_maker& make) {
+any_filter any_filter::open(mapped_file file, const hasher_maker& make, const opening& how) {
   const std::filesystem::path path = file.path();
-  std::optional<unpacked_filter> packed = open_packed(file);
+  std::optional<unpacked_filter> packed = open_packed(file, how);
   std::unique_ptr<image_file> image;
-  if (!packed) image = std::make_unique<image_file>(std::move(file));
+  if (!packed) {
+    image = std::make_unique<image_file>(std::move(file));
+    if (how.verify) image->verify(how.threads);
+  }
   const filter_version v =
       packed ? filter_version{packed->header, packed->words.words()} : version_of(image->image());
   any_filter f = naming(
@@ -149,20 +179,23 @@ any_filter any_filter::open(mapped_file file, const hasher_maker& make) {
   return f;
 }
 
-any_filter any_filter::load(mapped_file file, const hasher_maker& make) {
-  const any_filter f = open(std::move(file), make);
-  f.verify();
-  return copy_of(f.version(), f.hash_);
+any_filter any_filter::load(mapped_file file, const hasher_maker& make, const opening& how) {
+  const any_filter f =
+      open(std::move(file), make, {.verify = false, .threads = how.threads, .memory = how.memory});
+  f.verify(how.threads);
+  any_filter copy = copy_of(f.version(), f.hash_);
+  copy->limit_memory(how.memory);
+  return copy;
 }
 
 any_filter any_filter::open(const std::filesystem::path& path,
-                            std::shared_ptr<const any_hasher> hash) {
-  return open(mapped_file(path), maker_of(std::move(hash)));
+                            std::shared_ptr<const any_hasher> hash, const opening& how) {
+  return open(mapped_file(path), maker_of(std::move(hash)), how);
 }
 
 any_filter any_filter::load(const std::filesystem::path& path,
-                            std::shared_ptr<const any_hasher> hash) {
-  return load(mapped_file(path), maker_of(std::move(hash)));
+                            std::shared_ptr<const any_hasher> hash, const opening& how) {
+  return load(mapped_file(path), maker_of(std::move(hash)), how);
 }
 
 void any_filter::use(std::shared_ptr<const any_hasher> hash) {

@@ -47,17 +47,13 @@ bool is_packed(std::span<const std::byte> bytes) noexcept {
   return starts_as(bytes, image_form::packed);
 }
 
-unpacker::unpacker(std::span<const std::byte> bytes, std::uint64_t most_bits) {
+unpacker::unpacker(std::span<const std::byte> bytes, const opening& how) {
   bit_code::reader in(open_container(bytes, image_form::packed));
   header_ = take_header(in);
   name_ = in.fixed64();
   const std::uint64_t bits = header_.planned.shape.bits;
-  if (bits > most_bits) {
-    detail::fail(errc::bad_argument, "the packed filter has " + detail::to_text(bits) +
-                                         " bits, more than the limit of " +
-                                         detail::to_text(most_bits));
-  }
   words_left_ = bit_array::words_for(bits);
+  check_memory(words_left_ * sizeof(std::uint64_t), how.memory, bytes.size());
   rest_ = in.rest();
   proof_.emplace(header_);
 }
@@ -82,9 +78,10 @@ void unpacker::finish() const {
   }
 }
 
-unpacked_filter unpack(std::span<const std::byte> bytes, std::uint64_t most_bits) {
-  unpacker in(bytes, most_bits);
-  unpacked_filter out{.header = in.header(), .words = bit_array(in.header().planned.shape.bits)};
+unpacked_filter unpack(std::span<const std::byte> bytes, const opening& how) {
+  unpacker in(bytes, how);
+  unpacked_filter out{.header = in.header(),
+                      .words = bit_array(in.header().planned.shape.bits, detail::unset_words{})};
   auto to = out.words.words().begin();
   for (auto words = in.next(); !words.empty(); words = in.next()) {
     to = std::copy(words.begin(), words.end(), to);

@@ -65,7 +65,8 @@ void combine(atomic_file& file, std::span<const filter_version> parts, set_opera
 unpacked_filter fold(const filter_version& f, std::uint64_t divisor) {
   image_header header = f.header;
   header.planned.shape = detail::folded_shape(f.header.planned.shape, divisor);
-  unpacked_filter folded{.header = header, .words = bit_array(header.planned.shape.bits)};
+  unpacked_filter folded{.header = header,
+                         .words = bit_array(header.planned.shape.bits, detail::unset_words{})};
   detail::fold_words(folded.words.words(), f.words, f.header.planned.shape, divisor);
   return folded;
 }

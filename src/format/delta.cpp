@@ -100,7 +100,8 @@ std::vector<std::byte> encode_changes(const filter_version& from, const filter_v
 unpacked_filter decode_changes(const filter_version& from, bit_code::reader& in) {
   const image_header header = take_header(in);
   if (header.planned.shape != from.header.planned.shape) throw_bad_delta("it changes the shape");
-  unpacked_filter out{.header = header, .words = bit_array(header.planned.shape.bits)};
+  unpacked_filter out{.header = header,
+                      .words = bit_array(header.planned.shape.bits, detail::unset_words{})};
   for (std::size_t at = 0; at < from.words.size(); at += change_words) {
     const std::size_t count = std::min(change_words, from.words.size() - at);
     decode_chunk(in, from.words.subspan(at, count), out.words.words().subspan(at, count));
@@ -140,19 +141,45 @@ bool is_delta(std::span<const std::byte> bytes) noexcept {
   return starts_as(bytes, image_form::delta);
 }
 
-unpacked_filter patch(const filter_version& from, std::span<const std::byte> delta,
-                      std::uint64_t most_bits) {
+namespace {
+
+struct opened_delta {  // a delta whose checksum is right
+  std::uint64_t from = 0;
+  std::uint64_t to = 0;
+  body kind = body::changes;
+  bit_code::reader content;
+};
+
+opened_delta open_delta(std::span<const std::byte> delta) {
   bit_code::reader in(open_container(delta, image_form::delta));
-  const std::uint64_t name_from = in.fixed64();
-  const std::uint64_t name_to = in.fixed64();
-  if (name_from != image_name(from.header, from.words)) {
-    detail::fail(errc::mismatch, "the delta starts from another version of the filter");
-  }
+  const std::uint64_t from = in.fixed64();
+  const std::uint64_t to = in.fixed64();
   const auto kind = static_cast<body>(in.take(1)[0]);
   if (kind != body::changes && kind != body::whole) throw_bad_delta("an unknown kind of content");
+  return {.from = from, .to = to, .kind = kind, .content = in};
+}
+
+}  // namespace
+
+delta_description describe_delta(std::span<const std::byte> delta) {
+  opened_delta d = open_delta(delta);
+  const bool whole = d.kind == body::whole;
+  return {.from = d.from,
+          .to = d.to,
+          .header = whole ? unpacker(d.content.rest(), {.memory = UINT64_MAX}).header()
+                          : take_header(d.content),
+          .whole = whole};
+}
+
+unpacked_filter patch(const filter_version& from, std::span<const std::byte> delta,
+                      const opening& how) {
+  opened_delta d = open_delta(delta);
+  if (d.from != image_name(from.header, from.words)) {
+    detail::fail(errc::mismatch, "the delta starts from another version of the filter");
+  }
   unpacked_filter out =
-      kind == body::whole ? unpack(in.rest(), most_bits) : decode_changes(from, in);
-  if (image_name(out.header, out.words.words()) != name_to) {
+      d.kind == body::whole ? unpack(d.content.rest(), how) : decode_changes(from, d.content);
+  if (image_name(out.header, out.words.words()) != d.to) {
     throw_bad_delta("it does not lead to the version that it names");
   }
   return out;

@@ -25,6 +25,7 @@
 #include "bloomery/format/file.hpp"
 #include "bloomery/format/filter_face.hpp"
 #include "bloomery/format/loss_meter.hpp"
+#include "bloomery/format/opening.hpp"
 #include "bloomery/set/algebra.hpp"
 #include "bloomery/set/counting.hpp"
 
@@ -186,8 +187,13 @@ class reading_face : public filter_face {
       hash_type one;
       hash.hash({&key, 1}, std::span<hash_type>(&one, 1));
       return filter_.explain(one);
+    } else if constexpr (keeps_keys<Filter>) {  // its view tells, of the words that it would save
+      hash_type one;
+      hash.hash({&key, 1}, std::span<hash_type>(&one, 1));
+      return typename Filter::view(planned(), parts().front(), keys()).explain(one);
+    } else {
+      return {};
     }
-    return {};
   }
   void count(keys_type keys, const any_hasher& hash,
              std::span<std::uint64_t> counts) const override {
@@ -228,7 +234,14 @@ class owning_face final : public reading_face<Filter> {
 
   [[nodiscard]] abilities can() const noexcept override { return abilities_of_owner<Filter>(); }
   [[nodiscard]] std::unique_ptr<filter_face> clone() const override {
-    return std::make_unique<owning_face>(Filter(static_cast<const Filter&>(this->filter_)));
+    auto copy = std::make_unique<owning_face>(Filter(static_cast<const Filter&>(this->filter_)));
+    copy->limited_ = limited_;
+    copy->memory_ = memory_;
+    return copy;
+  }
+  void limit_memory(std::uint64_t bytes) override {
+    limited_ = true;
+    memory_ = bytes;
   }
   // Whoever may change the filter has no use for words of how it was.
   [[nodiscard]] void* owned() noexcept override {
@@ -347,6 +360,8 @@ class owning_face final : public reading_face<Filter> {
           this->filter_ |= v;
         } else if constexpr (merges_counters<Filter>) {
           this->filter_ += v;
+        } else if constexpr (requires { this->filter_.merge(v, std::uint64_t{}); }) {
+          this->filter_.merge(v, most_bytes(v));
         } else {
           this->filter_.merge(v);
         }
@@ -388,16 +403,68 @@ class owning_face final : public reading_face<Filter> {
     }
   }
 
-  // A filter that may refuse keys says how many it took.
+  // The limit for a union with the other.
+  [[nodiscard]] std::uint64_t most_bytes(const typename Filter::view& other) const {
+    if (!limited_) return UINT64_MAX;
+    const std::uint64_t now = std::max(this->planned().shape.bits, other.shape().bits) / 8;
+    return memory_ != 0 ? memory_ : memory_limit(now);
+  }
+  // Throws when the next step of growth is over the limit, where there is one of either.
+  void check_growth() const {
+    const std::uint64_t now = this->planned().shape.bits / 8;
+    const std::uint64_t more = limited_ ? this->growth_bytes() : 0;
+    if (more != 0) check_memory(now + more, memory_, now);
+  }
+  void add_one(const hash_type& hash) {
+    if constexpr (requires { this->filter_.room(); }) {
+      if (limited_ && this->filter_.room() == 0 && !this->filter_.contains(hash)) check_growth();
+    }
+    this->filter_.add(hash);
+  }
+
   void add_all(std::span<const hash_type> hashes) {
     check_own(hashes);
+    if constexpr (requires { this->filter_.try_add_batch(hashes); }) {
+      // What it grows by is known when a key finds no place.
+      while (limited_ && !hashes.empty()) {
+        hashes = hashes.subspan(this->filter_.try_add_batch(hashes));
+        if (hashes.empty()) return;
+        check_growth();
+        take(hashes.first(1));
+        hashes = hashes.subspan(1);
+      }
+    } else if constexpr (requires { this->filter_.room(); }) {
+      if (limited_ && this->filter_.room() < hashes.size() && this->growth_bytes() != 0) {
+        for (const hash_type& hash : hashes) add_one(hash);
+        return;
+      }
+    }
+    take(hashes);
+  }
+
+  // A filter that may refuse keys says how many it took.
+  void take(std::span<const hash_type> hashes) {
     if constexpr (std::is_void_v<decltype(this->filter_.add_batch(hashes))>) {
       this->filter_.add_batch(hashes);
     } else if (const std::size_t taken = this->filter_.add_batch(hashes); taken != hashes.size()) {
-      detail::fail(errc::full, "the filter refused " + to_text(hashes.size() - taken) +
-                                   " keys: it has all the layers that it may have, or too many "
-                                   "copies of one key; a counting filter takes any number");
+      const std::uint64_t refused = hashes.size() - taken;
+      detail::fail(errc::full, "the filter refused " + to_text(refused) +
+                                   (refused == 1 ? " key: " : " keys: ") + why_full(hashes));
     }
+  }
+
+  // The copies of a key have 2 buckets in each layer. One that fills half of these is refused for
+  // its copies, and not because the filter is full.
+  std::string why_full(std::span<const hash_type> hashes) {
+    std::uint64_t most = 0;
+    for (const hash_type& hash : hashes) most = std::max(most, this->filter_.count(hash));
+    const shape& s = this->planned().shape;
+    if (most < this->filter_.layers() * (s.block_bits / s.cell_bits)) {
+      return "it has all the layers that it may have; plan it for more keys";
+    }
+    return "it holds " + to_text(most) +
+           " copies of one key already; add each key once, or take a counting filter, which takes "
+           "any number of copies";
   }
 
   // Most are answered together, which also brings their lines into the cache; those that look new
@@ -424,7 +491,7 @@ class owning_face final : public reading_face<Filter> {
         if (this->filter_.contains(hash)) continue;
         if (lost != nullptr) lost->note_new(this->filter_);
         if constexpr (abilities_of_owner<Filter>().grow) {
-          this->filter_.add(hash);
+          add_one(hash);
         } else {
           add_all({&hash, 1});
         }
@@ -436,6 +503,8 @@ class owning_face final : public reading_face<Filter> {
     return added;
   }
 
+  bool limited_ = false;       // by limit_memory
+  std::uint64_t memory_ = 0;   // its argument
   std::once_flag made_adder_;  // made by the first of the threads
   std::optional<typename adder_of<Filter>::type> adder_;
 };

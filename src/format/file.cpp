@@ -10,11 +10,12 @@
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
-#include <random>
 #include <system_error>
 #include <thread>
 #include <vector>
 
+#include "bloomery/hash/hash.hpp"
+#include "bloomery/hash/random_seed.hpp"
 #include "core/changing_errors.hpp"
 #include "image_pieces.hpp"
 #include "log_file.hpp"
@@ -148,10 +149,10 @@ atomic_file::atomic_file(const fs::path& path) : target_(path) {
   fd_ = open_nameless(directory_of(target_));
   if (fd_ >= 0) return;
   if (!nameless_unsupported(errno)) throw_io("creating", target_, errno);
-  const fs::path name = temporary_path();
-  fd_ = ::open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd_ < 0) throw_io("creating", target_, errno);
-  temporary_ = name;
+  name_temporary([this](const char* name) {
+    fd_ = ::open(name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    return fd_ >= 0;
+  });
 }
 
 atomic_file::~atomic_file() {
@@ -159,10 +160,56 @@ atomic_file::~atomic_file() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
-fs::path atomic_file::temporary_path() const {
-  std::random_device random;
-  const std::uint64_t unique = (std::uint64_t{random()} << 32U) | random();
-  return directory_of(target_) / (".bloomery-" + detail::to_text(unique) + ".tmp");
+namespace {
+
+// Removes a temporary file of ours that nobody writes any more: every writer holds its lock, and
+// looks, once it has it, whether the file still has its name.
+void remove_if_stale(const fs::path& name) {
+  const int fd = ::open(name.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+  if (fd < 0) return;
+  struct stat locked {};
+  struct stat current {};
+  if (::fstat(fd, &locked) == 0 && S_ISREG(locked.st_mode) && locked.st_uid == ::geteuid() &&
+      ::flock(fd, LOCK_EX | LOCK_NB) == 0 && ::lstat(name.c_str(), &current) == 0 &&
+      locked.st_ino == current.st_ino && locked.st_dev == current.st_dev) {
+    ::unlink(name.c_str());
+  }
+  ::close(fd);
+}
+
+}  // namespace
+
+// The names follow from the target, so that what is left over can be found without reading the
+// folder, which may have a million files. Several may write to one target at the same time, each
+// under the first name that is free. `create` makes the file, or returns false and sets errno.
+template <class Create>
+void atomic_file::name_temporary(Create create) {
+  constexpr std::uint64_t always_cleaned = 4;
+  constexpr std::uint64_t in_order = 64;  // then at random: another user may have taken all of them
+  constexpr std::uint64_t most = 100;
+  const std::string file = target_.filename().string();
+  const std::string start =
+      ".bloomery-" + detail::to_text(std::uint64_t{XXH3_64bits(file.data(), file.size())}) + "-";
+  const auto numbered = [&](std::uint64_t i) {
+    return directory_of(target_) / (start + detail::to_text(i) + ".tmp");
+  };
+  for (std::uint64_t i = 0; i < always_cleaned; ++i) remove_if_stale(numbered(i));
+  for (std::uint64_t i = 0; i < most; ++i) {
+    fs::path name = numbered(i < in_order ? i : random_seed());
+    if (i >= always_cleaned) remove_if_stale(name);
+    if (!create(name.c_str())) {
+      if (errno == EEXIST) continue;
+      throw_io("creating", target_, errno);
+    }
+    temporary_ = std::move(name);  // a copy could fail, and nobody would remove the file
+    // Where locks do not work nobody can remove the file either.
+    while (::flock(fd_, LOCK_EX) != 0 && errno == EINTR) continue;
+    struct stat info {};
+    if (::fstat(fd_, &info) != 0 || info.st_nlink != 0) return;
+    temporary_.clear();  // it was taken for a stale one before we had the lock
+    ::close(std::exchange(fd_, -1));
+  }
+  throw_io("creating", target_, EEXIST);
 }
 
 void atomic_file::append(std::span<const std::byte> bytes) { append_all(fd_, bytes, target_); }
@@ -188,31 +235,37 @@ void atomic_file::keep_owner_and_mode() const {
 }
 
 void atomic_file::commit() {
-  rename_into_place();
+  rename_into_place(true);
+  const int fd = std::exchange(fd_, -1);
+  if (::close(fd) != 0) throw_io("writing", target_, errno);
+}
+
+void atomic_file::commit_unsynced() {
+  rename_into_place(false);
   const int fd = std::exchange(fd_, -1);
   if (::close(fd) != 0) throw_io("writing", target_, errno);
 }
 
 void atomic_file::commit(file_lock& held) {
   if (::flock(fd_, LOCK_EX) != 0) throw_io("locking", target_, errno);
-  rename_into_place();
+  rename_into_place(true);
   ::close(std::exchange(held.fd_, std::exchange(fd_, -1)));
 }
 
-void atomic_file::rename_into_place() {
+void atomic_file::rename_into_place(bool sync) {
   if (!direct_) {
     keep_owner_and_mode();
-    if (::fsync(fd_) != 0) throw_io("writing", target_, errno);
+    if (sync && ::fsync(fd_) != 0) throw_io("writing", target_, errno);
     if (temporary_.empty()) {
-      const fs::path name = temporary_path();
       const std::string self = "/proc/self/fd/" + std::to_string(fd_);
-      if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0) {
-        throw_io("naming", target_, errno);
-      }
-      temporary_ = name;
+      while (::flock(fd_, LOCK_EX) != 0 && errno == EINTR) continue;
+      name_temporary([&](const char* name) {
+        return ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+      });
     }
     if (::rename(temporary_.c_str(), target_.c_str()) != 0) throw_io("renaming", target_, errno);
     temporary_.clear();
+    if (!sync) return;
     // The rename itself must reach the disk too.
     const int directory = open_or_throw(directory_of(target_), O_RDONLY | O_DIRECTORY);
     ::fsync(directory);
@@ -348,9 +401,9 @@ void image_file::verify(unsigned threads) const {
   naming(file_.path(), [&] { image_.verify(threads); });
 }
 
-std::optional<unpacked_filter> open_packed(const mapped_file& file, std::uint64_t most_bits) {
+std::optional<unpacked_filter> open_packed(const mapped_file& file, const opening& how) {
   if (!is_packed(file.bytes())) return std::nullopt;
-  return naming(file.path(), [&] { return unpack(file.bytes(), most_bits); });
+  return naming(file.path(), [&] { return unpack(file.bytes(), how); });
 }
 
 image_stream::image_stream(atomic_file& file, const image_header& header)
@@ -387,29 +440,27 @@ void write_image(atomic_file& file, const image_header& header,
 namespace detail {
 
 void check_match(const image_header& header, filter_kind kind, probe_scheme scheme,
-                 const hash_spec& hash) {
+                 const hash_spec& hash, const std::string& name) {
+  const auto fail = [&](const std::string& what) {
+    detail::fail(errc::mismatch, name.empty() ? what : name + ": " + what);
+  };
   const shape& s = header.planned.shape;
   if (s.kind != kind || s.scheme != scheme) {
-    detail::fail(errc::mismatch, "the file holds a filter of kind " +
-                                     std::string(kind_name(s.kind)) + ", not " +
-                                     std::string(kind_name(kind)));
+    fail("the file holds a filter of kind " + std::string(kind_name(s.kind)) + ", not " +
+         std::string(kind_name(kind)));
   }
   if (header.hash.id != hash.id) {
-    detail::fail(errc::mismatch, "the filter was made with the hash " +
-                                     std::string(hash_name(header.hash.id)) + ", not " +
-                                     std::string(hash_name(hash.id)));
+    fail("the filter was made with the hash " + std::string(hash_name(header.hash.id)) + ", not " +
+         std::string(hash_name(hash.id)));
   }
   if (header.hash.rule != hash.rule) {
-    detail::fail(errc::mismatch, "the file is a filter of " +
-                                     std::string(rule_name(header.hash.rule)) + ", not of " +
-                                     std::string(rule_name(hash.rule)));
+    fail("the file is a filter of " + std::string(rule_name(header.hash.rule)) + ", not of " +
+         std::string(rule_name(hash.rule)));
   }
-  if (header.hash.key_id != hash.key_id) {
-    detail::fail(errc::mismatch, "the filter was made with another secret key");
-  }
+  if (header.hash.key_id != hash.key_id) fail("the filter was made with another secret key");
   if (header.hash.seed != hash.seed) {
-    detail::fail(errc::mismatch, "the filter was made with seed " + to_text(header.hash.seed) +
-                                     ", not " + to_text(hash.seed));
+    fail("the filter was made with seed " + to_text(header.hash.seed) + ", not " +
+         to_text(hash.seed));
   }
 }
 

@@ -79,7 +79,10 @@ void check_hash(const hash_spec& hash, const shape& s) {
     throw_bad_image("its hash and its probe scheme do not belong together");
   }
   if (hash.id == hash_id::md5 && s.probes > 4) throw_bad_image("md5 has at most 4 probes");
-  if (hash.seed != 0 && hash.id != hash_id::xxh3 && hash.id != hash_id::none) {
+  if (hash.id == hash_id::murmur && (hash.seed == 0 || hash.seed > std::uint64_t{1} << 32U)) {
+    throw_bad_image("murmur has from 1 to 2^32 positions");
+  }
+  if (hash.seed != 0 && !takes_seed(hash.id) && hash.id != hash_id::none) {
     throw_bad_image("its hash takes no seed");
   }
   if (hash.key_id != 0 && hash.id != hash_id::siphash) throw_bad_image("its hash takes no key");
@@ -169,8 +172,12 @@ void check_padding(std::uint64_t last_word, const shape& s) {
     throw_bad_image("it has bits behind its last position");
 }
 
+bool begins_like_ours(std::span<const std::byte> bytes) noexcept {
+  return bytes.size() >= magic.size() && std::memcmp(bytes.data(), magic.data(), magic.size()) == 0;
+}
+
 image_form check_start(std::span<const std::byte> bytes) {
-  if (bytes.size() < magic.size() || std::memcmp(bytes.data(), magic.data(), magic.size()) != 0) {
+  if (!begins_like_ours(bytes)) {
     detail::fail(errc::not_bloomery, "not a Bloomery filter: it does not start with BLOOMERY");
   }
   if (bytes.size() < at::kind) throw_bad_image("it is cut off");
@@ -186,7 +193,7 @@ image_form check_start(std::span<const std::byte> bytes) {
 image_header checked_header(const header_fields& f) {
   const std::uint64_t hash = f.hash & 0xffU;
   const std::uint64_t rule = f.hash >> 8U;
-  if (hash > static_cast<std::uint64_t>(hash_id::folded_sha1) ||
+  if (hash > static_cast<std::uint64_t>(hash_id::murmur) ||
       rule > static_cast<std::uint64_t>(key_rule::block_list)) {
     detail::fail(errc::unsupported, "the filter uses hash " + detail::to_text(f.hash) +
                                         ", which this program does not know");

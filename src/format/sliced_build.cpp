@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/kinds.hpp"
+#include "bloomery/core/parallel.hpp"
 #include "bloomery/format/all_filters.hpp"
 #include "bloomery/hash/probe.hpp"
 
@@ -110,13 +112,20 @@ void hash_spool::part::append(std::span<const std::uint64_t> hashes) {
   }
 }
 
+void hash_spool::part::append(std::uint64_t hash) {
+  const std::span<std::uint64_t> block =
+      blocks.empty() ? std::span<std::uint64_t>{} : blocks.back().words();
+  if (used == block.size()) return append({&hash, 1});
+  block[used++] = hash;
+}
+
 void hash_spool::append(std::span<const std::uint64_t> hashes) {
   const std::lock_guard lock(mutex_);
   if (parts_.size() == 1) {
     parts_.front().append(hashes);
   } else {
     for (const std::uint64_t hash : hashes) {
-      parts_[detail::multiply_high(hash, parts_.size())].append({&hash, 1});
+      parts_[detail::multiply_high(hash, parts_.size())].append(hash);
     }
   }
   keys_ += hashes.size();
@@ -169,37 +178,61 @@ void build_sliced(atomic_file& file, image_header header, const hash_spool& spoo
 namespace {
 
 // Partitions and shards both grow with the hash, so a shard is complete when the first partition
-// behind it begins; what is read of the next shard by then waits.
+// behind it begins; what is read of the next shards by then waits.
 template <class Builder>
-void write_shards(atomic_file& file, image_header header, const hash_spool& spool) {
+class shard_queue {
+ public:
+  shard_queue(Builder& builder, image_stream& out, unsigned threads)
+      : builder_(builder), out_(out), at_once_(parallel{threads}.count()) {}
+
+  void add(std::span<const std::uint64_t> hashes) {
+    for (const std::uint64_t hash : hashes) {
+      const std::uint64_t place = shard_of(hash) - done_;
+      if (place >= waiting_.size()) waiting_.resize(static_cast<std::size_t>(place) + 1);
+      waiting_[place].push_back(hash);
+    }
+  }
+
+  // Writes the shards before `end`, or those of them that occupy all threads.
+  void write_below(std::uint64_t end, bool all) {
+    while (done_ < end && (all || end - done_ >= at_once_)) {
+      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(end - done_, at_once_));
+      if (waiting_.size() < count) waiting_.resize(count);
+      const auto last = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
+      const std::vector<std::span<std::uint64_t>> parts(waiting_.begin(), last);
+      out_.append(builder_.add_shards(parts, at_once_));
+      waiting_.erase(waiting_.begin(), last);
+      done_ += count;
+    }
+  }
+
+  [[nodiscard]] std::uint64_t shard_of(std::uint64_t hash) const {
+    return detail::multiply_high(hash, builder_.shards());
+  }
+
+ private:
+  Builder& builder_;
+  image_stream& out_;
+  unsigned at_once_;
+  std::uint64_t done_ = 0;                           // shards
+  std::vector<std::vector<std::uint64_t>> waiting_;  // the hashes of the shards after those
+};
+
+template <class Builder>
+void write_shards(atomic_file& file, image_header header, const hash_spool& spool,
+                  unsigned threads) {
   Builder builder(header.planned);
   image_stream out(file, header);
-  std::vector<std::uint64_t> waiting;
-  std::uint64_t shard = 0;
-  const auto shard_of = [&](std::uint64_t hash) {
-    return detail::multiply_high(hash, builder.shards());
-  };
-  const auto write_below = [&](std::uint64_t end) {
-    std::sort(waiting.begin(), waiting.end());
-    auto from = waiting.begin();
-    for (; shard < end; ++shard) {
-      const auto to = std::find_if(from, waiting.end(),
-                                   [&](std::uint64_t hash) { return shard_of(hash) > shard; });
-      out.append(builder.add_shard({from, to}));
-      from = to;
-    }
-    waiting.erase(waiting.begin(), from);
-  };
+  shard_queue<Builder> queue(builder, out, threads);
   for (std::uint32_t p = 0; p < spool.partitions(); ++p) {
-    spool.for_each(p, [&](std::span<const std::uint64_t> hashes) {
-      waiting.insert(waiting.end(), hashes.begin(), hashes.end());
-    });
+    spool.for_each(p, [&](std::span<const std::uint64_t> hashes) { queue.add(hashes); });
     // The least hash of the next partition: the first with high64(hash * partitions) = p + 1.
     const detail::uint128 bound =
         ((static_cast<detail::uint128>(p + 1) << 64U) + spool.partitions() - 1) /
         spool.partitions();
     const bool last = p + 1 == spool.partitions();
-    write_below(last ? builder.shards() : shard_of(static_cast<std::uint64_t>(bound)));
+    queue.write_below(last ? builder.shards() : queue.shard_of(static_cast<std::uint64_t>(bound)),
+                      last);
   }
   out.append(builder.finish());
   header.planned = builder.planned();
@@ -209,10 +242,11 @@ void write_shards(atomic_file& file, image_header header, const hash_spool& spoo
 
 }  // namespace
 
-void build_sharded(atomic_file& file, image_header header, const hash_spool& spool) {
+void build_sharded(atomic_file& file, image_header header, const hash_spool& spool,
+                   unsigned threads) {
   const bool written = with_type_of(header.planned.shape.kind, all_filters{}, [&]<class Filter>() {
     if constexpr (requires { typename Filter::builder; }) {
-      write_shards<typename Filter::builder>(file, header, spool);
+      write_shards<typename Filter::builder>(file, header, spool, threads);
       return true;
     }
     return false;

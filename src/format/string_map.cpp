@@ -231,6 +231,13 @@ void string_map_view::verify_table() const {
 void string_map_view::verify(unsigned threads) const {
   image_.verify(threads);
   verify_table();
+  std::vector<std::string_view> all;
+  all.reserve(static_cast<std::size_t>(strings_));
+  for (std::uint64_t i = 0; i < strings_; ++i) all.push_back(string(i));
+  std::sort(all.begin(), all.end());
+  if (std::adjacent_find(all.begin(), all.end()) != all.end()) {
+    throw_damaged_map("a string is in it twice");
+  }
 }
 
 // ---- owner ------------------------------------------------------------------------------------
@@ -253,7 +260,6 @@ string_map::string_map(const string_map_view& from)
     : hash_(from.image().header().hash), numbers_([&] {
         from.verify();
         for (std::uint64_t i = 0; i < from.strings(); ++i) strings_.number_of(from.string(i));
-        if (strings_.size() != from.strings()) throw_damaged_map("a string is in it twice");
         return bloomier_filter(from.filter());
       }()) {}
 
@@ -305,9 +311,11 @@ void string_map::save(const std::filesystem::path& path) const {
 
 // ---- files ------------------------------------------------------------------------------------
 
-string_map_file::string_map_file(mapped_file file)
+string_map_file::string_map_file(mapped_file file, const opening& how)
     : file_(std::move(file)),
-      view_(naming_map(file_.path(), [this] { return string_map_view(file_.bytes()); })) {}
+      view_(naming_map(file_.path(), [this] { return string_map_view(file_.bytes()); })) {
+  if (how.verify) verify(how.threads);
+}
 
 void string_map_file::verify(unsigned threads) const {
   naming_map(file_.path(), [&] { view_.verify(threads); });

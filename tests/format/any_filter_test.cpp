@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -163,12 +165,92 @@ TEST(any_filter, finds_damage_in_a_large_file_when_it_reads_all) {
   byte_vector image = read_bytes(folder / "f");
   image[(1U << 20U) + 5000] ^= std::byte{1};
   write_bytes(folder / "f", image);
-  EXPECT_NO_THROW((void)any_filter::open(folder / "f"));
-  EXPECT_TRUE(throws(errc::corrupt, (folder / "f").string() + ": the filter is damaged",
-                     [&] { (void)any_filter::load(folder / "f"); }));
+  const std::string damaged = (folder / "f").string() + ": the filter is damaged";
+  EXPECT_TRUE(throws(errc::corrupt, damaged, [&] { (void)any_filter::open(folder / "f"); }));
+  EXPECT_TRUE(throws(errc::corrupt, damaged, [&] { (void)any_filter::load(folder / "f"); }));
+  const any_filter unread = any_filter::open(folder / "f", nullptr, {.verify = false});
+  EXPECT_TRUE(throws(errc::corrupt, damaged, [&] { unread.verify(); }));
 }
 
 // ---- hashes -----------------------------------------------------------------------------------
+
+// A file of a few kilobytes that is about to grow by a large factor. In memory, where nobody else
+// has said so, the filter may.
+TEST(any_filter, does_not_grow_beyond_the_limit_for_files) {
+  const temporary_directory directory;
+  const auto path = directory / "f.bloom";
+  cuckoo_filter bomb({.keys = 8'000});
+  bomb.set_expansion(32'768);
+  save(bomb, path, xxh3_hasher().spec());
+  const std::vector<std::string> keys = texts(12'000);
+  any_filter f = any_filter::load(path);
+  EXPECT_TRUE(throws(errc::no_memory, "", [&] { f.add(views(keys)); }));
+  EXPECT_GT(f.keys(), 7'000U);  // what went in before
+  EXPECT_LT(f->parts().size(), 3U);
+  EXPECT_TRUE(throws(errc::no_memory, "", [&] { f.clone().add(views(keys)); }));
+
+  // Steps of usual size are no bombs, whatever the size of the file.
+  for (const filter_kind kind : {filter_kind::scalable, filter_kind::layered}) {
+    any_filter(sizing::make_plan({.kind = kind, .keys = 100, .fpr = 0.01}), erase(xxh3_hasher()))
+        .save(path);
+    any_filter grown = any_filter::load(path);
+    grown.add(views(keys));
+    EXPECT_EQ(grown.keys(), keys.size());
+    any_filter small = any_filter::load(path, nullptr, {.memory = 4'000});
+    EXPECT_TRUE(throws(errc::no_memory, "", [&] { small.add(views(keys)); })) << kind_name(kind);
+    EXPECT_LE(small.shape().bits / 8, 4'000U);
+    EXPECT_GE(small.keys(), 100U);
+    const std::vector<std::string_view> in = views(keys);
+    EXPECT_TRUE(small.contains(in[0]));
+    small.add({in.data(), 1});  // it is there already, so nothing grows
+    std::vector<std::uint64_t> hashes(in.size());
+    small.hasher()->hash(in, hashes);
+    std::vector<std::uint64_t> is_new((in.size() + 63) / 64);
+    EXPECT_TRUE(throws(errc::no_memory, "", [&] { small->add_new(hashes, is_new); }));
+  }
+}
+
+TEST(any_filter, does_not_merge_beyond_the_limit_for_files) {
+  const std::vector<std::string> keys = texts(4'000);
+  const auto in = views(keys);
+  const plan p = sizing::make_plan({.kind = filter_kind::scalable, .keys = 2'000, .fpr = 0.01});
+  any_filter a(p, erase(xxh3_hasher()));
+  any_filter b(p, erase(xxh3_hasher()));
+  a.add(std::span(in).first(2'000));
+  b.add(std::span(in).subspan(2'000));
+  const std::uint64_t before = a.shape().bits;
+  a->limit_memory(before / 8);
+  EXPECT_TRUE(throws(errc::no_memory, "more than the limit of", [&] { a.merge(b); }));
+  EXPECT_EQ(a.shape().bits, before);
+  a->limit_memory(0);
+  a.merge(b);
+  EXPECT_GT(a.shape().bits, before);
+  for (const std::string_view key : in) EXPECT_TRUE(a.contains(key));
+}
+
+TEST(any_filter, unpacks_no_more_than_the_limit) {
+  const temporary_directory directory;
+  const auto path = directory / "f.packed";
+  const plan p = sizing::make_plan({.keys = 1, .bytes = std::uint64_t{257} << 20U});
+  const bit_array zeros(p.shape.bits);
+  const image_header header{.planned = p, .hash = xxh3_hasher().spec(), .keys = 0};
+  write_bytes(path, pack(header, zeros.words()));
+  ASSERT_LT(std::filesystem::file_size(path), 64U << 10U);
+  EXPECT_TRUE(throws(errc::no_memory, "", [&] { (void)any_filter::open(path); }));
+  EXPECT_TRUE(throws(errc::no_memory, "", [&] { (void)any_filter::load(path); }));
+  const opening enough{.memory = std::uint64_t{258} << 20U};
+  EXPECT_EQ(any_filter::open(path, nullptr, enough).shape(), p.shape);
+}
+
+TEST(memory_limit, is_64_times_the_file_and_at_least_256_MiB_and_at_most_what_there_is) {
+  const std::uint64_t most = memory_limit(UINT64_MAX);
+  const std::uint64_t least = std::min(most, std::uint64_t{256} << 20U);
+  EXPECT_EQ(memory_limit(0), least);
+  EXPECT_EQ(memory_limit(1U << 20U), least);
+  EXPECT_EQ(memory_limit(8U << 20U), std::min(most, std::uint64_t{512} << 20U));
+  EXPECT_NO_THROW(check_memory(least, 0, 0));
+  EXPECT_TRUE(throws(errc::no_memory, "", [&] { check_memory(least + 1, 0, 0); }));
+}
 
 TEST(any_filter, finds_the_default_hash_in_the_file) {
   const temporary_directory folder;
@@ -337,6 +419,29 @@ TEST(any_filter, hands_out_the_filter_that_it_has) {
   const temporary_directory folder;
   f.save(folder / "f");
   EXPECT_EQ(any_filter::open(folder / "f").get_if<cuckoo_filter>(), nullptr);
+}
+
+// 4,096 blocks of 20,000: their rates scatter by some 70 % of the mean, so that of the sample by 1
+// %.
+TEST(quick_fpr, is_near_the_rate_of_all_bits) {
+  std::vector<std::uint64_t> hashes;
+  for (std::uint64_t i = 0; i < 1'000'000; ++i) hashes.push_back(splitmix64(i));
+  for (const filter_kind kind : {filter_kind::blocked, filter_kind::classic,
+                                 filter_kind::partitioned, filter_kind::counting}) {
+    any_filter f(sizing::make_plan({.kind = kind, .keys = hashes.size(), .fpr = 0.01}),
+                 erase(xxh3_hasher()));
+    f->add_hashes(hashes);
+    EXPECT_EQ(quick_fpr(f), f.fpr()) << kind_name(kind);
+    const double sampled = quick_fpr(f, 1 << 20);
+    EXPECT_NE(sampled, f.fpr()) << kind_name(kind);
+    EXPECT_NEAR(sampled / f.fpr(), 1, 0.05) << kind_name(kind);
+  }
+  // The words of other kinds are not alike.
+  any_filter cuckoo(
+      sizing::make_plan({.kind = filter_kind::cuckoo, .keys = hashes.size(), .fpr = 0.01}),
+      erase(xxh3_hasher()));
+  cuckoo->add_hashes(hashes);
+  EXPECT_EQ(quick_fpr(cuckoo, 1 << 20), cuckoo.fpr());
 }
 
 }  // namespace

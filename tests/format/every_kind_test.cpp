@@ -78,11 +78,26 @@ TEST_P(every_kind, has_every_key_and_at_most_its_rate) {
   for (const double target : {0.1, 0.01, 0.001}) {
     const any_filter f = build(kind(), views(present_), target);
     EXPECT_EQ(passed(f, views(present_)), present_.size());
-    EXPECT_LE(f.fpr(), target * 1.1) << "one draw of 5,000 keys scatters around the planned rate";
+    EXPECT_LE(f.fpr(), target);
     // What is counted scatters around what is reported: 5 standard deviations and a little.
     const auto asked = static_cast<double>(absent_.size());
     const auto seen = static_cast<double>(passed(f, views(absent_)));
     EXPECT_NEAR(seen, asked * f.fpr(), 5 * std::sqrt(asked * f.fpr()) + 3) << target;
+  }
+}
+
+// One filter in a hundred may be above its rate: 2 of 200, with a deviation of 1.4. Planned for the
+// mean alone, a quarter of the counting filters would be.
+TEST_P(every_kind, is_seldom_above_its_rate_when_small) {
+  constexpr int draws = 200;
+  for (const auto& [keys, target] : {std::pair{100, 0.001}, std::pair{300, 0.01}}) {
+    const auto all = words(static_cast<std::size_t>(draws * keys), 's');
+    int above = 0;
+    for (int draw = 0; draw < draws; ++draw) {
+      const std::vector some(all.begin() + draw * keys, all.begin() + (draw + 1) * keys);
+      above += build(kind(), views(some), target).fpr() > target ? 1 : 0;
+    }
+    EXPECT_LE(above, 8) << keys << " keys, " << target;
   }
 }
 

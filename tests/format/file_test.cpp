@@ -4,6 +4,7 @@
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <signal.h>  // NOLINT(modernize-deprecated-headers): kill
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -188,7 +189,8 @@ TEST(opening, refuses_another_kind) {
   save(sample_filter<blocked_filter>(), folder / "f");
   EXPECT_TRUE(throws(errc::mismatch, "of kind blocked, not classic",
                      [&] { (void)map<keyed<classic_filter>>(folder / "f"); }));
-  EXPECT_TRUE(throws(errc::mismatch, "of kind blocked, not partitioned",
+  EXPECT_TRUE(throws(errc::mismatch,
+                     (folder / "f").string() + ": the file holds a filter of kind blocked, not",
                      [&] { (void)load<keyed<partitioned_filter>>(folder / "f"); }));
 }
 
@@ -475,6 +477,41 @@ TEST(atomic_file, writes_to_pipes_directly) {
   reader.join();
   EXPECT_EQ(received, image_of(f.filter(), f.hash_function().spec()));
   EXPECT_TRUE(S_ISFIFO(mode_of(folder / "pipe")));
+}
+
+// What a writer left that was killed just before renaming. A live writer holds a lock.
+TEST(atomic_file, removes_what_killed_writers_left_and_nothing_else) {
+  const temporary_directory directory;
+  const auto left = [&](std::uint64_t number) {
+    const std::string start = ".bloomery-" + std::to_string(XXH3_64bits("f", 1)) + "-";
+    return directory / (start + std::to_string(number) + ".tmp");
+  };
+  const auto other = directory / ".bloomery-1-0.tmp";  // of another target
+  for (const fs::path& path : {left(0), left(1), left(3), other})
+    write_bytes(path, bytes_of("half"));
+  const int alive = ::open(left(1).c_str(), O_RDWR | O_CLOEXEC);
+  ASSERT_EQ(::flock(alive, LOCK_EX), 0);
+  write_text(directory / "f", "whole");
+  EXPECT_EQ(directory.names(), (names{other.filename(), left(1).filename(), "f"}));
+  EXPECT_EQ(read_bytes(left(1)), bytes_of("half"));
+  ::close(alive);
+  write_text(directory / "f", "again");
+  EXPECT_EQ(directory.names(), (names{other.filename(), "f"}));
+  EXPECT_EQ(read_bytes(directory / "f"), bytes_of("again"));
+}
+
+TEST(atomic_file, lets_several_write_to_one_target) {
+  const temporary_directory directory;
+  {
+    std::vector<std::unique_ptr<atomic_file>> files;
+    for (int i = 0; i < 80; ++i) {
+      files.push_back(std::make_unique<atomic_file>(directory / "f"));
+      files.back()->append(bytes_of(std::to_string(i)));
+    }
+    for (const auto& file : files) file->commit();
+  }
+  EXPECT_EQ(directory.names(), names{"f"});
+  EXPECT_EQ(read_bytes(directory / "f"), bytes_of("79"));
 }
 
 // Killed at any moment, the file is the old one or the new one. The child saves filters of 1, 2, 3,

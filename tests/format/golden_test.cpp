@@ -30,6 +30,8 @@
 #include <vector>
 
 #include "bloomery/detail/hash/shard_probe.hpp"
+#include "bloomery/hash/murmur.hpp"
+#include "bloomery/hash/secret_hasher.hpp"
 #include "bloomery/sketch/top_k.hpp"
 #include "format/files.hpp"
 
@@ -94,13 +96,11 @@ plan planned_for(std::uint64_t keys, plan p) {
   return p;
 }
 
-#ifdef BLOOMERY_HAS_CRYPTO
 plan foreign(std::uint64_t bits, std::uint32_t probes) {
   plan p = shaped(filter_kind::classic, bits, probes);
   p.shape.scheme = probe_scheme::modulo;
   return p;
 }
-#endif
 
 constexpr std::uint64_t question_count = 30;  // of each sort
 
@@ -134,6 +134,7 @@ std::vector<golden> goldens_of_bits() {
       {"blocked-seed", shaped(blocked, 512 * 13, 11, 1e-4), 300, seeded},
       {"blocked-16", shaped(blocked, 512 * 5, 16), 60, plain},
       {"blocked-1", shaped(blocked, 512, 1), 100, seeded},
+      {"blocked-secret", shaped(blocked, 512 * 6, 6, 0.01), 300, erase(secret_hasher(seed))},
       {"blocked-empty", shaped(blocked, 1024, 8), 0, plain},
       {"classic-1pc", shaped(classic, 4864, 7, 0.01), 500, plain},
       {"classic-seed", shaped(classic, 5824, 13, 1e-4), 300, seeded},
@@ -155,6 +156,7 @@ std::vector<golden> goldens_of_bits() {
   integers("blocked-integers", shaped(blocked, 512 * 8, 6, 0.01));
   integers("classic-integers", shaped(classic, 3904, 7, 0.01));
   integers("partitioned-integers", shaped(partitioned, 7 * 560, 7, 0.01));
+  all.push_back({"classic-murmur", foreign(4001, 12), 200, erase(murmur_hasher(4001))});
 #ifdef BLOOMERY_HAS_CRYPTO
   siphash_hasher::key_type secret{};
   for (std::size_t i = 0; i < secret.size(); ++i) secret[i] = static_cast<std::byte>(i);

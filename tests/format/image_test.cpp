@@ -182,7 +182,7 @@ const std::vector<forgery>& forgeries_of_any_kind() {
       {"kind 0", set(12, 2, 0), errc::unsupported, "kind 0"},
       {"kind 999", set(12, 2, 999), errc::unsupported, "kind 999"},
       {"kind 65535", set(12, 2, 65535), errc::unsupported, "kind 65535"},
-      {"hash 6", set(14, 2, 6), errc::unsupported, "hash 6"},
+      {"hash 8", set(14, 2, 8), errc::unsupported, "hash 8"},
       {"hash 65535", set(14, 2, 65535), errc::unsupported, "hash 65535"},
       {"scheme 0", set(16, 2, 0), errc::unsupported, "scheme 0"},
       {"scheme 3", set(16, 2, 3), errc::unsupported, "scheme 3"},

@@ -136,6 +136,34 @@ TEST(hash_spool, says_when_it_cannot_spill) {
   EXPECT_TRUE(throws(errc::io, "missing", [&] { spool.append(sample_hashes(1)); }));
 }
 
+template <class Filter>
+class sharded : public testing::Test {};
+using static_filters = testing::Types<fuse_filter, ribbon_filter>;
+TYPED_TEST_SUITE(sharded, static_filters, );
+
+// More shards than partitions and fewer, some without a key, more and fewer than threads.
+TYPED_TEST(sharded, is_the_filter_built_in_memory_with_any_number_of_threads) {
+  const temporary_directory folder;
+  for (const std::uint64_t shards : {1U, 3U, 40U}) {
+    plan p = sizing::make_plan({.kind = TypeParam::kind, .keys = 30'000, .fpr = 0.01});
+    p.keys = shards << sizing::log2_shard_keys;
+    auto hashes = sample_hashes(shards == 40 ? 100 : 30'000);
+    const byte_vector expected = image_of(TypeParam(p, hashes));
+    hashes.insert(hashes.end(), hashes.begin(), hashes.begin() + 50);  // repetitions
+    for (const std::uint32_t partitions : {1U, 4U, 64U}) {
+      hash_spool spool(folder.path(), partitions, mebibyte);
+      spool.append(hashes);
+      for (const unsigned threads : {1U, 2U, 3U, 16U}) {
+        atomic_file file(folder / "f");
+        build_sharded(file, {.planned = p, .hash = {}}, spool, threads);
+        file.commit();
+        EXPECT_TRUE(read_bytes(folder / "f") == expected)
+            << shards << " shards, " << partitions << " partitions, " << threads << " threads";
+      }
+    }
+  }
+}
+
 // The least hash whose first position, or block, is this one of `range`.
 std::uint64_t hash_for(std::uint64_t position, std::uint64_t range) {
   const auto numerator = (static_cast<detail::uint128>(position) << 64U) + (range - 1);

@@ -124,6 +124,18 @@ void seal_map(byte_vector& bytes) {
   bloomery_test::put(bytes, 56, 8, bloomery_test::xxh3(std::span(bytes).first(56)));
 }
 
+TEST(string_map, that_has_a_string_twice_is_not_verified) {
+  string_table two;
+  const std::vector<std::uint64_t> numbers = {two.number_of("ab"), two.number_of("cd")};
+  const std::vector<std::uint64_t> hashes = {1, 2};
+  byte_vector bytes = saved(string_map(plain_keys, hashes, numbers, two));
+  bloomery_test::put(bytes, bytes.size() - 16, 8, 0x62616261);  // abab
+  seal_map(bytes);
+  const string_map_view map(bytes);
+  EXPECT_TRUE(throws(errc::corrupt, "twice", [&] { map.verify(); }));
+  EXPECT_TRUE(throws(errc::corrupt, "twice", [&] { static_cast<void>(string_map(map)); }));
+}
+
 TEST(string_map, of_hostile_bytes_is_refused_or_stays_inside_of_them) {
   const byte_vector good = saved(countries(200));
   for (std::size_t size = 0; size < good.size(); size += 13) {  // every length is wrong

@@ -38,16 +38,22 @@ class any_filter {
   // A copy of words that are somewhere else.
   [[nodiscard]] static any_filter copy_of(const filter_version& v,
                                           std::shared_ptr<const any_hasher> hash = nullptr);
-  // Maps the file: opens at once whatever its size, and cannot be changed. A packed file is
-  // unpacked into memory. Without its secret key a filter opens too, but has no answers.
+  // Maps the file, compares every checksum, and cannot be changed. With {.verify = false} it opens
+  // at once whatever its size (format/opening.hpp says what that risks). A packed file is unpacked
+  // into memory. Without its secret key a filter opens too, but has no answers.
   [[nodiscard]] static any_filter open(const std::filesystem::path& path,
-                                       std::shared_ptr<const any_hasher> hash = nullptr);
-  // Copies the file into memory, verifying every checksum, so that it can be changed.
+                                       std::shared_ptr<const any_hasher> hash = nullptr,
+                                       const opening& how = {});
+  // Copies the file into memory, verifying all of it, so that it can be changed. Adding throws
+  // errc::no_memory where the filter would grow beyond the limit.
   [[nodiscard]] static any_filter load(const std::filesystem::path& path,
-                                       std::shared_ptr<const any_hasher> hash = nullptr);
+                                       std::shared_ptr<const any_hasher> hash = nullptr,
+                                       const opening& how = {});
   // The same from an open file, for a program that makes hash functions by what the header says.
-  [[nodiscard]] static any_filter open(mapped_file file, const hasher_maker& make);
-  [[nodiscard]] static any_filter load(mapped_file file, const hasher_maker& make);
+  [[nodiscard]] static any_filter open(mapped_file file, const hasher_maker& make,
+                                       const opening& how = {});
+  [[nodiscard]] static any_filter load(mapped_file file, const hasher_maker& make,
+                                       const opening& how = {});
 
   // Another in memory with the same content. Throws errc::unsupported for one that is mapped.
   [[nodiscard]] any_filter clone() const;
@@ -131,9 +137,16 @@ class any_filter {
   std::shared_ptr<const any_hasher> hash_;
 };
 
-// The hash function that a file was made with, where its header tells all about it: the default
-// one. Null for the functions that need a key or come from bloomery::crypto, and for keys that are
-// integers: erase(xxh3_hasher(seed), key_type::integers) takes each as a string of eight bytes.
+// The rate by 4,096 blocks of the bits, where a filter is so large that reading all of it takes
+// long: beyond `most_bits`, of the kinds whose array is alike everywhere. It is off by some percent
+// of itself. Else it is f.fpr().
+[[nodiscard]] double quick_fpr(const any_filter& f,
+                               std::uint64_t most_bits = std::uint64_t{1} << 33U);
+
+// The hash function that a file was made with, where its header tells all about it: xxh3,
+// xxh3_secret and murmur. Null for the functions that need a key or come from bloomery::crypto,
+// and for keys that are integers: erase(xxh3_hasher(seed), key_type::integers) takes each as a
+// string of eight bytes.
 [[nodiscard]] std::shared_ptr<const any_hasher> hasher_from_spec(const hash_spec& spec);
 
 }  // namespace bloomery

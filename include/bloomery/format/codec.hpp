@@ -14,14 +14,12 @@
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/detail/core/function_ref.hpp"
 #include "bloomery/format/image.hpp"
+#include "bloomery/format/opening.hpp"
 
 namespace bloomery {
 
 // A function that takes the next piece of what is written.
 using byte_sink = detail::function_ref<void(std::span<const std::byte>)>;
-
-// A few bytes can claim to be a huge filter of zeros: this is the most, unless the caller says so.
-inline constexpr std::uint64_t default_unpack_bits = std::uint64_t{1} << 36U;  // 8 GiB
 
 // Names the content of a plain image: the checksum of its header, which covers all the others.
 [[nodiscard]] std::uint64_t image_name(const image_header& header,
@@ -36,11 +34,11 @@ void pack(const image_header& header, std::span<const std::uint64_t> words, cons
 [[nodiscard]] bool is_packed(std::span<const std::byte> bytes) noexcept;
 
 // Reads a packed filter chunk by chunk. Throws errc::corrupt for anything that pack did not make;
-// the content itself is proven by finish() only, after the last chunk.
+// the content itself is proven by finish() only, after the last chunk. A few bytes can claim to be
+// a huge filter of zeros: errc::no_memory for one over the limit of format/opening.hpp.
 class unpacker {
  public:
-  explicit unpacker(std::span<const std::byte> bytes,
-                    std::uint64_t most_bits = default_unpack_bits);
+  explicit unpacker(std::span<const std::byte> bytes, const opening& how = {});
 
   [[nodiscard]] const image_header& header() const noexcept { return header_; }
   // The next words, at most a chunk; empty after the last. Valid until the next call.
@@ -61,7 +59,6 @@ struct unpacked_filter {
   image_header header;
   bit_array words;
 };
-[[nodiscard]] unpacked_filter unpack(std::span<const std::byte> bytes,
-                                     std::uint64_t most_bits = default_unpack_bits);
+[[nodiscard]] unpacked_filter unpack(std::span<const std::byte> bytes, const opening& how = {});
 
 }  // namespace bloomery

@@ -28,9 +28,20 @@ struct filter_version {
 
 [[nodiscard]] bool is_delta(std::span<const std::byte> bytes) noexcept;
 
+// What a delta says of itself, without the version that it starts from.
+struct delta_description {
+  std::uint64_t from = 0;  // the name (image_name) of the version that it starts from,
+  std::uint64_t to = 0;    // and of the one that it leads to
+  image_header header;     // of that one
+  bool whole = false;      // it holds that version packed, and not its changes
+};
+// Throws errc::corrupt unless the delta is as diff wrote it.
+[[nodiscard]] delta_description describe_delta(std::span<const std::byte> delta);
+
 // The version that the delta leads to. Throws errc::mismatch when it starts from another version,
-// and errc::corrupt for anything that diff did not make.
+// errc::corrupt for anything that diff did not make, and
+// errc::no_memory for one that is larger than the limit of format/opening.hpp.
 [[nodiscard]] unpacked_filter patch(const filter_version& from, std::span<const std::byte> delta,
-                                    std::uint64_t most_bits = default_unpack_bits);
+                                    const opening& how = {});
 
 }  // namespace bloomery

@@ -3,6 +3,7 @@
 //     bloomery::save(f, "words.bloom");                           // the old file or the new one
 //     auto f = bloomery::load<bloomery::filter>("words.bloom");   // a copy in memory, to add to
 //     auto m = bloomery::map<bloomery::filter>("words.bloom");    // mapped: opens at once
+//     m.file().verify();                                          // every checksum, if you like
 //     m->contains("apples");
 //
 // Saving writes beside the target, syncs and renames: a crash leaves the old file or the new one.
@@ -24,12 +25,15 @@
 #include "bloomery/filter/keyed.hpp"
 #include "bloomery/format/codec.hpp"
 #include "bloomery/format/image.hpp"
+#include "bloomery/format/opening.hpp"
 
 namespace bloomery {
 
 class file_lock;
 
 // A file, mapped for reading. Others must not shorten it meanwhile; Bloomery replaces by renaming.
+// Where a program cannot rule that out: reading behind the new end raises SIGBUS, which ends the
+// process unless it has a handler (the tool has one), and no checksum helps. Load such files.
 class mapped_file {
  public:
   explicit mapped_file(const std::filesystem::path& path);
@@ -60,7 +64,11 @@ class mapped_file {
   std::size_t size_ = 0;
 };
 
-// A new file that appears under its name, complete, with commit() and not without. It has the mode
+// A new file that appears under its name, complete, with commit() and not without. Until then it
+// has no name, or, for a moment before the end and on file systems where all files have one, that
+// of a hidden file, .bloomery-*.tmp, beside the target. Its writer holds a lock on that: one that
+// nobody holds is left over from a writer that was killed, and the next one with the same target
+// removes it. It has the mode
 // of the file that it replaces, and its owner and group as far as the system allows. Something that
 // is no regular file (a pipe, a terminal, /dev/null), or one that has no name any more and is
 // reached through /proc/self/fd, is written to directly.
@@ -75,13 +83,17 @@ class atomic_file {
   // For the header of a file that was written piece by piece; throws on what cannot be rewound.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
   void commit();
+  // The same without waiting for the disk, for files of which many are written and one may be
+  // missing: if the machine stops, it may be, or have another length or checksums that do not fit.
+  void commit_unsynced();
   // Replaces the file of a lock. The new one is locked before it has the name, so that nobody comes
   // in between.
   void commit(file_lock& held);
 
  private:
-  void rename_into_place();
-  [[nodiscard]] std::filesystem::path temporary_path() const;
+  void rename_into_place(bool sync);
+  template <class Create>
+  void name_temporary(Create create);
   void keep_owner_and_mode() const;
 
   std::filesystem::path target_;
@@ -154,9 +166,10 @@ class image_file {
   image_view image_;
 };
 
-// The filter of a packed file; nothing when the file is not packed. Errors name the file.
-[[nodiscard]] std::optional<unpacked_filter> open_packed(
-    const mapped_file& file, std::uint64_t most_bits = default_unpack_bits);
+// The filter of a packed file; nothing when the file is not packed. Errors name the file. Throws
+// errc::no_memory when it would take more memory than allowed (format/opening.hpp).
+[[nodiscard]] std::optional<unpacked_filter> open_packed(const mapped_file& file,
+                                                         const opening& how = {});
 
 // ---- saving and opening -----------------------------------------------------------------------
 
@@ -214,32 +227,35 @@ void save(const keyed<Filter, Hasher>& f, const std::filesystem::path& path) {
 
 namespace detail {
 
-// Throws errc::mismatch unless the image holds this kind of filter, made with this hash.
+// Throws errc::mismatch unless the image holds this kind of filter, made with this hash. The error
+// begins with the name of what was read, if it has one.
 void check_match(const image_header& header, filter_kind kind, probe_scheme scheme,
-                 const hash_spec& hash);
+                 const hash_spec& hash, const std::string& name = {});
 
 template <class Keyed>
 using view_of = keyed<typename Keyed::filter_type::view, typename Keyed::hasher_type>;
 
 // The filter in an image, as a view of its words.
 template <class Keyed>
-[[nodiscard]] view_of<Keyed> view_in(const image_view& image,
+[[nodiscard]] view_of<Keyed> view_in(const image_view& image, const std::string& name,
                                      const typename Keyed::hasher_type& hasher) {
   using filter_type = typename Keyed::filter_type;
   const image_header& h = image.header();
-  check_match(h, filter_type::kind, filter_type::scheme, hasher.spec());
+  check_match(h, filter_type::kind, filter_type::scheme, hasher.spec(), name);
   return view_of<Keyed>(typename filter_type::view(h.planned, image.words(), h.keys), hasher,
                         h.hash.form);
 }
 template <class Keyed>
   requires seeded_hasher<typename Keyed::hasher_type>
-[[nodiscard]] view_of<Keyed> view_in(const image_view& image) {
-  return view_in<Keyed>(image, typename Keyed::hasher_type(image.header().hash.seed));
+[[nodiscard]] view_of<Keyed> view_in(const image_view& image, const std::string& name) {
+  return view_in<Keyed>(image, name, typename Keyed::hasher_type(image.header().hash.seed));
 }
 
 }  // namespace detail
 
-// A mapped filter: a view together with the mapping that it needs.
+// A mapped filter: a view together with the mapping that it needs. It is opened without reading
+// all of it: a filter of up to 1 MiB is verified, a larger one only where it says what it is. Call
+// file().verify() to have every checksum compared; without it a damaged file can lose keys.
 template <class Keyed>
 class mapped {
  public:
@@ -248,7 +264,7 @@ class mapped {
   // The seed in the file makes the hash function; one with a secret key comes from the caller.
   template <class... Hasher>
   explicit mapped(const std::filesystem::path& path, const Hasher&... hasher)
-      : file_(path), view_(detail::view_in<Keyed>(file_.image(), hasher...)) {}
+      : file_(path), view_(detail::view_in<Keyed>(file_.image(), path.string(), hasher...)) {}
 
   const view_type& operator*() const noexcept { return view_; }
   const view_type* operator->() const noexcept { return &view_; }

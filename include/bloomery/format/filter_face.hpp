@@ -104,6 +104,9 @@ class filter_face {
   virtual void merge(const filter_face&) { refuse("be merged"); }
   // Takes all keys out again; for all kinds that keys can be added to.
   virtual void clear() { refuse("be cleared"); }
+  // From now on keys that would make the filter grow beyond the limit throw errc::no_memory, and
+  // those before them are in; see opening::memory, whose 0 stands for a limit by its size.
+  virtual void limit_memory(std::uint64_t) {}
   // Makes an unused filter that forgets keep keys for this long, in the unit of its clock.
   virtual void set_window(std::uint64_t) { refuse("forget"); }
   // Tells a filter that forgets what time it is, in the unit of its window. Others do not care.

@@ -26,6 +26,9 @@ struct image_header {
   std::uint64_t keys = 0;
 };
 
+// Whether the bytes begin like any file of ours: a filter, a packed one, a delta, a map.
+[[nodiscard]] bool begins_like_ours(std::span<const std::byte> bytes) noexcept;
+
 // The length of the image, by its first image_header_bytes. Throws like parse.
 [[nodiscard]] std::uint64_t image_bytes(std::span<const std::byte> header);
 

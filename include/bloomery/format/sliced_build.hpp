@@ -63,6 +63,7 @@ class hash_spool {
     std::optional<scratch_file> file;
 
     void append(std::span<const std::uint64_t> hashes);
+    void append(std::uint64_t hash);
     template <class Visit>
     void for_each_block(Visit visit) const {
       for (const bit_array& block : blocks) {
@@ -91,8 +92,12 @@ class hash_spool {
 void build_sliced(atomic_file& file, image_header header, const hash_spool& spool,
                   std::uint64_t slice_bytes);
 
-// The same for a fuse or ribbon filter, a shard at a time. header.planned.keys should be the number
-// of hashes; header.keys is counted. Throws errc::unsupported for other kinds.
-void build_sharded(atomic_file& file, image_header header, const hash_spool& spool);
+// The same for a fuse or ribbon filter, as many shards at a time as there are threads (0: one for
+// each core), of up to shard_memory bytes each. The same bytes with any number of threads.
+// header.planned.keys should be the number of hashes; header.keys is counted. Throws
+// errc::unsupported for other kinds.
+inline constexpr std::uint64_t shard_memory = std::uint64_t{96} << 20U;
+void build_sharded(atomic_file& file, image_header header, const hash_spool& spool,
+                   unsigned threads = 1);
 
 }  // namespace bloomery

@@ -45,7 +45,7 @@ void write_image(std::ostream& out, const image_header& header,
 
 template <class Keyed, class... Hasher>
 [[nodiscard]] Keyed copy_from(const held_image& held, const Hasher&... hasher) {
-  const auto view = view_in<Keyed>(held.image(), hasher...);
+  const auto view = view_in<Keyed>(held.image(), "", hasher...);
   return Keyed(typename Keyed::filter_type(view.filter()), view.hash_function(), view.form());
 }
 

@@ -24,6 +24,7 @@
 #include "bloomery/filter/bloomier.hpp"
 #include "bloomery/format/file.hpp"
 #include "bloomery/format/image.hpp"
+#include "bloomery/hash/secret_hasher.hpp"
 
 namespace bloomery {
 
@@ -47,7 +48,7 @@ class string_table {
 
  private:
   std::deque<std::string> texts_;  // they stay where they are, so that the numbers can view them
-  std::unordered_map<std::string_view, std::uint64_t> numbers_;
+  std::unordered_map<std::string_view, std::uint64_t, secret_text_hash> numbers_;
 };
 
 // A map in borrowed bytes. Opening reads the header and the directory of the filter, and verifies
@@ -122,12 +123,13 @@ class string_map {
   bloomier_filter numbers_;
 };
 
-// A map in a mapped file, opened equally fast whatever its size. Errors name the file.
+// A map in a mapped file, every checksum of which is compared first; with {.verify = false} it is
+// opened equally fast whatever its size (format/opening.hpp). Errors name the file.
 class string_map_file {
  public:
-  explicit string_map_file(const std::filesystem::path& path)
-      : string_map_file(mapped_file(path)) {}
-  explicit string_map_file(mapped_file file);
+  explicit string_map_file(const std::filesystem::path& path, const opening& how = {})
+      : string_map_file(mapped_file(path), how) {}
+  explicit string_map_file(mapped_file file, const opening& how = {});
 
   const string_map_view& operator*() const noexcept { return view_; }
   const string_map_view* operator->() const noexcept { return &view_; }
