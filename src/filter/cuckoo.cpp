@@ -12,6 +12,7 @@
 #include "bloomery/filter/explanation.hpp"
 #include "cuckoo_preamble.hpp"
 #include "kernel/batch.hpp"
+#include "kernel/wide/wide.hpp"
 
 namespace bloomery {
 
@@ -72,6 +73,63 @@ std::uint64_t check_layer(const shape& s, std::uint64_t base, std::uint64_t buck
                   " cells");
   }
   return layer_words(buckets, s.block_bits);
+}
+
+// ---- many keys, in one layer ------------------------------------------------------------------
+
+const kernel::cuckoo_kernels& kernels_for(const cuckoo_table& layer) noexcept {
+  return (layer.buckets() >> 32U == 0 ? kernel::wide_kernels_chosen() : kernel::wide_portable)
+      .cuckoo;
+}
+
+void answer(const cuckoo_table& layer, std::span<const std::uint64_t> hashes,
+            std::span<std::uint64_t> bitmap) noexcept {
+  if (layer.numbers().in_one_load) {
+    kernels_for(layer).contains(layer.numbers(), kernel::hashes_of(hashes), bitmap.data());
+    return;
+  }
+  kernel::answer_loop(layer, layer.words(), hashes, bitmap,
+                      [&](std::size_t i) { return layer.contains(hashes[i]); });
+}
+
+// Calls visit(index, place) for every hash, in order, until it returns false. The places of a piece
+// are found together, and their lines fetched while the piece before it is visited. Returns how
+// many were visited, but for the one that ended it.
+template <class Visit>
+std::size_t for_each_place(const cuckoo_table& layer, std::span<const std::uint64_t> hashes,
+                           Visit visit) noexcept {
+  constexpr std::size_t piece = kernel::cuckoo_places::most;
+  const kernel::cuckoo_kernels& kernels = kernels_for(layer);
+  const bool is_near = layer.words().size() <= kernel::near_words;
+  const auto* const words = layer.words().data();
+  kernel::cuckoo_places places[2];
+  const auto place_at = [&](std::size_t i) -> cuckoo_table::place {
+    const kernel::cuckoo_places& from = places[i / piece % 2];
+    return {.first = from.first[i % piece],
+            .second = from.second[i % piece],
+            .fingerprint = from.fingerprint[i % piece]};
+  };
+  const auto stage = [&](std::size_t first) {
+    if (first >= hashes.size()) return;
+    const auto some = hashes.subspan(first, std::min(piece, hashes.size() - first));
+    kernels.places(layer.numbers(), kernel::hashes_of(some), places[first / piece % 2]);
+    if (is_near) return;
+    for (std::size_t i = 0; i < some.size(); ++i) {
+      layer.lines(place_at(first + i), [words](std::uint64_t position) {
+        __builtin_prefetch(words + (position >> 6U), 0, 2);
+        asm volatile("");  // GCC 12 would drop it, see kernel/pipeline.hpp
+      });
+    }
+  };
+  stage(0);
+  for (std::size_t first = 0; first < hashes.size(); first += piece) {
+    stage(first + piece);
+    const std::size_t end = std::min(first + piece, hashes.size());
+    for (std::size_t i = first; i < end; ++i) {
+      if (!visit(i, place_at(i))) return i;
+    }
+  }
+  return hashes.size();
 }
 
 }  // namespace
@@ -180,11 +238,6 @@ double cuckoo_view::fpr() const noexcept {
 // Layer by layer, so that each pass looks ahead in one array.
 void cuckoo_view::contains_bits(std::span<const std::uint64_t> hashes,
                                 std::span<std::uint64_t> bitmap) const noexcept {
-  const auto answer = [&](const cuckoo_table& layer, std::span<const std::uint64_t> some,
-                          std::span<std::uint64_t> bits) {
-    kernel::answer_loop(layer, layer.words(), some, bits,
-                        [&](std::size_t i) { return layer.contains(some[i]); });
-  };
   answer(layers_.front(), hashes, bitmap);
   for (std::size_t i = 1; i < layers_.size(); ++i) {
     detail::for_each_piece(
@@ -202,8 +255,10 @@ void cuckoo_view::count_batch(std::span<const std::uint64_t> hashes,
                               std::span<std::uint64_t> counts) const noexcept {
   std::fill_n(counts.begin(), hashes.size(), 0);
   for (const cuckoo_table& layer : layers_) {
-    kernel::look_ahead_loop(layer, layer.words(), hashes,
-                            [&](std::size_t i) { counts[i] += layer.count(hashes[i]); });
+    for_each_place(layer, hashes, [&](std::size_t i, const cuckoo_table::place& p) {
+      counts[i] += layer.count(p);
+      return true;
+    });
   }
 }
 
@@ -297,81 +352,88 @@ void cuckoo_filter::set_used(std::size_t layer, std::uint64_t used) noexcept {
   arrays_[0].words()[used_word(layer)] = detail::little_endian(used);
 }
 
-bool cuckoo_filter::try_add(std::uint64_t hash) noexcept {
+bool cuckoo_filter::try_add(std::uint64_t hash, const cuckoo_table::place& newest) noexcept {
   const auto added_to = [this](std::size_t layer) {
     set_used(layer, used(layer) + 1);
     ++keys_;
     return true;
   };
-  for (std::size_t i = layers_.size(); i-- > 0;) {
+  const std::size_t last = layers_.size() - 1;
+  if (put_in_free_cell(last, newest)) [[likely]] {
+    return added_to(last);
+  }
+  for (std::size_t i = last; i-- > 0;) {
     if (put_in_free_cell(i, layers_[i].place_of(hash))) return added_to(i);
   }
+  if (put_by_moving(last, newest)) return added_to(last);
   // Older layers are searched only while emptier than planned: failing takes 512 cache misses.
-  for (std::size_t i = layers_.size(); i-- > 0;) {
-    const bool worth_it =
-        i + 1 == layers_.size() || used(i) < planned_slots(layers_[i].buckets(), bucket_cells());
+  for (std::size_t i = last; i-- > 0;) {
+    const bool worth_it = used(i) < planned_slots(layers_[i].buckets(), bucket_cells());
     if (worth_it && put_by_moving(i, layers_[i].place_of(hash))) return added_to(i);
   }
   return false;
 }
 
+bool cuckoo_filter::try_add(std::uint64_t hash) noexcept {
+  return try_add(hash, layers_.back().place_of(hash));
+}
+
 bool cuckoo_filter::add(std::uint64_t hash) { return try_add(hash) || (grow() && try_add(hash)); }
 
-// From the layer with the largest scale that has a match: the head of cuckoo.hpp says why.
-bool cuckoo_filter::remove(std::uint64_t hash) noexcept {
-  std::size_t layer = layers_.size();
-  std::uint64_t bucket = 0;
-  std::uint32_t cell = cuckoo_table::nowhere;
-  for (std::size_t i = 0; i < layers_.size(); ++i) {
-    if (cell != cuckoo_table::nowhere && layers_[i].scale() < layers_[layer].scale()) continue;
-    const cuckoo_table::place p = layers_[i].place_of(hash);
-    for (const std::uint64_t candidate : {p.first, p.second}) {
-      const std::uint32_t found = layers_[i].find(candidate, p.fingerprint);
-      if (found == cuckoo_table::nowhere) continue;
-      layer = i;
-      bucket = candidate;
-      cell = found;
-      break;
-    }
-  }
-  if (cell == cuckoo_table::nowhere) return false;
-  put(layer, bucket, cell, 0);
+bool cuckoo_filter::remove_at(std::size_t layer, const cuckoo_table::spot& s,
+                              std::uint64_t fingerprint) noexcept {
+  if (s.bit == cuckoo_table::nowhere) return false;
+  layers_[layer].toggle(words_of(layer), s, fingerprint);
   if (used(layer) != 0) set_used(layer, used(layer) - 1);  // a file may claim 0 used cells
   if (keys_ != 0) --keys_;
   return true;
 }
 
-// Inlined by force: GCC drops calls of a function that only prefetches as having no effect.
-[[gnu::always_inline]] inline void cuckoo_filter::prefetch(std::uint64_t hash) const noexcept {
-  for (const cuckoo_table& layer : layers_) {
-    kernel::prefetch(layer, layer.words().data(), hash);
+// From the layer with the largest scale that has a match: the head of cuckoo.hpp says why.
+bool cuckoo_filter::remove(std::uint64_t hash) noexcept {
+  std::size_t layer = 0;
+  const cuckoo_table::place p = layers_.front().place_of(hash);
+  cuckoo_table::spot s = layers_.front().find_in_either(p, p.fingerprint);
+  for (std::size_t i = 1; i < layers_.size(); ++i) {
+    if (s.bit != cuckoo_table::nowhere && layers_[i].scale() < layers_[layer].scale()) continue;
+    const cuckoo_table::spot found =
+        layers_[i].find_in_either(layers_[i].place_of(hash), p.fingerprint);
+    if (found.bit == cuckoo_table::nowhere) continue;
+    layer = i;
+    s = found;
   }
+  return remove_at(layer, s, p.fingerprint);
 }
 
 std::size_t cuckoo_filter::add_batch(std::span<const std::uint64_t> hashes) {
   std::size_t added = 0;
-  for (std::size_t i = 0; i < hashes.size(); ++i) {
-    if (i + kernel::look_ahead < hashes.size()) prefetch(hashes[i + kernel::look_ahead]);
-    added += std::size_t{add(hashes[i])};
+  while (!hashes.empty()) {
+    const std::size_t done = try_add_batch(hashes);
+    added += done;
+    if (done == hashes.size()) break;
+    added += std::size_t{grow() && try_add(hashes[done])};
+    hashes = hashes.subspan(done + 1);
   }
   return added;
 }
 
 std::size_t cuckoo_filter::try_add_batch(std::span<const std::uint64_t> hashes) noexcept {
-  std::size_t i = 0;
-  for (; i < hashes.size(); ++i) {
-    if (i + kernel::look_ahead < hashes.size()) prefetch(hashes[i + kernel::look_ahead]);
-    if (!try_add(hashes[i])) break;
-  }
-  return i;
+  return for_each_place(layers_.back(), hashes, [&](std::size_t i, const cuckoo_table::place& p) {
+    return try_add(hashes[i], p);
+  });
 }
 
 std::size_t cuckoo_filter::remove_batch(std::span<const std::uint64_t> hashes) noexcept {
   std::size_t removed = 0;
-  for (std::size_t i = 0; i < hashes.size(); ++i) {
-    if (i + kernel::look_ahead < hashes.size()) prefetch(hashes[i + kernel::look_ahead]);
-    removed += std::size_t{remove(hashes[i])};
-  }
+  // With several layers the places of the largest one are on their way, where most keys are.
+  const auto largest = std::ranges::max_element(layers_, {}, &cuckoo_table::scale);
+  for_each_place(*largest, hashes, [&](std::size_t i, const cuckoo_table::place& p) {
+    removed +=
+        std::size_t{layers_.size() == 1
+                        ? remove_at(0, layers_[0].find_in_either(p, p.fingerprint), p.fingerprint)
+                        : remove(hashes[i])};
+    return true;
+  });
   return removed;
 }
 

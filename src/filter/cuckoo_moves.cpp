@@ -12,16 +12,6 @@ namespace bloomery {
 using namespace cuckoo_geometry;
 using namespace cuckoo_preamble;
 
-bool cuckoo_filter::put_in_free_cell(std::size_t layer, const cuckoo_table::place& p) noexcept {
-  for (const std::uint64_t bucket : {p.first, p.second}) {
-    const std::uint32_t index = layers_[layer].find(bucket, 0);
-    if (index == cuckoo_table::nowhere) continue;
-    put(layer, bucket, index, p.fingerprint);
-    return true;
-  }
-  return false;
-}
-
 namespace {
 
 // The search for a free cell: a tree of buckets whose roots are the key's own two. Each node was
@@ -37,7 +27,8 @@ constexpr std::uint32_t most_nodes = 512;
 constexpr std::uint32_t no_parent = UINT32_MAX;
 using search_tree = std::array<search_node, most_nodes>;
 
-// A path must not come back to a bucket: the cell might be one that the path itself moves.
+// A path must not come back to a bucket: the cell might be one that the path itself moves. Buckets
+// on a path are full, so one with a free cell is never among them.
 bool on_path(const search_tree& tree, std::uint32_t node, std::uint64_t bucket) noexcept {
   for (; node != no_parent; node = tree[node].parent) {
     if (tree[node].bucket == bucket) return true;
@@ -57,18 +48,17 @@ bool cuckoo_filter::put_by_moving(std::size_t layer, const cuckoo_table::place& 
     tree[count++] = {.bucket = root, .parent = no_parent, .cell = 0, .moves = 1};
   }
   for (std::uint32_t at = 0; at < count; ++at) {
-    for (std::uint32_t cell = 0; cell < table.cells(); ++cell) {
-      const std::uint64_t from = tree[at].bucket;
-      std::uint64_t to = table.partner(from, table.cell(from, cell));
-      if (on_path(tree, at, to)) continue;
-      std::uint32_t free = table.find(to, 0);
-      if (free == cuckoo_table::nowhere) {
-        if (count < most_nodes && tree[at].moves < longest_path_) {
+    const std::uint64_t from = tree[at].bucket;
+    const auto move_or_append = [&](std::uint32_t cell, std::uint64_t fingerprint) {
+      std::uint64_t to = table.partner(from, fingerprint);
+      if (!table.has_empty(to)) {
+        if (count < most_nodes && tree[at].moves < longest_path_ && !on_path(tree, at, to)) {
           tree[count++] = {.bucket = to, .parent = at, .cell = cell, .moves = tree[at].moves + 1};
         }
-        continue;
+        return false;
       }
       // From the free cell back to the root: every fingerprint is copied before it is overwritten.
+      std::uint32_t free = table.find(to, 0);
       std::uint32_t moving = cell;
       for (std::uint32_t node = at; node != no_parent; node = tree[node].parent) {
         put(layer, to, free, table.cell(tree[node].bucket, moving));
@@ -78,7 +68,8 @@ bool cuckoo_filter::put_by_moving(std::size_t layer, const cuckoo_table::place& 
       }
       put(layer, to, free, p.fingerprint);
       return true;
-    }
+    };
+    if (table.any_cell(from, move_or_append)) return true;
   }
   return false;
 }

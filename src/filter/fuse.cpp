@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
 #include <memory>
 
@@ -30,15 +31,27 @@ class fuse_solver {
   std::uint64_t solve(std::uint64_t shard, std::span<std::uint64_t> hashes, std::uint64_t* out,
                       entry& e) {
     const auto found = detail::peel_shard(peeler_, shape_, shard, hashes);
-    const std::uint32_t bits = shape_.cell_bits;
-    peeler_.fill(
-        detail::even_cells{bits}, out, found.size, shape_.probes,
-        [bits](std::uint64_t mixed, std::uint32_t) { return detail::fuse_print(mixed, bits); });
+    with_cells([&](const auto& cells) {
+      peeler_.fill(cells, out, found.size, shape_.probes,
+                   [bits = shape_.cell_bits](std::uint64_t mixed, std::uint32_t) {
+                     return detail::fuse_print(mixed, bits);
+                   });
+    });
     e = {0, found.seed, found.size.starts, found.size.segment};
     return found.keys;
   }
 
  private:
+  template <class Work>
+  void with_cells(Work work) const {
+    if constexpr (std::endian::native == std::endian::little) {
+      if (shape_.cell_bits == 8) return work(detail::plain_cells<std::uint8_t>{});
+      if (shape_.cell_bits == 16) return work(detail::plain_cells<std::uint16_t>{});
+      if (shape_.cell_bits == 32) return work(detail::plain_cells<std::uint32_t>{});
+    }
+    work(detail::even_cells{shape_.cell_bits});
+  }
+
   shape shape_;
   detail::peeler peeler_;
 };

@@ -216,16 +216,14 @@ void layered_filter::count_stored(std::uint64_t keys) noexcept {
       detail::little_endian(last.keys);
 }
 
-bool layered_filter::add(std::uint64_t hash) {
-  const bool known = contains(hash);
-  if (!known) {
-    make_room();
-    const std::uint64_t block = detail::multiply_high(hash, layers_.back().blocks);
-    probes_.lanes().set(hash, arrays_.back().words().data() + block * words_per_block);
-    count_stored(1);
-  }
+bool layered_filter::add_new(std::uint64_t hash) {
+  if (contains(hash)) return false;
+  make_room();
+  const std::uint64_t block = detail::multiply_high(hash, layers_.back().blocks);
+  probes_.lanes().set(hash, arrays_.back().words().data() + block * words_per_block);
+  count_stored(1);
   ++keys_;
-  return !known;
+  return true;
 }
 
 // Only the last layer changes while the piece is added. So a key that no layer has now is new

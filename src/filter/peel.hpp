@@ -11,6 +11,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -30,6 +31,7 @@ class peeler {  // the arrays of a shard that is being solved; kept from shard t
   template <class HashOf>
   bool peel(std::size_t keys, const sizing::fuse_size& size, std::uint32_t probes,
             std::uint64_t seed, HashOf hash_of) {
+    places_.resize(keys);  // none is left of the shard before, even when this one is empty
     if (keys == 0) return true;
     reserve(keys, size, probes);
     sort_by_segment(keys, size, seed, hash_of);
@@ -37,26 +39,13 @@ class peeler {  // the arrays of a shard that is being solved; kept from shard t
                        : count<4>(keys, size) && take<4>(keys, size);
   }
 
-  // Fills the cells of the keys that peel() took. value_of(mixed hash, place of the own cell).
+  // Fills the cells, all of them 0, of the keys that peel() took. value_of(mixed hash, place of the
+  // own cell).
   template <class Cells, class ValueOf>
   void fill(const Cells& cells, std::uint64_t* words, const sizing::fuse_size& size,
             std::uint32_t probes, ValueOf value_of) const {
-    const std::uint64_t* const order = hashes_.words().data();
-    for (std::size_t i = places_.size(); i-- > 0;) {
-      const std::uint64_t mixed = order[i];
-      const std::uint32_t own_place = places_[i];
-      std::uint64_t value = value_of(mixed, own_place);
-      std::uint64_t own = 0;
-      std::uint32_t place = 0;
-      fuse_cells(mixed, size, probes, [&](std::uint64_t cell) {
-        if (place++ == own_place) {
-          own = cell;
-        } else {
-          value ^= cells.get(words, cell);
-        }
-      });
-      cells.set(words, own, value);
-    }
+    return probes == 3 ? fill<3>(cells, words, size, value_of)
+                       : fill<4>(cells, words, size, value_of);
   }
 
  private:
@@ -69,7 +58,25 @@ class peeler {  // the arrays of a shard that is being solved; kept from shard t
     std::fill_n(sums_.words().begin(), cells, 0);
     counts_.assign(static_cast<std::size_t>(cells), 0);
     stack_.resize(static_cast<std::size_t>(cells) + 1);
-    places_.resize(keys);
+  }
+
+  template <std::uint32_t Probes, class Cells, class ValueOf>
+  void fill(const Cells& cells, std::uint64_t* words, const sizing::fuse_size& size,
+            ValueOf value_of) const {
+    const std::uint64_t* const order = hashes_.words().data();
+    for (std::size_t i = places_.size(); i-- > 0;) {
+      const std::uint64_t mixed = order[i];
+      const std::uint32_t own_place = places_[i];
+      std::uint64_t value = value_of(mixed, own_place);
+      std::array<std::uint64_t, Probes> found{};
+      std::size_t place = 0;
+      // The own cell is read, too: it is 0, and which one it is cannot be predicted.
+      fuse_cells(mixed, size, Probes, [&](std::uint64_t cell) {
+        value ^= cells.get(words, cell);
+        found[place++] = cell;
+      });
+      cells.set(words, found[own_place], value);
+    }
   }
 
   // Mixed hashes in the order of their first segment: what follows walks through memory, and three
@@ -118,6 +125,7 @@ class peeler {  // the arrays of a shard that is being solved; kept from shard t
     std::uint8_t* const places = places_.data();
     std::uint32_t* const stack = stack_.data();
     const auto cells = static_cast<std::uint32_t>(size.cells(Probes));
+    const short_fuse_cells<Probes> cells_of(size);
     std::size_t taken = 0;
     std::size_t waiting = 0;
     // Whether a cell has one key left is a toss-up, so nothing below branches on it.
@@ -135,7 +143,7 @@ class peeler {  // the arrays of a shard that is being solved; kept from shard t
         order[taken] = mixed;
         places[taken++] = counts[own] & 3U;
         std::uint8_t place = 0;
-        fuse_cells(mixed, size, Probes, [&](std::uint64_t cell) {
+        cells_of(mixed, [&](std::uint64_t cell) {
           sums[cell] ^= mixed;
           counts[cell] = static_cast<std::uint8_t>((counts[cell] ^ place++) - 4U);
           push(static_cast<std::uint32_t>(cell));

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -107,32 +108,44 @@ class shard_parts {
   std::vector<std::size_t> first_;
 };
 
-// The shards in order, without keeping their arrays.
+// The shards in order, some at a time, without keeping their arrays.
 template <class Solver>
 class shard_writer final : public shard_stream<typename Solver::item> {
  public:
-  explicit shard_writer(const plan& p)
-      : plan_(p), solver_(p.shape), shards_(sizing::static_shards(p.keys)) {}
+  using item = typename Solver::item;
+
+  explicit shard_writer(const plan& p) : plan_(p), shards_(sizing::static_shards(p.keys)) {}
 
   [[nodiscard]] std::uint64_t shards() const noexcept override { return shards_; }
   [[nodiscard]] std::uint64_t keys() const noexcept override { return keys_; }
   [[nodiscard]] const plan& planned() const noexcept override { return plan_; }
 
-  std::span<const std::uint64_t> add_shard(std::span<typename Solver::item> items) override {
-    if (done_ == shards_) detail::fail(errc::bad_argument, "all shards of the filter were added");
-    for (const auto& item : items) {
-      if (multiply_high(hash_of(item), shards_) != done_) {
-        throw_bad_argument("the shard of a hash", multiply_high(hash_of(item), shards_),
-                           to_text(done_));
-      }
+  std::span<const std::uint64_t> add_shards(std::span<const std::span<item>> parts,
+                                            unsigned threads) override {
+    if (parts.empty()) return {};
+    check(parts);
+    while (solvers_.size() < std::min<std::size_t>(parallel{threads}.count(), parts.size())) {
+      solvers_.emplace_back(plan_.shape);
     }
-    check_shard_keys(items.size());
-    out_.assign(static_cast<std::size_t>(solver_.array_words(items.size())), 0);
-    typename Solver::entry entry{};
-    const std::uint64_t different = solver_.solve(done_, items, out_.data(), entry);
-    keys_ += different;
-    ++done_;
-    return append(entry, solver_.array_words(different));
+    std::vector<std::uint64_t> first(parts.size() + 1);
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      first[i + 1] = first[i] + solvers_.front().array_words(parts[i].size());
+    }
+    out_.assign(static_cast<std::size_t>(first.back()), 0);
+    std::vector<typename Solver::entry> entries(parts.size());
+    std::vector<std::uint64_t> different(parts.size());
+    std::atomic<std::size_t> next_solver{0};
+    in_parallel(
+        {threads}, parts.size(), [&] { return &solvers_[next_solver++]; },
+        [&](Solver* solver, std::uint64_t i) {
+          different[i] = solver->solve(done_ + i, parts[i], out_.data() + first[i], entries[i]);
+        });
+    std::uint64_t end = 0;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      end = append(entries[i], different[i], first[i], end);
+    }
+    done_ += parts.size();
+    return std::span<const std::uint64_t>(out_).first(static_cast<std::size_t>(end));
   }
 
   // The directory and the footer; the plan is that of the whole filter from here on.
@@ -148,15 +161,34 @@ class shard_writer final : public shard_stream<typename Solver::item> {
   }
 
  private:
-  std::span<const std::uint64_t> append(typename Solver::entry& entry, std::uint64_t words) {
+  void check(std::span<const std::span<item>> parts) const {
+    if (parts.size() > shards_ - done_) {
+      detail::fail(errc::bad_argument, "all shards of the filter were added");
+    }
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+      for (const item& one : parts[i]) {
+        const std::uint64_t shard = multiply_high(hash_of(one), shards_);
+        if (shard != done_ + i)
+          throw_bad_argument("the shard of a hash", shard, to_text(done_ + i));
+      }
+      check_shard_keys(parts[i].size());
+    }
+  }
+
+  // Moves the words of a shard to the end of those before it, and returns where they end.
+  std::uint64_t append(typename Solver::entry& entry, std::uint64_t keys, std::uint64_t first,
+                       std::uint64_t end) {
+    const std::uint64_t words = solvers_.front().array_words(keys);
+    if (first != end) std::copy_n(out_.data() + first, words, out_.data() + end);
     entry[0] = next_word_;
     for (const std::uint64_t word : entry) directory_.push_back(little_endian(word));
     next_word_ += words;
-    return std::span<const std::uint64_t>(out_).first(static_cast<std::size_t>(words));
+    keys_ += keys;
+    return end + words;
   }
 
   plan plan_;
-  Solver solver_;
+  std::vector<Solver> solvers_;  // one for each thread, kept for their memory
   std::uint64_t shards_;
   std::uint64_t done_ = 0;
   std::uint64_t keys_ = 0;

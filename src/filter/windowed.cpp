@@ -8,6 +8,7 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/detail/core/scratch.hpp"
 #include "bloomery/filter/explanation.hpp"
+#include "core/saturating.hpp"
 #include "kernel/blocked/blocked.hpp"
 #include "kernel/blocked/layers.hpp"
 
@@ -122,7 +123,7 @@ void windowed_view::contains_bits(std::span<const std::uint64_t> hashes,
 std::uint64_t windowed_view::keys() const noexcept {
   std::uint64_t sum = 0;
   for (std::size_t slot = 0; slot < slots(); ++slot) {
-    if (is_alive(slot)) sum += slot_number(slot, about::keys);
+    if (is_alive(slot)) sum = detail::saturating_sum(sum, slot_number(slot, about::keys));
   }
   return sum;
 }
@@ -171,9 +172,10 @@ void windowed_filter::set_window(std::uint64_t window) {
     detail::fail(errc::bad_argument, "the window of a filter that was used cannot be changed");
   }
   if (window < shape().variant) {
-    detail::throw_bad_argument(
-        "the window", window,
-        "at least the number of generations, " + detail::to_text(std::uint64_t{shape().variant}));
+    const std::string steps = detail::to_text(std::uint64_t{shape().variant});
+    detail::throw_bad_argument("the window", window,
+                               "at least " + steps + " seconds, one for each of the " + steps +
+                                   " steps in which the filter forgets");
   }
   clock_ = {.window = window, .now = 0, .by_time = true};
   put(at::window, window);
@@ -225,8 +227,9 @@ std::size_t windowed_filter::make_room() noexcept {
 
 void windowed_filter::count_added(std::size_t slot, std::uint64_t keys,
                                   std::uint64_t stored) noexcept {
-  put(place_of(slot, about::keys), slot_number(slot, about::keys) + keys);
-  put(place_of(slot, about::stored), slot_number(slot, about::stored) + stored);
+  put(place_of(slot, about::keys), detail::saturating_sum(slot_number(slot, about::keys), keys));
+  put(place_of(slot, about::stored),
+      detail::saturating_sum(slot_number(slot, about::stored), stored));
   put(place_of(slot, about::last), clock_.now);
   alive_ |= std::uint64_t{1} << slot;
 }

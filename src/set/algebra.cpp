@@ -1,6 +1,7 @@
 #include "bloomery/set/algebra.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <string>
 #include <string_view>
@@ -54,23 +55,31 @@ void fold_by_halving(std::span<std::uint64_t> into, std::span<const std::uint64_
   }
 }
 
+// Sets the bits target(position) of all positions that are set in `from`, and no others.
 template <class Target>
-void for_each_set_bit(std::span<const std::uint64_t> words, Target target) noexcept {
-  for (std::size_t w = 0; w < words.size(); ++w) {
-    for (std::uint64_t word = detail::little_endian(words[w]); word != 0; word &= word - 1) {
-      target(std::uint64_t{w} * 64 + static_cast<std::uint64_t>(std::countr_zero(word)));
+void fold_by_bits(std::span<std::uint64_t> into, std::span<const std::uint64_t> from,
+                  Target target) noexcept {
+  std::ranges::fill(into, 0);
+  for (std::size_t w = 0; w < from.size(); ++w) {
+    for (std::uint64_t word = detail::little_endian(from[w]); word != 0; word &= word - 1) {
+      const auto bit = static_cast<std::uint64_t>(std::countr_zero(word));
+      detail::set_bit(into.data(), target(std::uint64_t{w} * 64 + bit));
     }
   }
 }
 
+// A block of the result is put together in registers: what is there already is not read.
 void fold_blocks(std::span<std::uint64_t> into, std::span<const std::uint64_t> from,
                  std::uint64_t divisor) noexcept {
+  const auto blocks = static_cast<std::size_t>(divisor);
+  const std::uint64_t* block = from.data();
   for (std::size_t to = 0; to < into.size(); to += words_per_block) {
-    const std::size_t first = to * static_cast<std::size_t>(divisor);
-    for (std::uint64_t d = 0; d < divisor; ++d) {
-      const std::size_t block = first + static_cast<std::size_t>(d) * words_per_block;
-      for (std::size_t w = 0; w < words_per_block; ++w) into[to + w] |= from[block + w];
+    std::array<std::uint64_t, words_per_block> all{};
+    for (std::size_t d = 0; d < blocks; ++d, block += words_per_block) {
+      for (std::size_t w = 0; w < words_per_block; ++w) all[w] |= block[w];
     }
+    // Not std::copy, for which GCC 12 keeps the block in memory.
+    for (std::size_t w = 0; w < words_per_block; ++w) into[to + w] = all[w];
   }
 }
 
@@ -143,6 +152,25 @@ void check_of_bits(const shape& s, std::string_view what) {
                                       std::string(what) + "; only arrays of bits can");
 }
 
+namespace {
+
+// ", such as 2, 3, 6 and 9": the smallest divisors, where there are some to be found.
+std::string divisors_text(std::uint64_t number) {
+  constexpr std::uint64_t most_tried = 65536;
+  constexpr std::size_t most_named = 8;
+  std::vector<std::string> found;
+  for (std::uint64_t d = 2; d <= most_tried && d < number && found.size() < most_named; ++d) {
+    if (number % d == 0) found.push_back(to_text(d));
+  }
+  std::string text;
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    text += (i == 0 ? ", such as " : i + 1 == found.size() ? " and " : ", ") + found[i];
+  }
+  return text;
+}
+
+}  // namespace
+
 shape folded_shape(const shape& s, std::uint64_t divisor) {
   check_shape(s);
   check_of_bits(s, "folded");
@@ -155,7 +183,8 @@ shape folded_shape(const shape& s, std::uint64_t divisor) {
                        "a divisor of " + to_text(units) +
                            (layout == position_layout::blocks   ? ", the number of blocks"
                             : layout == position_layout::slices ? ", the bits of a slice"
-                                                                : ", the number of bits"));
+                                                                : ", the number of bits") +
+                           divisors_text(units));
   }
   shape folded = s;
   folded.bits = s.bits / divisor;
@@ -169,12 +198,12 @@ void fold_words(std::span<std::uint64_t> into, std::span<const std::uint64_t> fr
   } else if (s.scheme == probe_scheme::modulo) {
     // A word modulo m/D is the word modulo m, modulo m/D: the parts lie on each other.
     const std::uint64_t bits = s.bits / divisor;
-    for_each_set_bit(from, [&](std::uint64_t p) { set_bit(into.data(), p % bits); });
+    fold_by_bits(into, from, [bits](std::uint64_t p) { return p % bits; });
   } else if (std::has_single_bit(divisor) && divisor <= 65536) {
     fold_by_halving(into, from, divisor);
   } else {
     // Also right for slices: their length is a multiple of the divisor.
-    for_each_set_bit(from, [&](std::uint64_t p) { set_bit(into.data(), p / divisor); });
+    fold_by_bits(into, from, [divisor](std::uint64_t p) { return p / divisor; });
   }
 }
 

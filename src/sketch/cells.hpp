@@ -12,6 +12,7 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/shape.hpp"
 #include "bloomery/detail/core/arithmetic.hpp"
+#include "core/saturating.hpp"
 
 namespace bloomery::sketch_detail {
 
@@ -62,9 +63,7 @@ class cell_format {
   return full;
 }
 
-[[nodiscard]] inline std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) noexcept {
-  return a + std::min(b, ~a);
-}
+using detail::saturating_sum;
 
 // Throws errc::mismatch, with the first difference, unless counters of the two can be summed.
 inline void check_mergeable(const shape& a, const shape& b) {

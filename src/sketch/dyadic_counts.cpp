@@ -1,12 +1,12 @@
 #include "bloomery/sketch/dyadic_counts.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "cells.hpp"
+#include "ranks.hpp"
 
 namespace bloomery {
 
@@ -94,6 +94,29 @@ void dyadic_counts::add(std::uint64_t key, std::uint64_t count) {
   }
 }
 
+void dyadic_counts::add_sorted(std::vector<counted_prefix> keys) {
+  if (keys.empty()) return;
+  if (!std::ranges::is_sorted(keys, {}, &counted_prefix::key)) {
+    detail::fail(errc::bad_argument, "keys that are added in order must not fall");
+  }
+  check_key(keys.back().key);
+  for (std::uint32_t level = 0; level < levels_.size(); ++level) {
+    std::size_t kept = 0;
+    for (const counted_prefix& next : keys) {
+      if (kept != 0 && keys[kept - 1].key == next.key) {
+        keys[kept - 1].count = saturating_sum(keys[kept - 1].count, next.count);
+      } else {
+        keys[kept++] = next;
+      }
+    }
+    keys.resize(kept);
+    for (counted_prefix& prefix : keys) {
+      levels_[level].add(hash_of(level, prefix.key), prefix.count);
+      prefix.key >>= 1U;
+    }
+  }
+}
+
 bool dyadic_counts::remove(std::uint64_t key, std::uint64_t count) {
   check_key(key);
   for (std::uint32_t level = 0; level < levels_.size(); ++level) {
@@ -132,17 +155,14 @@ std::uint64_t dyadic_counts::count_range(std::uint64_t first, std::uint64_t last
 }
 
 std::uint64_t dyadic_counts::quantile(double share) const {
-  if (!(share >= 0 && share <= 1)) {
-    detail::throw_bad_argument("the share", share, "from 0 to 1");
-  }
+  const std::uint64_t wanted = sketch_detail::rank_of(share, total());
   if (total() == 0) return largest_key();
-  const double wanted = std::max(1.0, std::ceil(share * static_cast<double>(total())));
   std::uint64_t prefix = 0;
-  double below = 0;  // keys before the prefix, by the counts
+  std::uint64_t below = 0;  // keys before the prefix, by the counts
   for (auto level = static_cast<std::uint32_t>(levels_.size()); level-- > 0;) {
     prefix <<= 1U;
-    const auto left = static_cast<double>(count_of(level, prefix));
-    if (below + left >= wanted) continue;
+    const std::uint64_t left = count_of(level, prefix);
+    if (saturating_sum(below, left) >= wanted) continue;
     below += left;
     prefix |= 1U;
   }

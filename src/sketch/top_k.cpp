@@ -4,6 +4,8 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <map>
+#include <mutex>
 
 #include "bloomery/hash/probe.hpp"
 #include "cells.hpp"
@@ -46,13 +48,29 @@ std::uint32_t checked_ratio(double decay) {
 
 // t[0] = 2^64 - 1, t[c + 1] = floor(t[c] * ratio / 2^32), while not zero: the chance that a counter
 // c falls, times 2^64. Integers only, so that every machine has the same table.
-std::vector<std::uint64_t> thresholds_for(std::uint32_t ratio) {
+std::vector<std::uint64_t> make_thresholds(std::uint32_t ratio) {
   std::vector<std::uint64_t> table;
-  table.reserve(640);
   for (std::uint64_t t = ~std::uint64_t{0}; t != 0;) {
     table.push_back(t);
     t = static_cast<std::uint64_t>((static_cast<detail::uint128>(t) * ratio) >> 32U);
   }
+  return table;
+}
+
+// The table takes five kilobytes for a usual decay, more than a small sketch.
+std::shared_ptr<const std::vector<std::uint64_t>> thresholds_for(std::uint32_t ratio) {
+  static std::mutex guard;
+  static std::shared_ptr<const std::vector<std::uint64_t>> last;  // for who makes one after another
+  static std::map<std::uint32_t, std::weak_ptr<const std::vector<std::uint64_t>>> tables;
+  const std::scoped_lock lock(guard);
+  std::weak_ptr<const std::vector<std::uint64_t>>& known = tables[ratio];
+  auto table = known.lock();
+  if (table == nullptr) {
+    std::erase_if(tables, [&](const auto& t) { return t.first != ratio && t.second.expired(); });
+    table = std::make_shared<const std::vector<std::uint64_t>>(make_thresholds(ratio));
+    known = table;
+  }
+  last = table;
   return table;
 }
 
@@ -134,7 +152,7 @@ void top_k::clear() noexcept {
   std::ranges::fill(buckets_.words(), 0);
   slots_.clear();
   heap_.clear();
-  slot_of_.clear();
+  index_.clear();
   random_state_ = first_random_state_;
   total_ = keys_ = key_bytes_ = 0;
   update_size();
@@ -142,23 +160,25 @@ void top_k::clear() noexcept {
 
 // ---- buckets ----------------------------------------------------------------------------------
 
-std::uint64_t top_k::next_random() noexcept {
+// Inline, like the next ones, and used in this file alone: code for a shared library calls other
+// functions by a table, since a program may bring its own.
+inline std::uint64_t top_k::next_random() noexcept {
   const std::uint64_t draw = splitmix64(random_state_);
   random_state_ += 0x9e3779b97f4a7c15U;
   return draw;
 }
 
-std::uint64_t top_k::most_for(bool listed) const noexcept {
+inline std::uint64_t top_k::most_for(bool listed) const noexcept {
   return listed || !full() ? ~std::uint64_t{0} : slots_[heap_.front()].count;
 }
 
 // A bucket of another key after `count` arrivals of this one.
-std::uint64_t top_k::wear_down(std::uint64_t bucket, std::uint64_t hash,
-                               std::uint64_t count) noexcept {
+inline std::uint64_t top_k::wear_down(std::uint64_t bucket, std::uint64_t hash,
+                                      std::uint64_t count) noexcept {
   std::uint64_t counter = counter_of(bucket);
-  while (count > 0 && counter < thresholds_.size()) {
+  while (count > 0 && counter < thresholds_->size()) {
     const std::uint64_t draw = next_random();
-    const std::uint64_t threshold = thresholds_[counter];
+    const std::uint64_t threshold = (*thresholds_)[counter];
     const std::uint64_t failed =
         count == 1 ? (draw < threshold ? 0U : 1U) : failures_before_success(threshold, draw, count);
     if (failed == count) break;
@@ -168,8 +188,8 @@ std::uint64_t top_k::wear_down(std::uint64_t bucket, std::uint64_t hash,
   return bucket_of(bucket, counter);
 }
 
-std::uint64_t top_k::update_buckets(std::uint64_t hash, std::uint64_t count,
-                                    std::uint64_t most) noexcept {
+inline std::uint64_t top_k::update_buckets(std::uint64_t hash, std::uint64_t count,
+                                           std::uint64_t most) noexcept {
   const std::span<std::uint64_t> buckets = buckets_.words();
   std::uint64_t best = 0;
   for_each_bucket(rows_, hash, [&](std::uint64_t index) {
@@ -228,37 +248,37 @@ void top_k::update_size() noexcept {
   plan_.shape.bits = words * 64;
 }
 
-void top_k::list(std::string_view key, std::uint64_t hash, std::uint64_t count) {
+// Returns the slot.
+std::uint32_t top_k::list(std::string_view key, std::uint64_t hash, std::uint64_t count) {
   // Everything that can run out of memory is done first.
   const auto at = static_cast<std::uint32_t>(slots_.size());
   if (slots_.size() == slots_.capacity())
     slots_.reserve(std::max(std::size_t{16}, std::size_t{2} * at));
   if (heap_.size() == heap_.capacity())
     heap_.reserve(std::max(std::size_t{16}, std::size_t{2} * at));
+  index_.make_room();
   std::string copy(key);
-  slot_of_.emplace(hash, at);
+  index_.insert(hash, at);
   slots_.push_back({std::move(copy), hash, count, heap_.size()});
   heap_.push_back(at);
   sift_up(heap_.size() - 1);
   key_bytes_ += key.size();
   update_size();
+  return at;
 }
 
-std::optional<std::string> top_k::add(std::string_view key, std::uint64_t hash,
-                                      std::uint64_t count) {
-  check_key(key);
+inline std::optional<std::string> top_k::add_checked(std::string_view key, std::uint64_t hash,
+                                                     std::uint64_t count) {
   if (count == 0) return std::nullopt;
-  bool listed = contains(hash);
-  if (!listed && !full()) {
-    // Nobody was dropped so far, so this key has never come before: its count is exact.
-    list(key, hash, 0);
-    listed = true;
-  }
+  std::uint32_t at = slot_of(hash);
+  // Nobody was dropped so far, so this key has never come before: its count is exact.
+  if (at == detail::slot_index::none && !full()) at = list(key, hash, 0);
+  const bool listed = at != detail::slot_index::none;
   const std::uint64_t estimate = update_buckets(hash, count, most_for(listed));
   keys_ = saturating_sum(keys_, 1);
   total_ = saturating_sum(total_, count);
   if (listed) {
-    slot& s = slots_[slot_of_.find(hash)->second];
+    slot& s = slots_[at];
     s.count = saturating_sum(s.count, count);
     sift_down(s.place);
     return std::nullopt;
@@ -266,8 +286,8 @@ std::optional<std::string> top_k::add(std::string_view key, std::uint64_t hash,
   slot& weakest = slots_[heap_.front()];
   if (estimate <= weakest.count) return std::nullopt;
   std::string entering(key);
-  slot_of_.emplace(hash, heap_.front());
-  slot_of_.erase(weakest.hash);
+  index_.erase(weakest.hash, heap_.front());
+  index_.insert(hash, heap_.front());
   key_bytes_ = key_bytes_ - weakest.key.size() + key.size();
   std::swap(weakest.key, entering);
   weakest.hash = hash;
@@ -277,28 +297,41 @@ std::optional<std::string> top_k::add(std::string_view key, std::uint64_t hash,
   return entering;
 }
 
+std::optional<std::string> top_k::add(std::string_view key, std::uint64_t hash,
+                                      std::uint64_t count) {
+  check_key(key);
+  return add_checked(key, hash, count);
+}
+
 template <class Add>
 void top_k::add_ahead(std::span<const std::string_view> keys, std::span<const std::uint64_t> hashes,
                       Add add_one) {
   for (const std::string_view key : keys) check_key(key);
   const bucket_lines lines{rows_};
-  for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (i + kernel::look_ahead < keys.size()) {
-      kernel::prefetch(lines, buckets_.words().data(), hashes[i + kernel::look_ahead]);
-    }
+  // A key has so much work besides its buckets that the next one's do not come by themselves: at
+  // 1 MB prefetches save a tenth, where kinds with less work are better off without them.
+  constexpr std::size_t near_buckets = (std::size_t{256} << 10U) / sizeof(std::uint64_t);
+  const std::size_t ahead =
+      buckets_.words().size() <= near_buckets || keys.size() <= kernel::look_ahead
+          ? 0
+          : keys.size() - kernel::look_ahead;
+  for (std::size_t i = 0; i < ahead; ++i) {
+    kernel::prefetch(lines, buckets_.words().data(), hashes[i + kernel::look_ahead]);
     add_one(i);
   }
+  for (std::size_t i = ahead; i < keys.size(); ++i) add_one(i);
 }
 
 void top_k::add_batch(std::span<const std::string_view> keys,
                       std::span<const std::uint64_t> hashes) {
-  add_ahead(keys, hashes, [&](std::size_t i) { add(keys[i], hashes[i]); });
+  add_ahead(keys, hashes, [&](std::size_t i) { add_checked(keys[i], hashes[i], 1); });
 }
 
 void top_k::add_batch(std::span<const std::string_view> keys, std::span<const std::uint64_t> hashes,
                       std::span<const std::uint64_t> counts,
                       std::span<std::optional<std::string>> dropped) {
-  add_ahead(keys, hashes, [&](std::size_t i) { dropped[i] = add(keys[i], hashes[i], counts[i]); });
+  add_ahead(keys, hashes,
+            [&](std::size_t i) { dropped[i] = add_checked(keys[i], hashes[i], counts[i]); });
 }
 
 void top_k::set_decay(double decay) {
@@ -318,8 +351,8 @@ void top_k::contains_bits(std::span<const std::uint64_t> hashes,
 }
 
 std::uint64_t top_k::count(std::uint64_t hash) const noexcept {
-  const auto found = slot_of_.find(hash);
-  if (found != slot_of_.end()) return slots_[found->second].count;
+  const std::uint32_t found = slot_of(hash);
+  if (found != detail::slot_index::none) return slots_[found].count;
   return rows_.estimate(buckets_.words().data(), hash, most_for(false));
 }
 

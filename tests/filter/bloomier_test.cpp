@@ -144,10 +144,12 @@ TEST_P(every_bloomier, depends_on_the_map_only) {
       }
       std::vector<valued_hash> items;
       for (const std::uint64_t hash : list) items.push_back({hash, sample_value(hash, bits)});
-      bloomier_builder builder(planned(shards * shard_keys));
-      EXPECT_EQ(streamed(builder, items), words_of(f));
-      EXPECT_EQ(builder.keys(), 10'000U);
-      EXPECT_EQ(builder.planned().shape, f.shape());
+      for (const unsigned threads : {1U, 3U}) {
+        bloomier_builder builder(planned(shards * shard_keys));
+        EXPECT_EQ(streamed(builder, items, threads), words_of(f));
+        EXPECT_EQ(builder.keys(), 10'000U);
+        EXPECT_EQ(builder.planned().shape, f.shape());
+      }
     }
   }
 }

@@ -40,6 +40,9 @@ TEST_P(every_fuse, holds_poor_hashes) { expect_poor_hashes_are_held<fuse_filter>
 TEST_P(every_fuse, depends_on_the_set_only) {
   expect_words_depend_on_the_set_only<fuse_filter, fuse_builder>(planned());
 }
+TEST_P(every_fuse, may_have_empty_shards) {
+  expect_shards_may_be_empty<fuse_filter, fuse_builder>(planned());
+}
 TEST_P(every_fuse, names_misuse) { expect_misuse_is_named<fuse_filter, fuse_builder>(planned()); }
 TEST_P(every_fuse, answers_many_as_it_answers_one) {
   const fuse_filter f(planned(), sample_hashes(3000));

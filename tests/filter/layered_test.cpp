@@ -134,6 +134,22 @@ TEST(layered, says_whether_a_key_was_new) {
   EXPECT_TRUE(f.add(sample_hash(2)));
 }
 
+TEST(layered, add_new_counts_new_keys_only) {
+  layered_filter counted = make(1000, growth_rule::reserved);
+  layered_filter f = make(1000, growth_rule::reserved);
+  std::uint64_t added = 0;
+  for (int round = 0; round < 2; ++round) {
+    for (const std::uint64_t hash : sample_hashes(3000)) {
+      const bool is_new = f.add_new(hash);
+      ASSERT_EQ(is_new, counted.add(hash));
+      added += is_new ? 1U : 0U;
+    }
+  }
+  EXPECT_EQ(f.keys(), added);
+  EXPECT_EQ(counted.keys(), 6000U);
+  EXPECT_EQ(joined(f), joined(counted));
+}
+
 TEST(layered, adds_many_as_it_adds_one) {
   // Repetitions inside a batch and across its borders, and growth in the middle of one.
   std::vector<std::uint64_t> hashes = sample_hashes(20'000);

@@ -39,6 +39,9 @@ TEST_P(every_ribbon, holds_poor_hashes) { expect_poor_hashes_are_held<ribbon_fil
 TEST_P(every_ribbon, depends_on_the_set_only) {
   expect_words_depend_on_the_set_only<ribbon_filter, ribbon_builder>(planned());
 }
+TEST_P(every_ribbon, may_have_empty_shards) {
+  expect_shards_may_be_empty<ribbon_filter, ribbon_builder>(planned());
+}
 TEST_P(every_ribbon, names_misuse) {
   expect_misuse_is_named<ribbon_filter, ribbon_builder>(planned());
 }

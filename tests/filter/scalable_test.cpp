@@ -315,6 +315,63 @@ TEST_P(scalable_cells, are_the_same_to_every_instruction_set) {
   }
 }
 
+// What a kernel adds is what calls for one key add, but for keys of full lines, which it names.
+void check_adding(const detail::split_lines& lines) {
+  const std::size_t words = lines.lines * detail::split_lines::words_per_line;
+  for (const kernel::level level : kernel_tests::available_levels()) {
+    for (const std::size_t count : {0U, 1U, 7U, 64U, 4'099U}) {
+      std::vector<std::uint64_t> hashes = sample_hashes(count, 4);
+      for (std::size_t i = 0; i < count; i += 5) hashes[i] = hashes[i / 2];
+      for (const bool mixed : {false, true}) {
+        constexpr std::uint64_t seed = 99;
+        std::vector<std::uint64_t> mine(lines.words, lines.words + words);
+        std::vector<std::uint64_t> open((count + 63) / 64, ~std::uint64_t{0});
+        const auto run =
+            mixed ? kernel::run_of(mixed_integers{hashes, seed}) : kernel::run_of(hashes);
+        detail::split_lines table = lines;
+        table.words = mine.data();
+        const std::uint64_t appended =
+            kernel::scalable_kernels_of(level).add(table, mine.data(), run, open.data());
+
+        std::vector<std::uint64_t> expected(lines.words, lines.words + words);
+        detail::split_lines now = lines;
+        now.words = expected.data();
+        std::uint64_t put = 0;
+        for (std::size_t i = 0; i < open.size() * 64; ++i) {
+          bool full = false;
+          if (i < count) {
+            const std::uint64_t hash = mixed ? mix64(hashes[i], seed) : hashes[i];
+            std::uint64_t* const line = expected.data() + (now.line_of(hash) - now.words);
+            const bool fits = now.fits(line, now.cell_of(hash));
+            full = !fits && now.cells.is_full(line);
+            if (!fits && !full) {
+              now.cells.append(line, now.cell_of(hash));
+              ++put;
+            }
+          }
+          ASSERT_EQ((open[i / 64] >> (i % 64)) & 1U, full ? 1U : 0U) << i;
+        }
+        EXPECT_EQ(appended, put);
+        EXPECT_EQ(mine, expected);
+      }
+    }
+  }
+}
+
+TEST_P(scalable_cells, take_keys_from_every_instruction_set) {
+  for (const std::uint64_t lines : {1U, 7U, 300U}) {
+    scalable_filter f = with_doublings(lines, 3);
+    check_adding(f.lines());
+    f.add_batch(sample_hashes(lines * 8));
+    check_adding(f.lines());
+  }
+  // Cells with holes between them.
+  std::mt19937_64 random(3);
+  std::vector<std::uint64_t> words(5 * 8);
+  for (std::uint64_t& word : words) word = random() & random() & random();
+  check_adding({.words = words.data(), .lines = 5, .cells = detail::word_cells(GetParam().bits)});
+}
+
 TEST_P(scalable_cells, merge_when_they_are_of_different_age) {
   for (const auto& [mine, theirs] : {std::pair{100U, 60'000U}, std::pair{60'000U, 100U},
                                      std::pair{30'000U, 31'000U}, std::pair{0U, 500U}}) {

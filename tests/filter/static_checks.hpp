@@ -135,26 +135,42 @@ inline hash_list shuffled(hash_list hashes) {
   return hashes;
 }
 
-// The pieces of a builder, one after the other, from hashes (or items) in any order.
-template <class Builder, class Item>
-hash_list streamed(Builder& builder, const std::vector<Item>& items) {
-  hash_list words;
-  for (std::uint64_t shard = 0; shard < builder.shards(); ++shard) {
-    std::vector<Item> mine;
-    for (const Item& item : items) {
-      std::uint64_t hash = 0;
-      if constexpr (std::is_same_v<Item, std::uint64_t>) {
-        hash = item;
-      } else {
-        hash = item.hash;
-      }
-      if (bloomery::detail::multiply_high(hash, builder.shards()) == shard) mine.push_back(item);
+// The items of every shard, from items in any order.
+template <class Item>
+std::vector<std::vector<Item>> items_by_shard(const std::vector<Item>& items,
+                                              std::uint64_t shards) {
+  std::vector<std::vector<Item>> parts(shards);
+  for (const Item& item : items) {
+    std::uint64_t hash = 0;
+    if constexpr (std::is_same_v<Item, std::uint64_t>) {
+      hash = item;
+    } else {
+      hash = item.hash;
     }
-    const auto piece = builder.add_shard(mine);
-    words.insert(words.end(), piece.begin(), piece.end());
+    parts[bloomery::detail::multiply_high(hash, shards)].push_back(item);
   }
-  const auto rest = builder.finish();
-  words.insert(words.end(), rest.begin(), rest.end());
+  return parts;
+}
+
+// The pieces of a builder, one after the other: a shard at a time, or several by as many threads.
+template <class Builder, class Item>
+hash_list streamed(Builder& builder, const std::vector<Item>& items, unsigned threads = 1) {
+  hash_list words;
+  const auto take = [&](std::span<const std::uint64_t> piece) {
+    words.insert(words.end(), piece.begin(), piece.end());
+  };
+  auto parts = items_by_shard(items, builder.shards());
+  for (std::size_t first = 0; first < parts.size(); first += threads) {
+    if (threads == 1) {
+      take(builder.add_shard(parts[first]));
+      continue;
+    }
+    const std::size_t count = std::min<std::size_t>(threads, parts.size() - first);
+    const std::vector<std::span<Item>> some(&parts[first], &parts[first] + count);
+    take(builder.add_shards(some, threads));
+  }
+  EXPECT_TRUE(builder.add_shards({}, threads).empty());
+  take(builder.finish());
   return words;
 }
 
@@ -179,13 +195,31 @@ void expect_words_depend_on_the_set_only(plan p) {
       EXPECT_EQ(g.shape(), f.shape());
     }
     for (const auto& items : {hashes, repeated}) {
-      Builder builder(p);
-      ASSERT_EQ(builder.shards(), shards);
-      EXPECT_EQ(streamed(builder, items), words_of(f));
-      EXPECT_EQ(builder.keys(), 20'000U);
-      EXPECT_EQ(builder.planned().shape, f.shape());
+      for (const unsigned threads : {1U, 2U, 5U}) {
+        Builder builder(p);
+        ASSERT_EQ(builder.shards(), shards);
+        EXPECT_EQ(streamed(builder, items, threads), words_of(f));
+        EXPECT_EQ(builder.keys(), 20'000U);
+        EXPECT_EQ(builder.planned().shape, f.shape());
+      }
     }
     EXPECT_EQ(f.contains_count(hashes), hashes.size());
+  }
+}
+
+// Shards without a key between others: nothing is written for them, whoever solves the others.
+template <class Filter, class Builder>
+void expect_shards_may_be_empty(plan p) {
+  p.keys = 40 * shard_keys;
+  for (std::uint64_t stream = 1; stream <= 20; ++stream) {
+    const auto hashes = sample_hashes(30, stream);
+    Builder builder(p);
+    const hash_list words = streamed(builder, hashes);
+    for (const unsigned threads : {1U, 2U, 5U}) {
+      EXPECT_EQ(words_of(Filter(p, hashes, threads)), words) << threads << ", stream " << stream;
+      Builder parallel_builder(p);
+      EXPECT_EQ(streamed(parallel_builder, hashes, threads), words) << threads;
+    }
   }
 }
 
@@ -247,6 +281,13 @@ void expect_misuse_is_named(plan p) {
   hash_list none;
   for (int i = 0; i < 3; ++i) EXPECT_TRUE(builder.add_shard(none).empty());
   EXPECT_TRUE(throws(errc::bad_argument, "all shards", [&] { (void)builder.add_shard(none); }));
+  Builder other_builder(p);
+  const std::vector<std::span<std::uint64_t>> four(4, none);
+  EXPECT_TRUE(
+      throws(errc::bad_argument, "all shards", [&] { (void)other_builder.add_shards(four, 2); }));
+  const std::vector<std::span<std::uint64_t>> last_first = {wrong, none};
+  EXPECT_TRUE(throws(errc::bad_argument, "the shard of a hash is 2, but it must be 0",
+                     [&] { (void)other_builder.add_shards(last_first, 2); }));
   EXPECT_EQ(builder.keys(), 0U);
   EXPECT_EQ(builder.finish(), words_of(Filter(p, none)));
 }

@@ -250,6 +250,20 @@ TEST(windowed, refuses_windows_that_cannot_be) {
   EXPECT_TRUE(throws(errc::bad_argument, "was used", [&] { filled.set_window(40); }));
 }
 
+// A file may say that a generation has seen any number of keys.
+TEST(windowed, counts_to_the_end) {
+  windowed_filter f = in_time(100, 4, 20);
+  f.advance(77);
+  f.add(1);
+  auto words = words_of(f);
+  words[8] = detail::little_endian(UINT64_MAX);
+  windowed_filter full(windowed_view(f.planned(), words, 1));
+  full.add(2);
+  full.add(3);
+  EXPECT_EQ(full.keys(), UINT64_MAX);
+  EXPECT_NO_THROW(windowed_view(full.planned(), words_of(full), 1));
+}
+
 TEST(windowed, refuses_hostile_words) {
   windowed_filter f = in_time(100, 4, 20);
   f.advance(77);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/classic.hpp"
@@ -95,6 +96,16 @@ TYPED_TEST(every_kind, folds_to_the_filter_that_was_built_small) {
   EXPECT_TRUE(same_bits(fold(fold(large, 2), 2), fold(large, 4)));
 }
 
+TYPED_TEST(every_kind, folds_into_words_that_were_in_use) {
+  const auto large = this->of(0, 3000);
+  for (const std::uint64_t divisor : {1U, 2U, 3U, 8U, 30U, 240U}) {
+    const auto small = this->of(0, 3000, divisor);
+    std::vector<std::uint64_t> into(small.filter().words().size(), ~std::uint64_t{0});
+    detail::fold_words(into, large.filter().words(), large.filter().shape(), divisor);
+    EXPECT_TRUE(std::ranges::equal(into, small.filter().words())) << divisor;
+  }
+}
+
 TYPED_TEST(every_kind, folding_and_merging_commute) {
   const auto a = this->of(0, 1000);
   const auto b = this->of(500, 2000);
@@ -150,6 +161,9 @@ TEST(fold, puts_the_parts_of_a_digest_filter_on_each_other) {
     small.add(d);
   }
   EXPECT_TRUE(std::ranges::equal(fold(large, 3).words(), small.words()));
+  std::vector<std::uint64_t> into(small.words().size(), ~std::uint64_t{0});
+  detail::fold_words(into, large.words(), large.shape(), 3);
+  EXPECT_TRUE(std::ranges::equal(into, small.words()));
 }
 
 }  // namespace

@@ -44,6 +44,27 @@ std::uint64_t column(const count_min_view& s, std::uint64_t hash, std::uint32_t 
   return detail::multiply_high(hash, s.width());
 }
 
+TEST(count_min, adds_below_a_limit_at_places_as_by_hash) {
+  for (const std::uint32_t depth : {1U, 3U, 4U, 5U}) {
+    for (const std::uint32_t cell_bits : {16U, 64U}) {
+      for (const std::uint32_t variant : {0U, 1U, 2U, 3U}) {
+        const plan p = small_plan(cell_bits, variant, depth, 512 + 8192);
+        count_min by_hash(p);
+        count_min at_places(p);
+        std::vector<std::uint64_t> places(depth);
+        for (std::uint64_t i = 0; i < 2000; ++i) {
+          const std::uint64_t hash = splitmix64(splitmix64(i) % 300);
+          at_places.locate(hash, places.data());
+          EXPECT_EQ(at_places.add_below_at(places.data(), i % 90, 1500),
+                    by_hash.add_below(hash, i % 90, 1500));
+        }
+        EXPECT_TRUE(std::ranges::equal(by_hash.words(), at_places.words()));
+        EXPECT_EQ(by_hash.keys(), at_places.keys());
+      }
+    }
+  }
+}
+
 // Every kind of counter, with and without conservative update, with both kinds of rows.
 class every_count_min : public testing::TestWithParam<std::pair<std::uint32_t, std::uint32_t>> {
  public:
@@ -185,6 +206,22 @@ TEST_P(every_count_min, tells_each_count_as_it_is_after_its_own_addition) {
   EXPECT_EQ(sums, (std::vector<std::uint64_t>{2, 5, 5, 0, 6}));
   EXPECT_EQ(s.total(), 11U);
   EXPECT_EQ(s.keys(), 4U);
+}
+
+// Keys that share counters, and counters that become full.
+TEST_P(every_count_min, adds_and_counts_one_key_as_two_calls_do) {
+  count_min at_once = made(3, 512 + 512);
+  count_min in_two = made(3, 512 + 512);
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    const std::uint64_t hash = sample_hash(i % 40);
+    const std::uint64_t count = i == 150 ? most() - 3 : (i + 1) % 5;
+    in_two.add(hash, count);
+    ASSERT_EQ(at_once.add_and_count(hash, count), in_two.count(hash)) << i;
+  }
+  EXPECT_EQ(words_of(at_once), words_of(in_two));
+  EXPECT_EQ(at_once.keys(), in_two.keys());
+  EXPECT_EQ(at_once.total(), in_two.total());
+  EXPECT_EQ(at_once.count(sample_hash(150 % 40)), most());
 }
 
 TEST_P(every_count_min, becomes_a_weighted_sum) {

@@ -229,9 +229,14 @@ TEST(top_k, batches_do_what_single_calls_do) {
   names.reserve(stream.size());
   for (const std::uint32_t key : stream) names.push_back(name(key));
   const std::vector<std::string_view> views(names.begin(), names.end());
-  top_k batch(top_k_options{.k = 20, .width = 64});
-  batch.add_batch(views, hashes_of(stream));
-  EXPECT_EQ(image_of(batch), image_of(filled(20, 64)));
+  for (const std::uint64_t width : {64U, 1U << 16U}) {  // in the cache, and with prefetches
+    top_k batch(top_k_options{.k = 20, .width = width});
+    batch.add_batch(views, hashes_of(stream));
+    EXPECT_EQ(image_of(batch), image_of(filled(20, width))) << width;
+    top_k few(top_k_options{.k = 20, .width = width});
+    few.add_batch(std::span(views).first(3), hashes_of({stream.begin(), stream.begin() + 3}));
+    EXPECT_EQ(few.total(), 3U);
+  }
 
   top_k counted(top_k_options{.k = 20, .width = 64});
   top_k single(top_k_options{.k = 20, .width = 64});

@@ -50,11 +50,12 @@ class cuckoo_view : public detail::batch_answers<cuckoo_view> {
   // bits, and errc::corrupt when the preamble contradicts them or itself.
   cuckoo_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
+  // Every layer is asked: a branch on the outcome would often be mispredicted, and then the misses
+  // of one key are not taken together with those of the next.
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
-    for (const cuckoo_table& layer : layers_) {
-      if (layer.contains(hash)) return true;
-    }
-    return false;
+    bool found = layers_.front().contains(hash);
+    for (std::size_t i = 1; i < layers_.size(); ++i) found |= layers_[i].contains(hash);
+    return found;
   }
   // Matching fingerprints: never fewer than the times that the key was added and not removed.
   [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept {
@@ -165,7 +166,15 @@ class cuckoo_filter : public cuckoo_view {
   void put(std::size_t layer, std::uint64_t bucket, std::uint32_t index,
            std::uint64_t fingerprint) noexcept;
   void set_used(std::size_t layer, std::uint64_t used) noexcept;
-  bool put_in_free_cell(std::size_t layer, const cuckoo_table::place& p) noexcept;
+  bool try_add(std::uint64_t hash, const cuckoo_table::place& newest) noexcept;
+  bool remove_at(std::size_t layer, const cuckoo_table::spot& s,
+                 std::uint64_t fingerprint) noexcept;
+  bool put_in_free_cell(std::size_t layer, const cuckoo_table::place& p) noexcept {
+    const cuckoo_table::spot s = layers_[layer].find_in_either(p, 0);
+    if (s.bit == cuckoo_table::nowhere) return false;
+    layers_[layer].toggle(words_of(layer), s, p.fingerprint);
+    return true;
+  }
   bool put_by_moving(std::size_t layer, const cuckoo_table::place& p) noexcept;
   bool grow();
   void append_layer(std::uint64_t base, std::uint32_t scale);
@@ -174,7 +183,6 @@ class cuckoo_filter : public cuckoo_view {
   void drop_layer(std::size_t layer);
   void update_size() noexcept;
   void rebind();
-  void prefetch(std::uint64_t hash) const noexcept;
 
   std::vector<bit_array> arrays_;  // the preamble, then the layers
   std::uint32_t longest_path_ = UINT32_MAX;

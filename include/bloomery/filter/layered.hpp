@@ -143,7 +143,13 @@ class layered_filter : public layered_view {
   ~layered_filter() = default;
 
   // True when the key was new. Throws errc::no_memory, nothing changed, if no layer can be had.
-  bool add(std::uint64_t hash);
+  bool add(std::uint64_t hash) {
+    const bool is_new = add_new(hash);
+    if (!is_new) ++keys_;
+    return is_new;
+  }
+  // The same, but a known key is not counted in keys() either.
+  bool add_new(std::uint64_t hash);
   void add_batch(std::span<const std::uint64_t> hashes);
 
   // Adds what the other has: its layers are joined with equally large ones that have room, and the

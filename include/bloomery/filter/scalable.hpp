@@ -125,8 +125,10 @@ class scalable_filter : public scalable_view {
   // Adds what the other has. The two tables become one, which has as many lines as it needs, and
   // their rates add up. Throws errc::mismatch unless the cells are as wide, and one was made with
   // 2^i times the lines of the other, as happens when both were planned alike; errc::full, with
-  // nothing changed, when the lines would have to double more often than they may.
-  void merge(const view& other);
+  // nothing changed, when the lines would have to double more often than they may, and
+  // errc::no_memory when the union would take more bytes than `most`: fingerprints that nobody
+  // made from keys may differ so late that the lines double again and again.
+  void merge(const view& other, std::uint64_t most = UINT64_MAX);
 
   // Takes all keys out again, and gives the lines back that it has grown by. Throws
   // errc::no_memory, with nothing changed, when the first ones cannot be had beside them.
@@ -141,7 +143,10 @@ class scalable_filter : public scalable_view {
   void write_head();
   void count_stored(std::uint64_t keys) noexcept;
   [[nodiscard]] std::uint64_t table_room() const noexcept;
-  std::uint64_t add_all(std::span<const std::uint64_t> hashes);  // how many were new
+  // Each returns how many were new.
+  std::uint64_t add_all(std::span<const std::uint64_t> hashes);
+  std::uint64_t add_piece(std::span<const std::uint64_t> hashes);
+  std::uint64_t add_in_turn(std::span<const std::uint64_t>& hashes, std::uint64_t most);
 
   detail::split_table table_;
   std::vector<std::uint64_t> own_head_;

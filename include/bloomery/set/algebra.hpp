@@ -43,6 +43,7 @@ void check_of_bits(const shape& s, std::string_view what);
 // The shape after folding by `divisor`. Throws errc::bad_argument unless it divides the units: the
 // bits of a classic filter, those of a slice of a partitioned one, the blocks of a blocked one.
 [[nodiscard]] shape folded_shape(const shape& s, std::uint64_t divisor);
+// Writes every word of `into`, whatever was there.
 void fold_words(std::span<std::uint64_t> into, std::span<const std::uint64_t> from, const shape& s,
                 std::uint64_t divisor);
 
@@ -87,7 +88,7 @@ template <class Probes>
 [[nodiscard]] bit_filter<Probes> fold(const bit_view<Probes>& f, std::uint64_t divisor) {
   plan folded = f.planned();
   folded.shape = detail::folded_shape(f.shape(), divisor);
-  bit_filter<Probes> result(folded);
+  bit_filter<Probes> result(folded, detail::unset_words{});
   detail::fold_words(result.mutable_words(), f.words(), f.shape(), divisor);
   result.set_keys(f.keys());
   return result;

@@ -31,6 +31,7 @@
 #include "bloomery/detail/filter/batch.hpp"
 #include "bloomery/detail/filter/owned.hpp"
 #include "bloomery/hash/pairwise.hpp"
+#include "bloomery/hash/secret_hasher.hpp"
 
 namespace bloomery {
 
@@ -49,6 +50,11 @@ class count_min_view : public detail::batch_answers<count_min_view>, public deta
   [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept;
   void count_batch(std::span<const std::uint64_t> hashes,
                    std::span<std::uint64_t> counts) const noexcept;
+
+  // Fetches the counters of a key that is about to come; and says where they are, depth() numbers,
+  // for add_below_at.
+  void prefetch(std::uint64_t hash) const noexcept;
+  void locate(std::uint64_t hash, std::uint64_t* places) const noexcept;
 
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept { return count(hash) > 0; }
   void contains_bits(std::span<const std::uint64_t> hashes,
@@ -139,6 +145,17 @@ class count_min : public detail::changeable<count_min_view> {
   // Adds counts[i] for hashes[i], one after the other; sums[i] is the count of that key then.
   void add_and_count(std::span<const std::uint64_t> hashes, std::span<const std::uint64_t> counts,
                      std::span<std::uint64_t> sums) noexcept;
+  // The same for one key; returns its count. Goes through its counters once, not twice.
+  std::uint64_t add_and_count(std::uint64_t hash, std::uint64_t count) noexcept;
+
+  // For those who count what is below a limit only, as multistage filters do: returns what the
+  // count of the key would be, and adds `count` to its counters unless that reaches the limit.
+  std::uint64_t add_below(std::uint64_t hash, std::uint64_t count, std::uint64_t limit) noexcept;
+  // The same for a key that was located.
+  std::uint64_t add_below_at(const std::uint64_t* places, std::uint64_t count,
+                             std::uint64_t limit) noexcept;
+  // Raises the count of the key to at least this.
+  void raise_to(std::uint64_t hash, std::uint64_t count) noexcept;
 
   // Takes `count` away again. False, and nothing changed, when the key surely has less, and always
   // under conservative update. Removing what was never added makes counts of other keys too low.
@@ -159,6 +176,9 @@ class count_min : public detail::changeable<count_min_view> {
   void raise(std::uint64_t hash, std::uint64_t count) noexcept;
   void add_run(std::span<const std::uint64_t> hashes, const std::uint64_t* counts) noexcept;
   void add_totals(std::uint64_t calls, std::uint64_t count) noexcept;
+  template <class Cells, class Rows>
+  std::uint64_t add_below_in(const Cells& cells, const Rows& rows, std::uint64_t count,
+                             std::uint64_t limit) noexcept;
 };
 
 // The keys with at least the share phi of a stream, kept up to date while it is added to a sketch.
@@ -188,7 +208,8 @@ class heavy_hitters {
   count_min* sketch_;
   double phi_;
   std::size_t capacity_ = 0;
-  std::unordered_map<std::uint64_t, std::uint64_t> candidates_;  // hash -> count when last seen
+  // Count when last seen, by hash.
+  std::unordered_map<std::uint64_t, std::uint64_t, secret_number_hash> candidates_;
 };
 
 }  // namespace bloomery

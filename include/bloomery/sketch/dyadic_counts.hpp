@@ -33,6 +33,11 @@ struct dyadic_options {
   std::uint64_t seed = 0;  // chooses the functions of the rows
 };
 
+struct counted_prefix {  // a key, or what it begins with, and how often it came
+  std::uint64_t key = 0;
+  std::uint64_t count = 0;
+};
+
 class dyadic_counts {
  public:
   // Throws errc::bad_argument for options out of range, errc::unreachable for a delta that needs
@@ -46,6 +51,10 @@ class dyadic_counts {
   // when the key surely came less often.
   void add(std::uint64_t key, std::uint64_t count = 1);
   bool remove(std::uint64_t key, std::uint64_t count = 1);
+  // As add for each, but a prefix that neighbours share is counted once: for many keys of few
+  // prefixes a fraction of the time. Throws errc::bad_argument, with nothing added, unless the keys
+  // never fall.
+  void add_sorted(std::vector<counted_prefix> keys);
   // As if all that went into `other` had been added here. Throws errc::mismatch for other options.
   void merge(const dyadic_counts& other);
 

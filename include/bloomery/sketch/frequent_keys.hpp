@@ -24,6 +24,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "bloomery/hash/secret_hasher.hpp"
+
 namespace bloomery {
 
 struct frequent_options {
@@ -67,7 +69,7 @@ class frequent_keys {
   void make_room();
 
   frequent_options room_;
-  std::unordered_map<std::uint64_t, tally> held_;  // by hash
+  std::unordered_map<std::uint64_t, tally, secret_number_hash> held_;  // by hash
   std::size_t key_bytes_ = 0;
   std::uint64_t floor_ = 0;
   std::uint64_t total_ = 0;

@@ -23,11 +23,11 @@
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -37,6 +37,7 @@
 #include "bloomery/core/sizing_sketch.hpp"
 #include "bloomery/detail/filter/batch.hpp"
 #include "bloomery/detail/filter/owned.hpp"
+#include "bloomery/detail/sketch/slot_index.hpp"
 
 namespace bloomery {
 
@@ -153,7 +154,7 @@ class top_k : public detail::batch_answers<top_k> {
   void set_decay(double decay);
 
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
-    return slot_of_.find(hash) != slot_of_.end();
+    return slot_of(hash) != detail::slot_index::none;
   }
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
@@ -189,19 +190,24 @@ class top_k : public detail::batch_answers<top_k> {
   static plan plan_of(const top_k_options& o);
 
   [[nodiscard]] bool full() const noexcept { return heap_.size() == k(); }
+  [[nodiscard]] std::uint32_t slot_of(std::uint64_t hash) const noexcept {
+    return index_.find(hash, [this](std::uint32_t slot) { return slots_[slot].hash; });
+  }
   // What the counter of a key can be at most: an unlisted key with more than the weakest listed one
   // has would have been listed, so a larger counter is another's with the same fingerprint.
-  [[nodiscard]] std::uint64_t most_for(bool listed) const noexcept;
+  [[nodiscard]] inline std::uint64_t most_for(bool listed) const noexcept;
   // Returns the estimate of the key after so many arrivals.
-  std::uint64_t update_buckets(std::uint64_t hash, std::uint64_t count,
-                               std::uint64_t most) noexcept;
-  [[nodiscard]] std::uint64_t wear_down(std::uint64_t bucket, std::uint64_t hash,
-                                        std::uint64_t count) noexcept;
-  [[nodiscard]] std::uint64_t next_random() noexcept;
+  inline std::uint64_t update_buckets(std::uint64_t hash, std::uint64_t count,
+                                      std::uint64_t most) noexcept;
+  [[nodiscard]] inline std::uint64_t wear_down(std::uint64_t bucket, std::uint64_t hash,
+                                               std::uint64_t count) noexcept;
+  [[nodiscard]] inline std::uint64_t next_random() noexcept;
+  inline std::optional<std::string> add_checked(std::string_view key, std::uint64_t hash,
+                                                std::uint64_t count);
   template <class Add>
   void add_ahead(std::span<const std::string_view> keys, std::span<const std::uint64_t> hashes,
                  Add add_one);
-  void list(std::string_view key, std::uint64_t hash, std::uint64_t count);
+  std::uint32_t list(std::string_view key, std::uint64_t hash, std::uint64_t count);
   [[nodiscard]] bool weaker(std::uint32_t a, std::uint32_t b) const noexcept;
   void sift_down(std::size_t place) noexcept;
   void sift_up(std::size_t place) noexcept;
@@ -210,7 +216,8 @@ class top_k : public detail::batch_answers<top_k> {
   plan plan_;
   detail::bucket_rows rows_;
   std::uint32_t decay_ratio_ = 0;
-  std::vector<std::uint64_t> thresholds_;  // a counter c falls when a draw is below [c]
+  // A counter c falls when a draw is below [c]. Sketches with the same decay share the table.
+  std::shared_ptr<const std::vector<std::uint64_t>> thresholds_;
   std::uint64_t random_state_ = 0;
   std::uint64_t first_random_state_ = 0;
   std::uint64_t total_ = 0;
@@ -218,7 +225,7 @@ class top_k : public detail::batch_answers<top_k> {
   bit_array buckets_;
   std::vector<slot> slots_;
   std::vector<std::uint32_t> heap_;  // of slots, the weakest first
-  std::unordered_map<std::uint64_t, std::uint32_t> slot_of_;
+  detail::slot_index index_;
   std::uint64_t key_bytes_ = 0;
 };
 

@@ -9,17 +9,56 @@
 // up to twice as large. v and V are the first t bits of longer strings: in a layer with a smaller
 // t, the buckets of a key are prefixes of those here.
 //
-// Cells are compared many at a time, as fields of a word.
+// Cells are compared many at a time, as fields of a word. Nearly every bucket (four cells of up to
+// 16 bits) lies in one load of eight bytes from anywhere, and then a key costs two loads and no
+// branch on what they find, which would be mispredicted for half of the keys.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
+#include "bloomery/bits/counter_array.hpp"
 #include "bloomery/core/shape.hpp"
+#include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/detail/core/cuckoo_geometry.hpp"
+#include "bloomery/hash/probe.hpp"
 
 namespace bloomery {
+
+namespace detail {
+
+// The numbers of a table, for the loops over many keys too.
+struct cuckoo_array {
+  const std::uint64_t* words = nullptr;
+  std::uint64_t base = 0;  // B0
+  std::uint64_t buckets = 0;
+  std::uint64_t most = 0;        // the greatest fingerprint
+  std::uint64_t group_ones = 0;  // the lowest bit of each cell of a group
+  std::uint64_t group_tops = 0;  // the highest
+  std::uint64_t group_rest = 0;  // all but the highest
+  std::uint64_t last_load = 0;   // the byte where the last load of eight bytes begins
+  std::uint32_t scale = 0;       // t
+  std::uint32_t cell_bits = 0;
+  std::uint32_t cells = 0;
+  std::uint32_t bucket_bits = 0;
+  std::uint32_t group_cells = 0;  // that fit into a word
+  bool in_one_load = false;       // every bucket
+
+  // Two multiplications, which turn a fingerprint into where its partner is: the mixer of integers
+  // without a seed.
+  static constexpr std::uint64_t first_multiplier = 0x9fb21c651e98df25U;
+  static constexpr std::uint64_t second_multiplier = 0xd6e8feb86659fd93U;
+
+  // Always inlined: it is compiled for several instruction sets.
+  [[gnu::always_inline]] [[nodiscard]] std::uint64_t bytes() const noexcept {
+    return last_load + 8;
+  }
+};
+
+}  // namespace detail
 
 class cuckoo_table {
  public:
@@ -33,50 +72,161 @@ class cuckoo_table {
     std::uint64_t second;  // its partner; may be the same
     std::uint64_t fingerprint;
   };
-  [[nodiscard]] place place_of(std::uint64_t hash) const noexcept;
+  [[nodiscard]] place place_of(std::uint64_t hash) const noexcept {
+    // From other bits than the bucket, and from all of the hash. 1 to 2^f - 1: 0 is an empty cell.
+    const std::uint64_t bits = (hash * next_probe_multiplier) >> 32U;
+    const std::uint64_t fingerprint = 1 + ((bits * t_.most) >> 32U);
+    const std::uint64_t first = detail::multiply_high(hash, buckets());
+    return {.first = first, .second = partner(first, fingerprint), .fingerprint = fingerprint};
+  }
   [[nodiscard]] std::uint64_t partner(std::uint64_t bucket,
-                                      std::uint64_t fingerprint) const noexcept;
+                                      std::uint64_t fingerprint) const noexcept {
+    std::uint64_t mixed = fingerprint * detail::cuckoo_array::first_multiplier;
+    mixed ^= mixed >> 32U;
+    mixed *= detail::cuckoo_array::second_multiplier;
+    const std::uint64_t mirror = detail::multiply_high(mixed, t_.base);
+    const auto reflect = [&](std::uint64_t upper) {
+      return mirror - upper + (mirror < upper ? t_.base : 0);
+    };
+    if (t_.scale == 0) return reflect(bucket);
+    const std::uint64_t flip = (mixed & UINT32_MAX) >> (32U - t_.scale);
+    const std::uint64_t lower = bucket & ((std::uint64_t{1} << t_.scale) - 1);
+    return reflect(bucket >> t_.scale) << t_.scale | (lower ^ flip);
+  }
 
   static constexpr std::uint32_t nowhere = UINT32_MAX;
   // The first cell of the bucket with this fingerprint (0: an empty one), or nowhere; and how many.
   [[nodiscard]] std::uint32_t find(std::uint64_t bucket, std::uint64_t fingerprint) const noexcept;
   [[nodiscard]] std::uint32_t occurrences(std::uint64_t bucket,
                                           std::uint64_t fingerprint) const noexcept;
-  [[nodiscard]] std::uint64_t cell(std::uint64_t bucket, std::uint32_t index) const noexcept;
+  [[nodiscard]] bool has_empty(std::uint64_t bucket) const noexcept {
+    if (t_.in_one_load) return equal_cells(load(bucket), 0) != 0;
+    return find(bucket, 0) != nowhere;
+  }
+  [[nodiscard]] std::uint64_t cell(std::uint64_t bucket, std::uint32_t index) const noexcept {
+    if (t_.in_one_load) return (load(bucket) >> (index * t_.cell_bits)) & t_.most;
+    return detail::get_bits(t_.words, position_of(bucket) + std::uint64_t{index} * t_.cell_bits,
+                            t_.cell_bits);
+  }
+  // Whether visit(index, fingerprint) is true for a cell of the bucket; the first ends it.
+  template <class Visit>
+  bool any_cell(std::uint64_t bucket, Visit visit) const noexcept {
+    std::uint64_t bits = t_.in_one_load ? load(bucket) : 0;
+    for (std::uint32_t i = 0; i < t_.cells; ++i, bits >>= t_.cell_bits) {
+      if (visit(i, t_.in_one_load ? bits & t_.most : cell(bucket, i))) return true;
+    }
+    return false;
+  }
   // `words` are this table's own, from somebody who may change them.
   void set_cell(std::uint64_t* words, std::uint64_t bucket, std::uint32_t index,
-                std::uint64_t fingerprint) const noexcept;
-
-  [[nodiscard]] bool contains(std::uint64_t hash) const noexcept;
-  [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept;
-  template <class Touch>
-  void lines(std::uint64_t hash, Touch touch) const noexcept {
-    const place p = place_of(hash);
-    touch(p.first * bucket_bits_);
-    touch(p.second * bucket_bits_);
+                std::uint64_t fingerprint) const noexcept {
+    detail::set_bits(words, position_of(bucket) + std::uint64_t{index} * t_.cell_bits, t_.cell_bits,
+                     fingerprint);
   }
 
-  [[nodiscard]] std::uint64_t buckets() const noexcept { return base_ << scale_; }
-  [[nodiscard]] std::uint32_t scale() const noexcept { return scale_; }  // t above
-  [[nodiscard]] std::uint32_t cells() const noexcept { return cells_; }
+  // A cell by the bit of its bucket where it begins, which is nowhere if there is none.
+  struct spot {
+    std::uint64_t bucket;
+    std::uint32_t bit;
+  };
+  // The first cell with this fingerprint (0: an empty one) in the first bucket, or in the second.
+  [[nodiscard]] spot find_in_either(const place& p, std::uint64_t fingerprint) const noexcept {
+    if (!t_.in_one_load) return search_either(p, fingerprint);
+    const std::uint64_t in_first = equal_cells(load(p.first), fingerprint);
+    const std::uint64_t in_second = equal_cells(load(p.second), fingerprint);
+    // By a mask: which of the buckets it is nobody can predict, and compilers would branch.
+    const std::uint64_t other = std::uint64_t{0} - std::uint64_t{in_first == 0};
+    const std::uint64_t matches = in_first | (in_second & other);
+    if (matches == 0) return {.bucket = p.first, .bit = nowhere};
+    return {.bucket = p.first ^ ((p.first ^ p.second) & other),
+            .bit = static_cast<std::uint32_t>(std::countr_zero(matches)) + 1 - t_.cell_bits};
+  }
+  // Puts the fingerprint into an empty cell, or takes it out of its own.
+  void toggle(std::uint64_t* words, const spot& s, std::uint64_t fingerprint) const noexcept {
+    if (!t_.in_one_load) {
+      const std::uint64_t at = position_of(s.bucket) + s.bit;
+      const std::uint64_t there = detail::get_bits(words, at, t_.cell_bits);
+      detail::set_bits(words, at, t_.cell_bits, there ^ fingerprint);
+      return;
+    }
+    const load_place from = load_place_of(s.bucket);
+    auto* const bytes = reinterpret_cast<unsigned char*>(words) + from.byte;
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, bytes, sizeof eight);
+    eight ^= detail::little_endian(fingerprint << (from.shift + s.bit));
+    std::memcpy(bytes, &eight, sizeof eight);
+  }
+
+  [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
+    const place p = place_of(hash);
+    if (!t_.in_one_load) return find_in_either(p, p.fingerprint).bit != nowhere;
+    return (equal_cells(load(p.first), p.fingerprint) |
+            equal_cells(load(p.second), p.fingerprint)) != 0;
+  }
+  [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept {
+    return count(place_of(hash));
+  }
+  [[nodiscard]] std::uint64_t count(const place& p) const noexcept {
+    const std::uint64_t in_first = occurrences(p.first, p.fingerprint);
+    return p.second == p.first ? in_first : in_first + occurrences(p.second, p.fingerprint);
+  }
+  template <class Touch>
+  void lines(const place& p, Touch touch) const noexcept {
+    touch(position_of(p.first));
+    touch(position_of(p.second));
+  }
+  template <class Touch>
+  void lines(std::uint64_t hash, Touch touch) const noexcept {
+    lines(place_of(hash), touch);
+  }
+
+  [[nodiscard]] const detail::cuckoo_array& numbers() const noexcept { return t_; }
+  [[nodiscard]] std::uint64_t buckets() const noexcept { return t_.buckets; }
+  [[nodiscard]] std::uint32_t scale() const noexcept { return t_.scale; }  // t above
+  [[nodiscard]] std::uint32_t cells() const noexcept { return t_.cells; }
   [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
-    return {words_,
-            static_cast<std::size_t>(cuckoo_geometry::layer_words(buckets(), bucket_bits_))};
+    return {t_.words, static_cast<std::size_t>(t_.bytes() / 8)};
   }
 
  private:
+  [[nodiscard]] std::uint64_t position_of(std::uint64_t bucket) const noexcept {
+    return bucket * t_.bucket_bits;
+  }
+
+  // The eight bytes that hold a bucket: those from its first byte on, or the last of the table.
+  struct load_place {
+    std::uint64_t byte;
+    std::uint32_t shift;
+  };
+  [[nodiscard]] load_place load_place_of(std::uint64_t bucket) const noexcept {
+    const std::uint64_t position = position_of(bucket);
+    const std::uint64_t byte = position / 8 < t_.last_load ? position / 8 : t_.last_load;
+    return {.byte = byte, .shift = static_cast<std::uint32_t>(position - byte * 8)};
+  }
+  // The cells of a bucket, and above them bits of its neighbour.
+  [[nodiscard]] std::uint64_t load(std::uint64_t bucket) const noexcept {
+    const load_place from = load_place_of(bucket);
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, reinterpret_cast<const unsigned char*>(t_.words) + from.byte, sizeof eight);
+    return detail::little_endian(eight) >> from.shift;
+  }
+  // The highest bit of each cell that equals the fingerprint. A field of x = cells xor fingerprint
+  // is 0 where they are equal, and adding all ones but the highest to its lower bits then leaves
+  // the highest 0; no carry reaches the next field.
+  [[nodiscard]] static std::uint64_t equal_fields(std::uint64_t x, std::uint64_t rest,
+                                                  std::uint64_t tops) noexcept {
+    return ~(((x & rest) + rest) | x) & tops;
+  }
+  [[nodiscard]] std::uint64_t equal_cells(std::uint64_t bucket,
+                                          std::uint64_t fingerprint) const noexcept {
+    return equal_fields(bucket ^ (fingerprint * t_.group_ones), t_.group_rest, t_.group_tops);
+  }
+
   template <class Visit>
   void for_each_group(std::uint64_t bucket, std::uint64_t fingerprint, Visit visit) const noexcept;
+  [[nodiscard]] spot search_either(const place& p, std::uint64_t fingerprint) const noexcept;
 
-  const std::uint64_t* words_;
-  std::uint64_t base_;
-  std::uint64_t group_ones_;  // the lowest bit of each cell of a group
-  std::uint64_t group_tops_;  // the highest
-  std::uint32_t scale_;
-  std::uint32_t cell_bits_;
-  std::uint32_t cells_;
-  std::uint32_t bucket_bits_;
-  std::uint32_t group_cells_;  // that fit into a word
+  detail::cuckoo_array t_;
 };
 
 }  // namespace bloomery

@@ -31,6 +31,13 @@ class split_table {
   // Puts a key that is not contained where it belongs; put_in_line only if that is its line.
   void put(std::uint64_t hash);
   [[nodiscard]] bool put_in_line(std::uint64_t hash) noexcept;
+  // The same for many, by a kernel: put(the words of the lines) returns how many cells it appended.
+  template <class Put>
+  std::uint64_t put_in_lines(Put put) {
+    const std::uint64_t cells = put(lines_.words().data());
+    used_ += cells;
+    return cells;
+  }
   // The same keys in twice as many lines.
   [[nodiscard]] split_table doubled() const;
   // Puts the keys of one with as many lines, but for those that are contained for certain. A cell

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
+#include <type_traits>
 
 #include "bloomery/detail/core/arithmetic.hpp"
 
@@ -44,6 +46,28 @@ struct even_cells {
     const std::uint32_t shift = bit & 63U;
     std::uint64_t* const word = words + (bit >> 6U);
     *word = (*word & little_endian(~(mask() << shift))) | little_endian(value << shift);
+  }
+};
+
+// The same for one of these widths, on a machine that is little-endian itself: loads and stores of
+// just the cell, so that a load need not wait for the store of a neighbour.
+template <class Cell>
+struct plain_cells {
+  [[nodiscard]] static std::uint64_t get(const std::uint64_t* words, std::uint64_t index) noexcept {
+    Cell value{};
+    std::memcpy(&value, at(words, index), sizeof value);
+    return value;
+  }
+  static void set(std::uint64_t* words, std::uint64_t index, std::uint64_t value) noexcept {
+    const auto cell = static_cast<Cell>(value);
+    std::memcpy(at(words, index), &cell, sizeof cell);
+  }
+
+ private:
+  template <class Word>
+  static auto at(Word* words, std::uint64_t index) noexcept {
+    using byte = std::conditional_t<std::is_const_v<Word>, const unsigned char, unsigned char>;
+    return reinterpret_cast<byte*>(words) + index * sizeof(Cell);
   }
 };
 

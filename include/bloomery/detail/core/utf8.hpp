@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -38,6 +39,19 @@ namespace bloomery::detail {
   for (; at < text.size(); at += code_point_bytes(text, at)) starts.push_back(at);
   starts.push_back(at);
   return starts;
+}
+
+// The same text, with U+FFFD in place of each byte that is no part of a code point: for formats
+// that are UTF-8 and have no other way to carry such bytes.
+[[nodiscard]] inline std::string valid_utf8(std::string_view text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t bytes = code_point_bytes(text, at);
+    const bool stray = bytes == 1 && static_cast<unsigned char>(text[at]) >= 0x80U;
+    out += stray ? std::string_view("\xef\xbf\xbd") : text.substr(at, bytes);
+    at += bytes;
+  }
+  return out;
 }
 
 }  // namespace bloomery::detail

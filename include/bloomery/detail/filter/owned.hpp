@@ -127,6 +127,9 @@ class changeable : public owned<View> {
   template <std::same_as<plan> Plan>
   explicit changeable(const Plan& p)
       : owned<View>(payload{.planned = p, .array = bit_array(checked_bits(p.shape))}) {}
+  // One for what writes all of its words next, of a kind whose view does not read them before.
+  changeable(const plan& p, unset_words unset)
+      : owned<View>(payload{.planned = p, .array = bit_array(checked_bits(p.shape), unset)}) {}
   using owned<View>::owned;
 
   // Takes all keys out again. The size stays.

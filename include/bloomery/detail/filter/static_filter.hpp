@@ -64,7 +64,8 @@ class shard_stream {
   shard_stream& operator=(const shard_stream&) = delete;
   virtual ~shard_stream() = default;
   [[nodiscard]] virtual std::uint64_t shards() const noexcept = 0;
-  virtual std::span<const std::uint64_t> add_shard(std::span<Item> items) = 0;
+  virtual std::span<const std::uint64_t> add_shards(std::span<const std::span<Item>> shards,
+                                                    unsigned threads) = 0;
   virtual std::vector<std::uint64_t> finish() = 0;
   [[nodiscard]] virtual const plan& planned() const noexcept = 0;
   [[nodiscard]] virtual std::uint64_t keys() const noexcept = 0;
@@ -84,7 +85,13 @@ class static_builder {
   [[nodiscard]] std::uint64_t shards() const noexcept { return stream_->shards(); }
   // The words of the next shard, until the next call. Sorts its items and drops repetitions.
   std::span<const std::uint64_t> add_shard(std::span<Item> items) {
-    return stream_->add_shard(items);
+    return stream_->add_shards({&items, 1}, 1);
+  }
+  // The words of the next shards, one after the other, from the items of each. Threads (0: one for
+  // each core) take a shard at a time: the words do not depend on how many there are.
+  std::span<const std::uint64_t> add_shards(std::span<const std::span<Item>> shards,
+                                            unsigned threads) {
+    return stream_->add_shards(shards, threads);
   }
   // The words after the last shard.
   std::vector<std::uint64_t> finish() { return stream_->finish(); }

@@ -32,7 +32,8 @@ namespace bloomery::detail {
 using built_lanes = vector_lanes<64>;
 #elif defined(__AVX2__)
 using built_lanes = vector_lanes<32>;
-#elif defined(__SSE2__) || (defined(__aarch64__) && defined(__AARCH64EL__))
+#elif defined(__SSE2__) || defined(__wasm_simd128__) || \
+    (defined(__aarch64__) && defined(__AARCH64EL__))
 using built_lanes = vector_lanes<16>;
 #else
 using built_lanes = listed_lanes;

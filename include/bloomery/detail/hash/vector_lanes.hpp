@@ -107,8 +107,8 @@ class vector_lanes {
   static constexpr std::size_t part_lanes = Bytes / 4;
   static constexpr std::size_t parts = block_geometry::lanes / part_lanes;
 
-  // Whether the machine can shift each lane by its own number. SSE2 cannot.
-#if defined(__SSE2__)
+  // Whether the machine can shift each lane by its own number. SSE2 and WebAssembly cannot.
+#if defined(__SSE2__) || defined(__wasm_simd128__)
   static constexpr bool shifts = Bytes > 16;
 #else
   static constexpr bool shifts = true;
