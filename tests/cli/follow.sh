@@ -1,0 +1,5 @@
+# 50 versions of a list, and a client that stays and follows.
+# Each version is synced to the disk, which is not what is tested.
+[[ ! -w /dev/shm ]] || export TMPDIR=/dev/shm
+source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
+PYTHONDONTWRITEBYTECODE=1 /usr/bin/python3 -W error "$project/tests/cli/fetch_test.py" "$folder" versions
