@@ -97,7 +97,8 @@ std::uint64_t put_classes(wire::buffer& out, const std::vector<sent_class>& clas
   return filter_bytes;
 }
 
-std::vector<sent_class> take_classes(wire::reader& in, std::uint64_t& filter_bytes) {
+std::vector<sent_class> take_classes(wire::reader& in, memory_budget& memory,
+                                     std::uint64_t& filter_bytes) {
   std::vector<sent_class> classes;
   for (std::uint64_t i = in.number(most_classes); i > 0; --i) {
     table_counts counts;
@@ -106,7 +107,9 @@ std::vector<sent_class> take_classes(wire::reader& in, std::uint64_t& filter_byt
     counts.squares = static_cast<double>(in.number());
     const auto bits = static_cast<std::uint32_t>(in.number(most_fpr_bits));
     if (counts.keys == 0 || bits == 0) wire::reader::fail();
-    classes.push_back({.counts = counts, .bits = bits, .keys = sent_filter(in.bytes())});
+    const std::span<const std::byte> filter = in.bytes();
+    memory.hold_filter(filter);
+    classes.push_back({.counts = counts, .bits = bits, .keys = sent_filter(filter)});
     filter_bytes += classes.back().keys.message().size();
   }
   return classes;
@@ -178,10 +181,12 @@ void join_protocol::send_estimate(message_channel& peer, const join_side& a, con
   const std::uint64_t offered =
       put_classes(numbers, ours ? classes_of(a, g.rows) : std::vector<sent_class>());
   send(peer, step::offer, numbers);
-  const message asked = receive(peer, step::ask, limits.message_bytes);
+  const message asked = receive(peer, step::ask, limits.message_bytes());
+  memory_budget memory(limits);
+  memory.hold(asked.payload.size());
   wire::reader in(asked.payload);
   std::uint64_t filter_bytes = 0;
-  const std::vector<sent_class> theirs = take_classes(in, filter_bytes);
+  const std::vector<sent_class> theirs = take_classes(in, memory, filter_bytes);
   in.expect_end();
   wire::buffer counts;
   for (const passed_class& p : count_passing(a, theirs)) {
@@ -195,11 +200,13 @@ void join_protocol::send_estimate(message_channel& peer, const join_side& a, con
   peer.finish();
 }
 
-join_size receive_estimate(message_channel& peer, const join_side& b, const join_limits& limits) {
+join_size receive_estimate(message_channel& peer, const row_scan& rows, const join_limits& limits) {
   join_size size;
   join_report& report = size.report;
-  say_hello(peer, wish::estimate, b, report);
-  const message offered = receive(peer, step::offer, limits.message_bytes);
+  const join_side b = say_hello(peer, wish::estimate, rows, report);
+  const message offered = receive(peer, step::offer, limits.message_bytes());
+  memory_budget memory(limits);
+  memory.hold(offered.payload.size());
   wire::reader in(offered.payload);
   report.a.rows = in.number();
   report.a.keys = in.number(report.a.rows);
@@ -207,7 +214,7 @@ join_size receive_estimate(message_channel& peer, const join_side& b, const join
   report.a.squares = static_cast<double>(in.number());
   report.plain_bytes = report.a.bytes;
   std::uint64_t offered_filters = 0;
-  const std::vector<sent_class> theirs = take_classes(in, offered_filters);
+  const std::vector<sent_class> theirs = take_classes(in, memory, offered_filters);
   in.expect_end();
   std::vector<sent_class> ours;
   if (theirs.empty()) ours = classes_of(b, report.a.rows);

@@ -6,6 +6,7 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/exchange/reconcile.hpp"
 #include "bloomery/hash/hash.hpp"
+#include "bloomery/hash/secret_hasher.hpp"
 
 namespace bloomery {
 
@@ -57,25 +58,30 @@ key_table::key_table(std::span<const std::string_view> keys) {
     keys_.push_back(keys[k.index]);
     places_.push_back(k.index);
     own_bytes_ += keys_.back().size();
-    estimator_.add(k.hash);
   }
 }
 
-tug_sums key_table::estimator() const noexcept {
+tug_sums key_table::estimator(std::uint64_t seed) const noexcept {
+  const secret_hasher hash(seed);
+  tug_of_war all;
+  for (const std::string_view key : keys_) all.add(hash_key(hash, key));
   tug_sums sums{};
-  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = estimator_.sum(i);
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = all.sum(i);
   return sums;
 }
 
-void key_table::append_digest(std::string_view key) {
+std::uint64_t key_table::item_from(std::uint64_t digest) const noexcept {
+  return mask_ == ~std::uint64_t{0} ? digest : splitmix64(digest & mask_);
+}
+
+std::uint64_t key_table::add_digest(std::string_view key) noexcept {
   const XXH128_hash_t digest = XXH3_128bits_withSeed(key.data(), key.size(), seed_);
-  items_.push_back(mask_ == ~std::uint64_t{0} ? digest.low64 : splitmix64(digest.low64 & mask_));
   sum_ += (static_cast<detail::uint128>(digest.high64) << 64U) | digest.low64;
+  return item_from(digest.low64);
 }
 
 std::uint64_t key_table::item_of(std::string_view key) const noexcept {
-  const std::uint64_t low = XXH3_128bits_withSeed(key.data(), key.size(), seed_).low64;
-  return mask_ == ~std::uint64_t{0} ? low : splitmix64(low & mask_);
+  return item_from(XXH3_128bits_withSeed(key.data(), key.size(), seed_).low64);
 }
 
 void key_table::begin_round(std::uint64_t seed, unsigned bits) {
@@ -85,18 +91,19 @@ void key_table::begin_round(std::uint64_t seed, unsigned bits) {
   items_.reserve(keys_.size());
   entries_.clear();
   sum_ = 0;
-  for (const std::string_view key : keys_) append_digest(key);
+  for (const std::string_view key : keys_) items_.push_back(add_digest(key));
+  for (received_key& k : received_) k.item = add_digest(k.text);
   sort_entries();
 }
 
 void key_table::sort_entries() {
-  if (entries_.size() == keys_.size()) return;
-  entries_.reserve(keys_.size());
-  for (std::size_t i = entries_.size(); i < keys_.size(); ++i) {
-    entries_.push_back({.item = items_[i], .index = static_cast<std::uint32_t>(i)});
+  if (entries_.size() == size()) return;
+  entries_.reserve(size());
+  for (std::size_t i = entries_.size(); i < size(); ++i) {
+    entries_.push_back({.item = item(i), .index = static_cast<std::uint32_t>(i)});
   }
-  std::sort(entries_.begin(), entries_.end(), [](const entry& a, const entry& b) {
-    return a.item != b.item ? a.item < b.item : a.index < b.index;
+  std::sort(entries_.begin(), entries_.end(), [&](const entry& a, const entry& b) {
+    return a.item != b.item ? a.item < b.item : key(a.index) < key(b.index);
   });
 }
 
@@ -122,23 +129,41 @@ std::vector<std::uint32_t> key_table::keys_with(std::span<const std::uint64_t> i
   return found;
 }
 
-std::optional<std::uint32_t> key_table::find(std::string_view key) const noexcept {
-  const std::uint64_t item = item_of(key);
-  auto at = std::lower_bound(entries_.begin(), entries_.end(), item,
-                             [](const entry& e, std::uint64_t wanted) { return e.item < wanted; });
-  for (; at != entries_.end() && at->item == item; ++at) {
-    if (keys_[at->index] == key) return at->index;
-  }
-  return std::nullopt;
+std::optional<std::uint32_t> key_table::find(std::string_view wanted) const noexcept {
+  const std::uint64_t item = item_of(wanted);
+  const auto at = std::lower_bound(
+      entries_.begin(), entries_.end(), item, [&](const entry& e, std::uint64_t least) {
+        return e.item != least ? e.item < least : key(e.index) < wanted;
+      });
+  if (at == entries_.end() || at->item != item || key(at->index) != wanted) return std::nullopt;
+  return at->index;
 }
 
 void key_table::receive(std::string key) {
-  if (keys_.size() >= 2 * most_own_keys - 1)
-    throw error(errc::corrupt, "the peer sends too many keys");
+  if (size() >= 2 * most_own_keys - 1) throw error(errc::corrupt, "the peer sends too many keys");
   if (find(key)) throw error(errc::corrupt, "the peer sent a key that is here already");
-  received_.push_back(std::move(key));
-  keys_.emplace_back(received_.back());
-  append_digest(keys_.back());
+  const std::uint64_t item = add_digest(key);
+  received_.push_back({.text = std::move(key), .item = item});
+}
+
+std::vector<std::string> key_table::take_received() {
+  std::vector<std::string> taken;
+  taken.reserve(received_.size());
+  for (received_key& k : received_) taken.push_back(std::move(k.text));
+  received_.clear();
+  std::sort(taken.begin(), taken.end());
+  return taken;
+}
+
+// A longer key is on the heap, with 8 bytes before it, in multiples of 16. Besides the key itself
+// there are: its entry (a vector that is copied when it grows), its item in two sorted lists, its
+// place in a list of wanted keys, its walk through the symbols, and two lists of the result.
+std::uint64_t key_table::received_bytes(std::size_t length) noexcept {
+  constexpr std::uint64_t lists = 2 * sizeof(entry) + 2 * sizeof(std::uint64_t) +
+                                  3 * sizeof(std::uint64_t) + 2 * sizeof(std::uint64_t) +
+                                  sizeof(std::string) + sizeof(std::string_view);
+  const std::uint64_t heap = length < sizeof(std::string) / 2 ? 0 : (length + 24) / 16 * 16;
+  return sizeof(received_key) + lists + heap;
 }
 
 }  // namespace bloomery

@@ -24,16 +24,26 @@ class key_table {
   // Drops repetitions. Throws errc::bad_argument for keys that are too long or too many.
   explicit key_table(std::span<const std::string_view> keys);
 
-  [[nodiscard]] std::size_t size() const noexcept { return keys_.size(); }
-  [[nodiscard]] std::size_t own() const noexcept { return places_.size(); }
+  [[nodiscard]] std::size_t size() const noexcept { return keys_.size() + received_.size(); }
+  [[nodiscard]] std::size_t own() const noexcept { return keys_.size(); }
   [[nodiscard]] std::uint64_t own_bytes() const noexcept { return own_bytes_; }
-  [[nodiscard]] tug_sums estimator() const noexcept;
+  // Of the own keys, by a hash function that nobody knew before: sets of one seed are compared.
+  [[nodiscard]] tug_sums estimator(std::uint64_t seed) const noexcept;
 
-  [[nodiscard]] std::string_view key(std::size_t i) const noexcept { return keys_[i]; }
-  [[nodiscard]] std::uint64_t item(std::size_t i) const noexcept { return items_[i]; }
+  // Own keys come first, then those of the peer.
+  [[nodiscard]] std::string_view key(std::size_t i) const noexcept {
+    return i < own() ? keys_[i] : std::string_view(received_[i - own()].text);
+  }
+  [[nodiscard]] std::uint64_t item(std::size_t i) const noexcept {
+    return i < own() ? items_[i] : received_[i - own()].item;
+  }
   // Where an own key is in what was given.
   [[nodiscard]] std::size_t place(std::size_t i) const noexcept { return places_[i]; }
-  [[nodiscard]] const std::deque<std::string>& received() const noexcept { return received_; }
+  // The keys of the peer, in the order of their bytes. The table has them no longer.
+  [[nodiscard]] std::vector<std::string> take_received();
+
+  // The most memory that a key of the peer takes until the end, wherever it is copied or listed.
+  [[nodiscard]] static std::uint64_t received_bytes(std::size_t length) noexcept;
 
   // Makes digests and items of all keys anew. With less than 64 bits items meet more often.
   void begin_round(std::uint64_t seed, unsigned bits);
@@ -43,7 +53,7 @@ class key_table {
   [[nodiscard]] std::vector<std::uint32_t> keys_with(std::span<const std::uint64_t> items);
 
   // Among the keys that were there when a list of items was made last, or the round began.
-  [[nodiscard]] std::optional<std::uint32_t> find(std::string_view key) const noexcept;
+  [[nodiscard]] std::optional<std::uint32_t> find(std::string_view wanted) const noexcept;
   // A key from the peer. Throws errc::corrupt for one that is here already.
   void receive(std::string key);
   [[nodiscard]] std::uint64_t item_of(std::string_view key) const noexcept;
@@ -58,19 +68,25 @@ class key_table {
     std::uint64_t item;
     std::uint32_t index;
   };
-  void append_digest(std::string_view key);
+  struct received_key {
+    std::string text;
+    std::uint64_t item;
+  };
+  std::uint64_t add_digest(std::string_view key) noexcept;  // returns the item
+  [[nodiscard]] std::uint64_t item_from(std::uint64_t digest) const noexcept;
   void sort_entries();
 
-  std::vector<std::string_view> keys_;  // own ones first
+  std::vector<std::string_view> keys_;  // own ones
   std::vector<std::size_t> places_;
-  std::deque<std::string> received_;
+  std::deque<received_key> received_;  // which does not move or double when it grows
   std::uint64_t own_bytes_ = 0;
-  tug_of_war estimator_;
 
   std::uint64_t seed_ = 0;
   std::uint64_t mask_ = ~std::uint64_t{0};
-  std::vector<std::uint64_t> items_;
-  std::vector<entry> entries_;  // sorted by item; of the keys that were there when it was sorted
+  std::vector<std::uint64_t> items_;  // of the own keys
+  // Sorted by item, then by key: a peer may send many keys with one item. Of the keys that were
+  // there when it was sorted.
+  std::vector<entry> entries_;
   detail::uint128 sum_ = 0;
 };
 

@@ -53,15 +53,23 @@ void message_channel::drop_sent(std::size_t bytes) {
 
 bool message_channel::complete() const noexcept { return wanted_ != 0 && got_ == wanted_; }
 
-// Moves some bytes in both directions; reads no further than to the end of one message.
-void message_channel::step(std::size_t limit) {
+void message_channel::make_room() {
   const std::size_t wanted = wanted_ == 0 ? header_bytes : wanted_;
   if (got_ == inbox_.size()) inbox_.resize(std::min(wanted, got_ + std::max(growth_bytes, got_)));
+}
+
+// Moves some bytes in both directions; reads no further than to the end of one message.
+void message_channel::step(std::size_t limit) {
+  make_room();
   const auto done =
       bytes_.move(std::span(outbox_).subspan(taken_), std::span(inbox_).subspan(got_));
   drop_sent(done.sent);
-  got_ += done.received;
-  if (done.ended) {
+  take_in(done.received, done.ended, limit);
+}
+
+void message_channel::take_in(std::size_t received, bool ended, std::size_t limit) {
+  got_ += received;
+  if (ended) {
     throw error(errc::io, got_ == 0 ? "the peer closed the connection"
                                     : "the peer closed the connection in the middle of a message");
   }
@@ -92,9 +100,28 @@ message message_channel::take() {
   return taken;
 }
 
-message message_channel::receive(std::size_t limit) {
+void message_channel::await(std::size_t limit) {
   while (!complete()) step(limit);
+}
+
+message message_channel::receive(std::size_t limit) {
+  await(limit);
   return take();
+}
+
+std::optional<message> message_channel::try_receive(std::size_t limit) {
+  while (!complete()) {
+    make_room();
+    bool ended = false;
+    const std::size_t received = bytes_.read_some(std::span(inbox_).subspan(got_), ended);
+    if (received == 0 && !ended) return std::nullopt;
+    take_in(received, ended, limit);
+  }
+  return take();
+}
+
+void message_channel::try_send() {
+  drop_sent(bytes_.write_some(std::span(outbox_).subspan(taken_)));
 }
 
 std::optional<message> message_channel::receive_or_room(std::size_t limit) {

@@ -18,10 +18,6 @@ bool is_later(const peer_stamp& a, const peer_stamp& b) {
   return std::tie(a.version.epoch, a.beat) > std::tie(b.version.epoch, b.beat);
 }
 
-filter_version version_in(const image_header& header, const bit_array& words) {
-  return {.header = header, .words = words.words()};
-}
-
 // Puts a filter into the directory, as the kind that its header says.
 void put_into(peer_directory& directory, std::uint64_t peer, const image_header& h,
               std::span<const std::uint64_t> words, std::uint64_t time) {
@@ -41,7 +37,8 @@ void put_into(peer_directory& directory, std::uint64_t peer, const image_header&
   }
 }
 
-std::size_t bytes_of(const std::vector<peer_news>& all) {
+template <class Many>
+std::size_t bytes_of(const Many& all) {
   std::size_t sum = 0;
   for (const peer_news& news : all) sum += news.bytes.size();
   return sum;
@@ -50,7 +47,7 @@ std::size_t bytes_of(const std::vector<peer_news>& all) {
 }  // namespace
 
 peer_versions::peer_versions(const hash_spec& hash, const peer_versions_options& o)
-    : hash_(hash), options_(o), directory_(hash, {.longest_age = o.longest_age}) {}
+    : hash_(hash), options_(o), directory_(hash, {.longest_age = o.longest_age, .sliced = false}) {}
 
 // What needs no look at the filter: nothing when the news is a newer version.
 std::optional<news_outcome> peer_versions::refused(std::uint64_t peer, const peer_stamp& s) const {
@@ -85,17 +82,17 @@ news_outcome peer_versions::take(const peer_news& news, std::uint64_t now) {
     return take(peer_entry{.peer = news.peer, .stamp = news.stamp}, now);
   }
   if (!news.from) {
-    keep(news, unpack(news.bytes, options_.most_bits), now);
+    keep(news, unpack(news.bytes, {.memory = options_.most_bits / 8}), now);
     return news_outcome::taken;
   }
   if (known == peers_.end() || known->second.stamp.version != *news.from) return news_outcome::gap;
   keep(news,
-       patch(version_in(known->second.header, known->second.words), news.bytes, options_.most_bits),
+       patch(version_of(news.peer, known->second), news.bytes, {.memory = options_.most_bits / 8}),
        now);
   return news_outcome::taken;
 }
 
-void peer_versions::keep(const peer_news& news, unpacked_filter filter, std::uint64_t now) {
+void peer_versions::keep(const peer_news& news, const unpacked_filter& filter, std::uint64_t now) {
   auto known = peers_.find(news.peer);
   if (known == peers_.end() && peers_.size() >= options_.most_peers) {
     throw error(errc::full, "there are " + detail::to_text(std::uint64_t{peers_.size()}) +
@@ -111,11 +108,12 @@ void peer_versions::keep(const peer_news& news, unpacked_filter filter, std::uin
   k.stamp = {.version = news.stamp.version, .beat = beat};
   k.heard = heard;
   k.header = filter.header;
-  k.words = std::move(filter.words);
   if (!news.from) k.deltas.clear();
   if (news.from && options_.deltas != 0) {
     k.deltas.push_back(news);
     if (k.deltas.size() > options_.deltas) k.deltas.pop_front();
+    // Those that are together larger than the filter serve nobody.
+    while (bytes_of(k.deltas) > filter.words.words().size_bytes()) k.deltas.pop_front();
   }
   forgotten_.erase(news.peer);
 }
@@ -136,7 +134,7 @@ peer_news peer_versions::publish(std::uint64_t self, std::uint64_t epoch,
       news.stamp = {.version = {.epoch = epoch, .counter = last.version.counter + 1},
                     .beat = last.beat + 1};
       news.from = last.version;
-      news.bytes = diff(version_in(known->second.header, known->second.words), filter);
+      news.bytes = diff(version_of(self, known->second), filter);
     }
   }
   if (!news.from) news.bytes = pack(filter.header, filter.words);
@@ -163,8 +161,10 @@ std::vector<peer_news> peer_versions::news_for(std::uint64_t peer,
   if (known == peers_.end()) return {};
   const known_version& k = known->second;
   if (theirs && *theirs >= k.stamp.version) return {};
-  std::vector<peer_news> all{
-      {.peer = peer, .stamp = k.stamp, .from = {}, .bytes = pack(k.header, k.words.words())}};
+  std::vector<peer_news> all{{.peer = peer,
+                              .stamp = k.stamp,
+                              .from = {},
+                              .bytes = pack(k.header, directory_.words_of(peer))}};
   const auto first = std::find_if(k.deltas.begin(), k.deltas.end(), [&](const peer_news& delta) {
     return theirs && delta.from == *theirs;
   });
@@ -203,6 +203,12 @@ std::optional<peer_stamp> peer_versions::stamp_of(std::uint64_t peer) const {
   const auto known = peers_.find(peer);
   if (known == peers_.end()) return std::nullopt;
   return known->second.stamp;
+}
+
+std::optional<filter_version> peer_versions::filter_of(std::uint64_t peer) const {
+  const auto known = peers_.find(peer);
+  if (known == peers_.end()) return std::nullopt;
+  return version_of(peer, known->second);
 }
 
 std::size_t peer_versions::expire(std::uint64_t now) {

@@ -25,7 +25,8 @@ class shelf {
  public:
   using view = bit_view<Probes>;
 
-  explicit shelf(const view& first) : planned_(first.planned()), probes_(first.shape()) {}
+  shelf(const view& first, bool may_slice)
+      : planned_(first.planned()), probes_(first.shape()), may_slice_(may_slice) {}
 
   [[nodiscard]] bool takes(const shape& s) const noexcept { return s == planned_.shape; }
 
@@ -78,9 +79,8 @@ class shelf {
   template <class Found>
   void ask(std::uint64_t hash, std::vector<std::uint64_t>& room, Found found) const {
     if (!sliced()) {
-      for (std::size_t column = 0; column < loose_.size(); ++column) {
-        if (loose_[column] && loose_[column]->contains(hash)) found(column);
-      }
+      ask_loose(hash, room);
+      for (const std::uint64_t column : room) found(static_cast<std::size_t>(column));
       return;
     }
     room.assign(width_, ~std::uint64_t{0});
@@ -115,14 +115,39 @@ class shelf {
   }
 
   [[nodiscard]] std::uint64_t bytes() const noexcept {
-    const std::uint64_t each = bit_array::words_for(planned_.shape.bits) * sizeof(std::uint64_t);
-    return sliced() ? matrix_.words().size_bytes() : each * loose_.size();
+    std::uint64_t sum = matrix_.words().size_bytes();
+    for (const auto& each : loose_) sum += each ? each->bytes() : 0;
+    return sum;
+  }
+
+  [[nodiscard]] std::span<const std::uint64_t> words(std::size_t column) const noexcept {
+    if (sliced()) return {};
+    return loose_[column]->words();
   }
 
  private:
   [[nodiscard]] bool sliced() const noexcept { return width_ != 0; }
 
+  // The words of one probe are fetched for all filters before the first is looked at: their misses
+  // overlap.
+  void ask_loose(std::uint64_t hash, std::vector<std::uint64_t>& left) const {
+    left.clear();
+    for (std::size_t column = 0; column < loose_.size(); ++column) {
+      if (loose_[column]) left.push_back(column);
+    }
+    probes_.all_of(hash, [&](std::uint64_t position) {
+      for (const std::uint64_t column : left) {
+        __builtin_prefetch(loose_[column]->words().data() + position / 64);
+      }
+      std::erase_if(left, [&](std::uint64_t column) {
+        return !detail::test_bit(loose_[column]->words().data(), position);
+      });
+      return !left.empty();
+    });
+  }
+
   void make_room(std::size_t columns) {
+    if (!may_slice_) return;
     if (columns <= (sliced() ? width_ * 64 : least_sliced - 1)) return;
     const std::size_t width = std::max<std::size_t>(1, 2 * width_);
     const std::uint64_t bits = planned_.shape.bits;
@@ -145,6 +170,7 @@ class shelf {
 
   plan planned_;
   Probes probes_;
+  bool may_slice_;
   std::size_t columns_ = 0;
   std::vector<std::size_t> free_;
   std::vector<std::uint64_t> keys_;                       // the number of keys of each column
@@ -181,7 +207,7 @@ struct peer_directory::state {
       const auto* const found = std::get_if<shelf<Probes>>(&shelves[i]);
       if (found != nullptr && found->takes(summary.shape())) return i;
     }
-    shelves.emplace_back(shelf<Probes>(summary));
+    shelves.emplace_back(shelf<Probes>(summary, options.sliced));
     names.emplace_back();
     return shelves.size() - 1;
   }
@@ -293,6 +319,14 @@ std::optional<std::uint64_t> peer_directory::time_of(std::uint64_t peer) const {
   const auto known = state_->peers.find(peer);
   if (known == state_->peers.end()) return std::nullopt;
   return known->second.time;
+}
+
+std::span<const std::uint64_t> peer_directory::words_of(std::uint64_t peer) const {
+  const auto known = state_->peers.find(peer);
+  if (known == state_->peers.end()) return {};
+  const known_peer& p = known->second;
+  return std::visit([&](const auto& place) { return place.words(p.column); },
+                    state_->shelves[p.on]);
 }
 
 std::optional<std::uint64_t> peer_directory::latest_time() const {

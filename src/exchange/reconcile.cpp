@@ -6,12 +6,12 @@
 #include <cmath>
 #include <iterator>
 #include <numeric>
-#include <random>
 #include <utility>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/exchange/sent_filter.hpp"
 #include "bloomery/hash/hash.hpp"
+#include "bloomery/hash/random_seed.hpp"
 #include "key_table.hpp"
 #include "reconcile_plan.hpp"
 #include "reconcile_wire.hpp"
@@ -25,14 +25,14 @@ using messages::type;
 
 // One round in 10^7 fails by chance, so several in a row are no accident.
 constexpr std::uint32_t most_rounds = 4;
-// The most symbols that a side makes or keeps, 0.4 GB; and the most that it sends when not asked.
+constexpr std::uint32_t estimating_round = 0xffffffff;  // of which the estimator has its seed
+// The most symbols that a side makes or keeps, and the most that it sends when not asked.
 constexpr std::uint64_t most_symbols = std::uint64_t{1} << 24U;
 constexpr std::uint64_t most_first_symbols = std::uint64_t{1} << 20U;
-
-std::uint64_t random_nonce() {
-  std::random_device device;
-  return (std::uint64_t{device()} << 32U) | device();
-}
+// The memory of a symbol. Who makes it has it in a vector that grows; who gets it has three such
+// vectors, and one each for the items that were found, their walks and what may be found next.
+constexpr std::uint64_t made_symbol_bytes = 3 * sizeof(riblt_symbol);
+constexpr std::uint64_t got_symbol_bytes = 14 * sizeof(riblt_symbol);
 
 // The seed depends on both nonces, so that neither side can choose it.
 std::uint64_t round_seed(std::uint64_t a, std::uint64_t b, std::uint32_t round) {
@@ -104,9 +104,8 @@ class session {
 
   void greet() {
     hello_ = {.wish = options_.method,
-              .nonce = options_.nonce != 0 ? options_.nonce : random_nonce(),
-              .size = {.keys = table_.own(), .key_bytes = table_.own_bytes()},
-              .sums = table_.estimator()};
+              .nonce = options_.nonce != 0 ? options_.nonce : random_seed(),
+              .size = {.keys = table_.own(), .key_bytes = table_.own_bytes()}};
     send(type::hello, messages::write(hello_));
     theirs_ = messages::read_hello(receive(type::hello, messages::hello_limit).payload);
     if (theirs_.nonce == hello_.nonce) {
@@ -119,13 +118,19 @@ class session {
     }
     const auto rank = [](const messages::hello& h) { return std::pair(h.size.keys, h.nonce); };
     encoder_ = rank(hello_) < rank(theirs_);
-    report_.estimated_difference = tug_difference(hello_.sums, theirs_.sums);
+    const tug_sums sums =
+        table_.estimator(round_seed(hello_.nonce, theirs_.nonce, estimating_round));
     if (encoder_) {
-      plan_ = choose_plan(agreed_wish(), hello_.size, theirs_.size, report_.estimated_difference);
+      const message m = receive(type::sums, messages::sums_limit);
+      const double difference = tug_difference(sums, messages::read_sums(m.payload));
+      plan_ = choose_plan(agreed_wish(), hello_.size, theirs_.size, difference);
+      plan_.difference = static_cast<std::uint64_t>(std::llround(std::min(difference, 1e18)));
       send(type::plan, messages::write(plan_));
     } else {
+      send(type::sums, messages::write(sums));
       plan_ = messages::read_plan(receive(type::plan, messages::plan_limit).payload);
     }
+    report_.estimated_difference = static_cast<double>(plan_.difference);
     report_.method = plan_.method;
   }
 
@@ -166,9 +171,13 @@ class session {
   void receive_keys(Take take) {
     messages::key_reader reader;
     for (;;) {
-      const message m = receive(type::keys, type::last_keys, messages::keys_limit);
+      // The last key goes beyond the usual length. The room may be 2^64 - 1: nothing is added.
+      const std::uint64_t longest = std::min<std::uint64_t>(reconcile_longest_key, room());
+      const message m =
+          receive(type::keys, type::last_keys,
+                  static_cast<std::size_t>(messages::keys_message_bytes + 16 + longest));
       reader.read(m.payload, [&](std::string key) {
-        budget(key.size() + 64);  // the memory of a key is more than its bytes
+        hold(key_table::received_bytes(key.size()));
         if (++keys_received_ > theirs_.size.keys) {
           throw error(errc::corrupt, "the peer sends more keys than it said it has");
         }
@@ -178,13 +187,14 @@ class session {
     }
   }
 
-  void budget(std::uint64_t bytes) {
-    held_ += bytes;
-    if (held_ > options_.most_bytes) {
-      throw error(errc::corrupt, "the peer sends more than the limit of " +
-                                     std::to_string(options_.most_bytes) + " bytes");
+  void hold(std::uint64_t bytes) {
+    if (bytes > room()) {
+      throw error(errc::no_memory, "the peer makes this side hold more than the limit of " +
+                                       std::to_string(options_.memory_bytes) + " bytes");
     }
+    held_ += bytes;
   }
+  [[nodiscard]] std::uint64_t room() const noexcept { return options_.memory_bytes - held_; }
 
   // ---- full
 
@@ -266,9 +276,13 @@ class session {
   // Our keys that are surely not among the peer's, by its filter.
   std::vector<std::uint32_t> lacking_there(std::uint32_t bits) {
     const double most = 1.1 * sent_filter_bytes(static_cast<double>(theirs_.size.keys), bits) + 64;
-    const message m = receive(type::filter, static_cast<std::size_t>(std::min(most, 4e9)));
-    budget(m.payload.size() + sent_filter::memory_bytes(m.payload));
+    // It is held twice while it comes, and once more as a filter.
+    const double fits = static_cast<double>(room()) / 3;
+    const message m = receive(type::filter, static_cast<std::size_t>(std::min({most, fits, 4e9})));
+    const std::uint64_t before = held_;
+    hold(m.payload.size() + sent_filter::memory_bytes(m.payload));
     const sent_filter theirs(m.payload);
+    held_ = before;  // from the end of this function on
     std::vector<std::uint32_t> lacking;
     for (std::uint32_t i = 0; i < table_.own(); ++i) {
       if (!theirs.contains(table_.item(i))) lacking.push_back(i);
@@ -295,6 +309,7 @@ class session {
         std::min(guess, static_cast<double>(std::min(symbols_allowed(), most_first_symbols))));
     std::uint64_t made = 0;
     for (;;) {
+      hold(made_symbol_bytes * count);
       send_symbols(coder, made, count);
       made += count;
       const message m = receive(type::more, type::wanted, messages::places_limit(items.size()));
@@ -303,10 +318,12 @@ class session {
         break;
       }
       count = messages::read_number(m.payload);
-      // At most twice as many as there were: what we queue follows what the peer has read.
-      if (count == 0 || count > made + 64 || made + count > symbols_allowed()) {
+      // At most twice as many as there were: what we queue follows what the peer has read. And not
+      // a few each time: every step takes time for all of our keys.
+      if (count > made + 64 || made + count > symbols_allowed()) {
         throw error(errc::corrupt, "the peer asks for too many symbols");
       }
+      if (count < next_step(made)) throw error(errc::corrupt, "the peer asks for too few symbols");
     }
     report_.symbols += made;
   }
@@ -339,10 +356,10 @@ class session {
     const std::vector<std::uint64_t> items = table_.sorted_items();
     riblt_decoder decoder(items);
     std::uint64_t their_items = 0;
-    for (;;) {
-      receive_run(decoder, their_items);
+    for (std::uint64_t more = 0;;) {
+      receive_run(decoder, their_items, more);
       if (decoder.complete()) break;
-      const std::uint64_t more = next_step(decoder.symbols());
+      more = next_step(decoder.symbols());
       if (decoder.symbols() + more > symbols_allowed()) {
         throw error(errc::corrupt, "the peer's symbols tell no difference");
       }
@@ -352,14 +369,15 @@ class session {
     ask(decoder, items, their_items);
   }
 
-  // Symbols until the end of those that were asked for.
-  void receive_run(riblt_decoder& decoder, std::uint64_t& their_items) {
+  // Symbols until the end of those that were asked for: exactly so many, but any number at first.
+  // Fewer would cost us time for all of our keys each time.
+  void receive_run(riblt_decoder& decoder, std::uint64_t& their_items, std::uint64_t asked) {
     std::vector<riblt_symbol> run;
     for (bool last = false; !last;) {
       const auto list = messages::read_symbols(receive(type::symbols, messages::run_limit).payload);
       const std::uint64_t have = decoder.symbols() + run.size();
       if (have == 0) their_items = list.items;
-      budget(48 * list.symbols.size());
+      hold(got_symbol_bytes * list.symbols.size());
       const bool lawful = list.first == have && list.items == their_items &&
                           !list.symbols.empty() &&
                           have + list.symbols.size() <= symbols_allowed() &&
@@ -367,6 +385,9 @@ class session {
       if (!lawful) throw error(errc::corrupt, "the peer sent symbols that do not fit");
       run.insert(run.end(), list.symbols.begin(), list.symbols.end());
       last = list.last;
+      if (asked != 0 && (run.size() > asked || (last && run.size() < asked))) {
+        throw error(errc::corrupt, "the peer sent more or fewer symbols than it was asked for");
+      }
     }
     decoder.add(run);
   }
@@ -422,8 +443,7 @@ class session {
       r.only_here.push_back(table_.place(i));
       bytes -= table_.key(i).size();
     }
-    r.only_there.assign(table_.received().begin(), table_.received().end());
-    std::sort(r.only_there.begin(), r.only_there.end());
+    r.only_there = table_.take_received();
     for (const std::string& key : r.only_there) bytes += key.size();
     // The sizes were the peer's word; now they can be checked.
     const std::uint64_t keys = table_.own() - r.only_here.size() + r.only_there.size();

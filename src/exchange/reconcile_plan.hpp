@@ -17,6 +17,7 @@ struct reconcile_plan {  // the encoder is the side with fewer keys: it sends sy
   std::uint32_t encoder_bits = 0;  // a key in the encoder's filter; 0 is no filter
   std::uint32_t decoder_bits = 0;
   bool encoder_sends_all = true;  // the way `full`: otherwise the decoder does
+  std::uint64_t difference = 0;   // as the encoder estimated it
 };
 
 inline constexpr std::uint32_t most_filter_bits = 12;

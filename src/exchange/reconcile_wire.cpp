@@ -65,7 +65,6 @@ bytes write(const hello& h) {
   integers::append(out, h.nonce);
   put_varint(out, h.size.keys);
   put_varint(out, h.size.key_bytes);
-  for (const std::int64_t sum : h.sums) put_varint(out, fold(sum));
   return out;
 }
 
@@ -85,8 +84,21 @@ hello read_hello(byte_view from) {
     h.nonce = in.fixed64();
     h.size.keys = in.varint();
     h.size.key_bytes = in.varint();
-    for (std::int64_t& sum : h.sums) sum = unfold(in.varint());
     return h;
+  });
+}
+
+bytes write(const tug_sums& sums) {
+  bytes out;
+  for (const std::int64_t sum : sums) put_varint(out, fold(sum));
+  return out;
+}
+
+tug_sums read_sums(byte_view from) {
+  return parsed("an estimator", from, [](bit_code::reader& in) {
+    tug_sums sums{};
+    for (std::int64_t& sum : sums) sum = unfold(in.varint());
+    return sums;
   });
 }
 
@@ -96,6 +108,7 @@ bytes write(const reconcile_plan& p) {
   put_8(out, p.encoder_bits);
   put_8(out, p.decoder_bits);
   put_8(out, p.encoder_sends_all ? 1 : 0);
+  put_varint(out, p.difference);
   return out;
 }
 
@@ -106,6 +119,7 @@ reconcile_plan read_plan(byte_view from) {
     p.encoder_bits = static_cast<std::uint32_t>(byte_of(in));
     p.decoder_bits = static_cast<std::uint32_t>(byte_of(in));
     const std::uint64_t all = byte_of(in);
+    p.difference = in.varint();
     const bool lawful = method >= 1 && method <= 3 && p.encoder_bits <= most_filter_bits &&
                         p.decoder_bits <= most_filter_bits && all <= 1;
     if (!lawful) refuse("a plan that makes no sense");
@@ -233,6 +247,7 @@ std::string key_reader::next(byte_view& from) {
     if (shared > last_.size()) refuse("a list of keys that makes no sense");
     const byte_view own = in.take(in.varint());
     if (shared + own.size() > reconcile_longest_key) refuse("a key that is too long");
+    key.reserve(static_cast<std::size_t>(shared) + own.size());  // and not twice as much
     key.assign(last_, 0, static_cast<std::size_t>(shared));
     key.append(reinterpret_cast<const char*>(own.data()), own.size());
   } catch (const error& e) {

@@ -26,6 +26,7 @@ enum class type : std::uint8_t {
   wanted = 8,
   check = 9,
   refusal = 10,
+  sums = 11,
 };
 
 using bytes = std::vector<std::byte>;
@@ -35,13 +36,16 @@ struct hello {
   reconcile_method wish = reconcile_method::automatic;
   std::uint64_t nonce = 0;
   set_size size;
-  tug_sums sums{};
 };
-inline constexpr std::size_t hello_limit = 2048;
+inline constexpr std::size_t hello_limit = 64;
 [[nodiscard]] bytes write(const hello& h);
 [[nodiscard]] hello read_hello(byte_view from);
 
-inline constexpr std::size_t plan_limit = 4;
+inline constexpr std::size_t sums_limit = 10 * tug_of_war::sums;
+[[nodiscard]] bytes write(const tug_sums& sums);
+[[nodiscard]] tug_sums read_sums(byte_view from);
+
+inline constexpr std::size_t plan_limit = 14;
 [[nodiscard]] bytes write(const reconcile_plan& p);
 [[nodiscard]] reconcile_plan read_plan(byte_view from);
 
@@ -84,7 +88,6 @@ inline constexpr std::size_t check_limit = 26;
 
 // Keys in the order of bytes, each without those (255 at most) that it shares with the one before.
 inline constexpr std::size_t keys_message_bytes = std::size_t{256} << 10U;
-inline constexpr std::size_t keys_limit = keys_message_bytes + reconcile_longest_key + 16;
 class key_writer {
  public:
   void add(std::string_view key);

@@ -15,6 +15,10 @@ namespace {
 // half a percent at nine. Equations of more keys would need more slots than 1.6 % above the keys.
 constexpr std::uint64_t part_keys = 1024;
 constexpr double part_bytes = 6;
+// Where hashes are random, a part has 1,024 keys and six times a deviation of 32 more, in 5 kB.
+// Larger ones are from keys that somebody made for it, and would take long to build and to check.
+constexpr std::uint64_t most_part_keys = 4 * part_keys;
+constexpr std::size_t most_part_bytes = std::size_t{1} << 16U;
 // The slots for each key of a compact ribbon (format/compact.hpp).
 constexpr double slots_per_key = 65.0 / 64;
 
@@ -66,6 +70,9 @@ sent_filter::sent_filter(std::vector<std::uint64_t> hashes, std::uint32_t fpr_bi
     const auto to = std::find_if(from, hashes.end(), [&](std::uint64_t hash) {
       return detail::multiply_high(hash, parts) != part;
     });
+    if (static_cast<std::uint64_t>(to - from) > most_part_keys) {
+      throw error(errc::corrupt, "the hashes of the keys are not spread: somebody made these keys");
+    }
     wire::put_text(message_, from == to ? std::string() : builder.build({from, to}));
     from = to;
   }
@@ -88,6 +95,7 @@ void sent_filter::open_parts() {
   parts_.reserve(static_cast<std::size_t>(parts));
   for (std::uint64_t part = 0; part < parts; ++part) {
     const std::string_view text = in.text();
+    if (text.size() > most_part_bytes) wire::reader::fail();
     parts_.push_back(compact_view::open(text));
     if (!text.empty() && !parts_.back()) wire::reader::fail();
   }

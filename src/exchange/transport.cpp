@@ -284,6 +284,37 @@ channel connect(const std::string& address, patience limits) {
   throw_io(address + ": connecting failed", reason);
 }
 
+channel start_connecting(const std::string& address, patience limits) {
+  const address_list all = look_up(address, parse_address(address), 0);
+  owned_socket made(::socket(all->ai_family, stream_flags, 0));
+  if (made.get() < 0) throw_io(address + ": connecting failed", errno);
+  const int failed = ::connect(made.get(), all->ai_addr, all->ai_addrlen);
+  if (failed != 0 && errno != EINPROGRESS && errno != EINTR) {
+    throw_io(address + ": connecting failed", errno);
+  }
+  send_at_once(made.get());
+  return channel(made.release(), limits);
+}
+
+std::string failed_to_connect(const channel& started) {
+  int reason = 0;
+  socklen_t size = sizeof reason;
+  if (::getsockopt(started.descriptor(), SOL_SOCKET, SO_ERROR, &reason, &size) != 0) reason = errno;
+  return reason == 0 ? std::string() : std::generic_category().message(reason);
+}
+
+bool listener::is_loopback() const noexcept {
+  sockaddr_storage bound{};
+  socklen_t size = sizeof bound;
+  if (::getsockname(socket_, reinterpret_cast<sockaddr*>(&bound), &size) != 0) return false;
+  if (bound.ss_family == AF_INET) {
+    const auto* const four = reinterpret_cast<const sockaddr_in*>(&bound);
+    return ntohl(four->sin_addr.s_addr) >> 24U == 127U;
+  }
+  const auto* const six = reinterpret_cast<const sockaddr_in6*>(&bound);
+  return IN6_IS_ADDR_LOOPBACK(&six->sin6_addr) != 0;
+}
+
 listener::listener(const std::string& address) : address_(address) {
   const host_port parsed = parse_address(address);
   const address_list all = look_up(address, parsed, AI_PASSIVE);
@@ -296,7 +327,8 @@ listener::listener(const std::string& address) : address_(address) {
       continue;
     }
     ::setsockopt(made.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-    if (::bind(made.get(), at->ai_addr, at->ai_addrlen) != 0 || ::listen(made.get(), 16) != 0) {
+    if (::bind(made.get(), at->ai_addr, at->ai_addrlen) != 0 ||
+        ::listen(made.get(), SOMAXCONN) != 0) {
       reason = errno;
       continue;
     }
@@ -324,11 +356,14 @@ listener::~listener() {
 }
 
 channel listener::accept(patience limits, milliseconds wait) {
+  if (auto made = try_accept(limits, wait)) return *std::move(made);
+  throw error(errc::io, address_ + ": nobody connected for " + in_seconds(wait));
+}
+
+std::optional<channel> listener::try_accept(patience limits, milliseconds wait) {
   const auto deadline = after(steady_clock::now(), wait);
   for (;;) {
-    if (!poll_until(socket_, POLLIN, deadline)) {
-      throw error(errc::io, address_ + ": nobody connected for " + in_seconds(wait));
-    }
+    if (!poll_until(socket_, POLLIN, deadline)) return std::nullopt;
     const int made = ::accept4(socket_, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (made >= 0) {
       send_at_once(made);

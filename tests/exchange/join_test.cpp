@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <random>
 #include <thread>
@@ -40,7 +41,6 @@ struct joined {
 
 joined run(const table& a, const table& b) {
   const join_side side_a(scan_of(a));
-  const join_side side_b(scan_of(b));
   auto [end_a, end_b] = pipe_pair();
   joined result;
   std::jthread sender([&result, &side_a, end = std::move(end_a)]() mutable {
@@ -49,7 +49,7 @@ joined run(const table& a, const table& b) {
   });
   message_channel peer(std::move(end_b));
   result.at_b = receive_join(
-      peer, side_b, [](std::string_view about) { EXPECT_EQ(about, "about A"); },
+      peer, scan_of(b), [](std::string_view about) { EXPECT_EQ(about, "about A"); },
       [&](std::string_view key, std::string_view rest_a, std::string_view rest_b) {
         result.rows.push_back(std::string(key) + "|" + std::string(rest_a) + "|" +
                               std::string(rest_b));
@@ -269,14 +269,13 @@ TEST(join_estimate, from_two_filters_of_bits) {
 
 join_size estimate_over(const table& of_a, const table& of_b) {
   const join_side a(scan_of(of_a));
-  const join_side b(scan_of(of_b));
   auto [end_a, end_b] = pipe_pair();
   std::jthread sender([&a, end = std::move(end_a)]() mutable {
     message_channel peer(std::move(end));
     send_join(peer, a, "");
   });
   message_channel peer(std::move(end_b));
-  return receive_estimate(peer, b);
+  return receive_estimate(peer, scan_of(of_b));
 }
 
 TEST(join_estimate, over_a_connection) {
@@ -375,7 +374,6 @@ TEST(join, of_empty_tables_is_empty) {
 
 TEST(join, does_not_believe_its_peer) {
   const table t = numbered(0, 10, 3);
-  const join_side side(scan_of(t));
   const auto nothing = [](auto...) { FAIL() << "a row of a broken join"; };
   std::mt19937_64 random(3);
   int refused = 0;
@@ -391,6 +389,7 @@ TEST(join, does_not_believe_its_peer) {
       auto& bent = i % 3 == 0 ? offer : i % 3 == 1 ? rows : end;
       bent[random() % bent.size()] ^= static_cast<std::byte>(1 + random() % 255);
       if (i % 7 == 0) bent.pop_back();
+      forger.send(7, bytes({42}));
       forger.send(2, offer);
       forger.send(4, rows);
       forger.send(i % 11 == 0 ? 6 : 5, end);
@@ -398,7 +397,7 @@ TEST(join, does_not_believe_its_peer) {
     }
     try {
       receive_join(
-          peer, side, [](std::string_view) {}, nothing);
+          peer, scan_of(t), [](std::string_view) {}, nothing);
     } catch (const error& e) {
       // Or it was not bent enough to be seen, and then the forger has gone before the end.
       EXPECT_TRUE(e.code() == errc::corrupt || e.code() == errc::io) << e.what();
@@ -414,11 +413,11 @@ TEST(join, does_not_believe_its_peer) {
 
 TEST(join, breaks_off_without_rows_when_the_peer_goes) {
   const table t = numbered(0, 10, 3);
-  const join_side side(scan_of(t));
   int rows = 0;
   auto [end_a, end_b] = pipe_pair();
   {
     message_channel forger(std::move(end_a));
+    forger.send(7, bytes({42}));
     forger.send(2, bytes({0, 0, 10, 10, 99, 0}));
     forger.send(4,
                 std::vector<std::byte>{std::byte{5}, std::byte{'k'}, std::byte{'e'}, std::byte{'y'},
@@ -428,7 +427,7 @@ TEST(join, breaks_off_without_rows_when_the_peer_goes) {
   message_channel peer(std::move(end_b));
   EXPECT_TRUE(throws(errc::io, "", [&] {
     receive_join(
-        peer, side, [](std::string_view) {}, [&](auto...) { ++rows; });
+        peer, scan_of(t), [](std::string_view) {}, [&](auto...) { ++rows; });
   }));
   EXPECT_EQ(rows, 0);
 }
@@ -443,12 +442,87 @@ TEST(join, holds_no_more_than_it_may) {
   });
   {
     message_channel peer(std::move(end_b));
-    EXPECT_TRUE(throws(errc::no_memory, "50000", [&] {
+    EXPECT_TRUE(throws(errc::no_memory, "limit of 100000 bytes", [&] {
       receive_join(
-          peer, side, [](std::string_view) {}, [](auto...) {}, {.held_bytes = 50'000});
+          peer, scan_of(t), [](std::string_view) {}, [](auto...) {}, {.memory_bytes = 100'000});
     }));
   }
   sender.join();
+}
+
+// What A says to a B with one row, whose key is "k", after the seed.
+template <class Speech>
+errc error_of_b(std::uint64_t memory, Speech speech) {
+  const table t = {{.key = "k", .rest = ""}};
+  auto [end_a, end_b] = pipe_pair();
+  std::jthread speaker([&speech, end = std::move(end_a)]() mutable {
+    try {
+      message_channel liar(std::move(end));
+      liar.send(7, bytes({42}));
+      speech(liar);
+      liar.flush();
+      static_cast<void>(liar.receive(1000));
+    } catch (const error&) {
+      // B has gone.
+    }
+  });
+  message_channel peer(std::move(end_b));
+  try {
+    receive_join(
+        peer, scan_of(t), [](std::string_view) {}, [](auto...) {}, {.memory_bytes = memory});
+  } catch (const error& e) {
+    return e.code();
+  }
+  return {};
+}
+
+// A row of three bytes is 24 more in memory, and an empty part of a filter is one byte and 32.
+TEST(join, counts_what_small_things_really_take) {
+  const auto offer_of_rows = bytes({0, 0, 0xff, 0xff, 0xff, 0x7f, 1, 99, 0});
+  std::vector<std::byte> rows;
+  for (int i = 0; i < 20'000; ++i) {
+    for (const int b : {1, int{'k'}, 0}) rows.push_back(static_cast<std::byte>(b));
+  }
+  EXPECT_EQ(error_of_b(400'000,
+                       [&](message_channel& to) {
+                         to.send(2, offer_of_rows);
+                         to.send(4, rows);
+                       }),
+            errc::no_memory);
+  std::vector<std::byte> filter = bytes({1, 1, 100, 100, 99, 0, 0xd0, 0x86, 0x03});  // 50,000 parts
+  filter.resize(filter.size() + 50'000);
+  EXPECT_EQ(error_of_b(1'000'000, [&](message_channel& to) { to.send(2, filter); }),
+            errc::no_memory);
+  // Nor does it hash a part of any length, or keep a long text about the table.
+  std::vector<std::byte> part = bytes({1, 1, 100, 100, 99, 0, 1, 0xa0, 0x8d, 0x06});  // 100,000
+  part.resize(part.size() + 100'000);
+  EXPECT_EQ(error_of_b(1'000'000, [&](message_channel& to) { to.send(2, part); }), errc::corrupt);
+  std::vector<std::byte> talk = bytes({0, 0, 1, 1, 99, 0x81, 0x80, 0x40});  // 1,048,577
+  talk.resize(talk.size() + (std::size_t{1} << 20U) + 1);
+  EXPECT_EQ(error_of_b(100'000'000, [&](message_channel& to) { to.send(2, talk); }), errc::corrupt);
+}
+
+// Keys with the same XXH3 under the seed that everybody knows (the secret's first eight bytes make
+// a product zero) are like others under A's.
+TEST(join, draws_the_seed_of_its_hashes) {
+  table crafted;
+  const std::array<int, 8> zero = {0xb8, 0xfe, 0x6c, 0x39, 0x23, 0xa4, 0x4b, 0xbe};
+  for (int i = 0; i < 1000; ++i) {
+    std::string key(32, 'x');
+    for (std::size_t j = 0; j < zero.size(); ++j) key[j] = static_cast<char>(zero[j]);
+    key.replace(8, 8, std::to_string(10'000'000 + i));
+    crafted.push_back({.key = key, .rest = ""});
+  }
+  EXPECT_EQ(join_side(scan_of(crafted), 0).counts().keys, 1U);
+  EXPECT_EQ(join_side(scan_of(crafted)).counts().keys, 1000U);
+  EXPECT_NE(join_side(scan_of(crafted)).seed(), join_side(scan_of(crafted)).seed());
+  EXPECT_EQ(run(crafted, crafted).rows.size(), 1000U);
+}
+
+TEST(sent_filter, does_not_work_for_keys_that_were_made_to_meet) {
+  std::vector<std::uint64_t> hashes(20'000);
+  for (std::size_t i = 0; i < hashes.size(); ++i) hashes[i] = i;  // all in the first part
+  EXPECT_TRUE(throws(errc::corrupt, "not spread", [&] { sent_filter(hashes, 3); }));
 }
 
 TEST(fields, are_what_was_appended) {
@@ -456,10 +530,12 @@ TEST(fields, are_what_was_appended) {
   const std::vector<std::string> fields = {"", std::string("a\0b", 3), std::string(300, 'x'), ","};
   for (const std::string& field : fields) append_field(list, field);
   std::vector<std::string_view> back;
-  split_fields(list, back);
+  split_fields(list, back, 4);
+  EXPECT_TRUE(throws(errc::corrupt, "damaged", [&] { split_fields(list, back, 3); }));
+  split_fields(list, back, 4);
   EXPECT_TRUE(std::equal(back.begin(), back.end(), fields.begin(), fields.end()));
   list.pop_back();
-  EXPECT_TRUE(throws(errc::corrupt, "damaged", [&] { split_fields(list, back); }));
+  EXPECT_TRUE(throws(errc::corrupt, "damaged", [&] { split_fields(list, back, 4); }));
 }
 
 }  // namespace

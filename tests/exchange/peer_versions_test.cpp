@@ -126,6 +126,19 @@ TEST(peer_versions, that_are_missing_come_as_deltas_or_whole_whichever_is_smalle
   EXPECT_TRUE(has(other, 1, sample_hash(399, 70), 0));
 }
 
+TEST(peer_versions, hold_each_filter_once) {
+  peer_versions all(gossip_hash);
+  std::uint64_t bytes = 0;
+  for (std::uint64_t peer = 1; peer <= 40; ++peer) {
+    const blocked_filter f = filter_with(peer, 100);
+    all.publish(peer, 1, version_of(f), 0);
+    bytes += f.bytes();
+    ASSERT_TRUE(all.filter_of(peer));
+    EXPECT_TRUE(std::ranges::equal(all.filter_of(peer)->words, f.words()));
+  }
+  EXPECT_EQ(all.directory().bytes(), bytes);
+}
+
 TEST(peer_versions, grow_old_unless_the_peer_lives_and_are_not_raised_from_the_dead) {
   peer_versions one(gossip_hash);
   peer_versions other(gossip_hash, {.longest_age = 100, .remembered = 1'000});

@@ -30,9 +30,9 @@ Filter filter_of(const plan& p, std::uint64_t stream, std::size_t keys) {
 }
 
 template <class Filter>
-void expect_answers_of_the_filters(std::size_t peers) {
+void expect_answers_of_the_filters(std::size_t peers, bool sliced = true) {
   const plan p = sizing::make_plan({.kind = Filter::kind, .keys = 100, .fpr = 0.05});
-  peer_directory all(spec);
+  peer_directory all(spec, {.sliced = sliced});
   std::map<std::uint64_t, Filter> filters;
   for (std::uint64_t i = 0; i < peers; ++i) {
     const std::uint64_t peer = 1000 - i;
@@ -62,6 +62,19 @@ void expect_answers_of_the_filters(std::size_t peers) {
     }
   }
   EXPECT_EQ(all.ask(asked, 2), expected);
+  if (sliced) return;
+  // Each filter is there once, and as it came.
+  EXPECT_EQ(all.bytes(), filters.size() * filters.at(7).bytes());
+  for (const auto& [peer, f] : filters) {
+    EXPECT_TRUE(std::ranges::equal(all.words_of(peer), f.words()));
+  }
+  EXPECT_TRUE(all.words_of(999).empty());
+}
+
+TEST(peers, unsliced_take_no_more_than_the_filters) {
+  expect_answers_of_the_filters<blocked_filter>(70, false);
+  expect_answers_of_the_filters<classic_filter>(70, false);
+  expect_answers_of_the_filters<partitioned_filter>(70, false);
 }
 
 TEST(peers, few_are_asked_filter_by_filter) {

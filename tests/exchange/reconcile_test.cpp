@@ -174,6 +174,20 @@ TEST(Reconcile, ThousandsOfDifferencesByTheSketch) {
 }
 
 // Large differences: filters find nearly all, and cost less than symbols would.
+// All of these keys have one XXH3 under seed 0. By that their signs are alike, and 300 of them
+// would be estimated as 300^2.
+TEST(Reconcile, TheEstimateIsByAHashThatNobodyKnew) {
+  strings crafted;
+  for (int i = 0; i < 300; ++i) {
+    crafted.push_back("\xb8\xfe\x6c\x39\x23\xa4\x4b\xbe" + std::to_string(10'000'000 + i) +
+                      "0123456789abcdef");
+  }
+  const strings shared = numbered("key-", 0, 2000);
+  const both_sides done = expect_exact(joined(shared, crafted), shared);
+  EXPECT_NEAR(done.a.report.estimated_difference, 300, 0.5 * 300);
+  EXPECT_EQ(done.b.report.estimated_difference, done.a.report.estimated_difference);
+}
+
 TEST(Reconcile, ManyDifferencesByFilters) {
   const std::string long_name(80, 'n');
   const strings shared = numbered(long_name, 0, 10'000);
@@ -373,8 +387,7 @@ std::vector<std::byte> bytes_of(std::string_view text) {
   return made;
 }
 
-// A greeting of version 1 from somebody with so many keys, each of one byte, and an estimator of
-// zeros.
+// A greeting of version 1 from somebody with so many keys, each of one byte.
 std::vector<std::byte> greeting(std::string_view keys, char version = 1) {
   std::string text = "BLMRECON";
   text += version;
@@ -382,7 +395,26 @@ std::vector<std::byte> greeting(std::string_view keys, char version = 1) {
   text += std::string("nonce\0\0\0", 8);
   text += keys;
   text += keys;
-  return bytes_of(text + std::string(128, '\0'));
+  return bytes_of(text);
+}
+
+// From somebody with more keys than we, who sends the estimator, too.
+void greet_with_many(message_channel& to, std::string_view keys) {
+  to.send(1, greeting(keys));
+  to.send(11, bytes_of(std::string(128, '\0')));
+}
+
+// The last key of a message goes beyond its usual length, whatever limit of memory there is.
+TEST(Reconcile, KeysThatFillMessagesPassWithoutALimitOfMemory) {
+  const auto long_keys = [](std::size_t from) {
+    strings made = numbered("", from, 600);
+    for (std::string& key : made) key += std::string(1000, 'x');
+    return made;
+  };
+  for (const std::uint64_t memory : {std::uint64_t{UINT64_MAX}, std::uint64_t{1} << 30U}) {
+    expect_exact(long_keys(1000), long_keys(1300),
+                 {.method = reconcile_method::full, .memory_bytes = memory});
+  }
 }
 
 TEST(HostilePeer, IsToldFromAFriend) {
@@ -404,21 +436,48 @@ TEST(HostilePeer, IsToldFromAFriend) {
 TEST(HostilePeer, CannotFillTheMemory) {
   // It has more keys than we, so we are the encoder; it wants no keys and offers many.
   const auto flood = [](message_channel& to) {
-    to.send(1, greeting("\xa0\x9c\x01"));
+    greet_with_many(to, "\xac\x02");
     to.send(8, bytes_of(std::string(1, '\0')));
     std::string keys(1, '\0');
     keys += std::string("\xff\x01", 2) + std::string(255, 'a');
     for (int i = 1; i < 200; ++i) keys += std::string("\xff\x01", 2) + static_cast<char>(i);
     to.send(5, bytes_of(keys));
   };
+  EXPECT_EQ(error_after(flood, "limit of 60000 bytes",
+                        {.method = reconcile_method::sketch, .nonce = 5, .memory_bytes = 60'000}),
+            errc::no_memory);
+  // Symbols count too: 300 keys make us prepare some hundred of them.
   EXPECT_EQ(error_after(flood, "limit of 10000 bytes",
-                        {.method = reconcile_method::sketch, .nonce = 5, .most_bytes = 10'000}),
-            errc::corrupt);
+                        {.method = reconcile_method::sketch, .nonce = 5, .memory_bytes = 10'000}),
+            errc::no_memory);
   const auto greedy = [](message_channel& to) {
-    to.send(1, greeting("\xa0\x9c\x01"));
+    greet_with_many(to, "\xa0\x9c\x01");
     to.send(7, bytes_of("\xff\xff\x7f"));
   };
   EXPECT_EQ(error_after(greedy, "too many symbols", {.method = reconcile_method::sketch}),
+            errc::corrupt);
+}
+
+// Each step of symbols takes time for all of our keys, so a peer may not ask for one at a time, and
+// may not send one at a time.
+TEST(HostilePeer, CannotMakeUsWorkForNothing) {
+  const auto step_by_step = [](message_channel& to) {
+    greet_with_many(to, "\xac\x02");
+    to.send(7, bytes_of("\x01"));
+  };
+  EXPECT_EQ(error_after(step_by_step, "too few symbols", {.method = reconcile_method::sketch}),
+            errc::corrupt);
+  const auto drop_by_drop = [](message_channel& to) {
+    std::vector<std::byte> hello = greeting("\x05");
+    hello[9] = std::byte{1};  // sketch
+    to.send(1, hello);
+    to.send(2, bytes_of(std::string("\x01\0\0\0\0", 5)));
+    for (char first = 0; first < 2; ++first) {  // the last of its kind, 5 items, one symbol
+      to.send(6, bytes_of(std::string("\x01\x05", 2) + first + std::string("\x01", 1) +
+                          std::string(13, '\0')));
+    }
+  };
+  EXPECT_EQ(error_after(drop_by_drop, "fewer symbols", {.method = reconcile_method::sketch}),
             errc::corrupt);
 }
 

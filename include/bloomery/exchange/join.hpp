@@ -1,7 +1,9 @@
 // The Bloom join of two tables on two hosts (Bratbergsengen 1984, Mackert and Lohman 1986; Broder
 // and Mitzenmacher 2004, 3.2): rows of A travel to B, those that pass a filter of B's keys.
 //
-//     B  hello: how many different keys                  ->  A
+//     B  hello: the join, or an estimate                 ->  A
+//     B  <-  the seed of all hashes
+//     B  how many rows and different keys                ->  A
 //     B  <-  offer: numbers, and perhaps a filter of A's keys
 //     B  filter of B's keys, of those that A's let pass  ->  A
 //     B  <-  the rows of A whose key passes
@@ -12,9 +14,13 @@
 //
 // Memory: a table is read row by row, several times. What is held is 8 bytes for each row, the
 // filters, and at B the rows of both tables that match. Nothing comes out before everything has
-// arrived, so a broken connection never looks like a result.
+// arrived, so a broken connection never looks like a result. The peer is not trusted: join_limits
+// bounds what it makes us hold, with all that is kept beside each row.
+//
+// A draws the seed of the hashes at random, so that nobody can make keys that collide.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -85,7 +91,11 @@ struct passed_class {
 // Reads a table once and keeps the hashes of its keys.
 class join_side {
  public:
-  explicit join_side(row_scan rows);
+  explicit join_side(row_scan rows);  // with a random seed
+  join_side(row_scan rows, std::uint64_t seed);
+
+  [[nodiscard]] std::uint64_t seed() const noexcept { return seed_; }
+  [[nodiscard]] std::uint64_t hash(std::string_view key) const noexcept;
 
   [[nodiscard]] const table_counts& counts() const noexcept { return counts_; }
   void scan(const row_visit& visit) const { rows_(visit); }
@@ -94,15 +104,25 @@ class join_side {
 
  private:
   row_scan rows_;
+  std::uint64_t seed_;
   std::vector<std::uint64_t> hashes_;
   table_counts counts_;
 };
 
 struct join_limits {
-  std::size_t message_bytes = std::size_t{1}
-                              << 30U;  // of one message, so of one row and one filter
-  std::uint64_t held_bytes = std::uint64_t{1} << 33U;  // of A's rows in B's memory
+  // The most memory that the peer may make us hold, on top of 8 bytes for each row of our own:
+  // filters, and at B the rows of both tables that match. More is errc::no_memory. One message,
+  // so one filter and one row, has at most a quarter of it, or 128 KiB.
+  std::uint64_t memory_bytes = std::uint64_t{1} << 30U;
+
+  [[nodiscard]] std::size_t message_bytes() const noexcept {
+    return static_cast<std::size_t>(
+        std::clamp<std::uint64_t>(memory_bytes / 4, 128U << 10U, UINT32_MAX));
+  }
 };
+
+// What A may say about its table.
+inline constexpr std::size_t most_about_bytes = std::size_t{1} << 20U;
 
 // What was sent, in the payloads of messages. B knows all of it; A does not know what was joined.
 struct join_report {
@@ -124,17 +144,18 @@ struct join_report {
 };
 
 // A's side. `about` is handed to B as it is: what B must know of the table, such as its columns.
-// Answers one B, which may ask for the join or for the estimate.
+// Answers one B, which may ask for the join or for the estimate. errc::bad_argument for an `about`
+// that is too long.
 join_report send_join(message_channel& peer, const join_side& a, std::string_view about,
                       const join_limits& limits = {});
 
 // B's side. `begin` is called with what A said about its table, before the first row; `each` for
 // each pair of rows with the same key, in the order of A's rows, and for one row of A in that of
-// B's. Throws errc::corrupt when A breaks the protocol.
+// B's. The table is read when A has told the seed. Throws errc::corrupt when A breaks the protocol.
 using join_begin = std::function<void(std::string_view about)>;
 using join_each =
     std::function<void(std::string_view key, std::string_view rest_a, std::string_view rest_b)>;
-join_report receive_join(message_channel& peer, const join_side& b, const join_begin& begin,
+join_report receive_join(message_channel& peer, const row_scan& rows, const join_begin& begin,
                          const join_each& each, const join_limits& limits = {});
 
 // The estimate alone: filters of the table with fewer keys travel, one for each class of keys that
@@ -143,13 +164,14 @@ struct join_size {
   estimate rows;
   join_report report;
 };
-join_size receive_estimate(message_channel& peer, const join_side& b,
+join_size receive_estimate(message_channel& peer, const row_scan& rows,
                            const join_limits& limits = {});
 
 // ---- rows as lists of fields ------------------------------------------------------------------
 
-// Appends a field; reads all fields. errc::corrupt for text that append_field did not make.
+// Appends a field; reads all fields. errc::corrupt for text that append_field did not make, and for
+// more fields than `most`: an empty one is one byte in the list, and sixteen when it is read.
 void append_field(std::string& list, std::string_view field);
-void split_fields(std::string_view list, std::vector<std::string_view>& out);
+void split_fields(std::string_view list, std::vector<std::string_view>& out, std::size_t most);
 
 }  // namespace bloomery

@@ -29,7 +29,6 @@
 #include <span>
 #include <vector>
 
-#include "bloomery/bits/bit_array.hpp"
 #include "bloomery/exchange/peers.hpp"
 #include "bloomery/format/delta.hpp"
 
@@ -115,6 +114,8 @@ class peer_versions {
   [[nodiscard]] differences difference(std::span<const peer_entry> theirs) const;
 
   [[nodiscard]] std::optional<peer_stamp> stamp_of(std::uint64_t peer) const;
+  // Its filter, valid until the next change here; for leaders, who unite them.
+  [[nodiscard]] std::optional<filter_version> filter_of(std::uint64_t peer) const;
   [[nodiscard]] std::vector<candidate> ask(std::span<const std::uint64_t> hashes,
                                            std::uint64_t now) const {
     return directory_.ask(hashes, now);
@@ -129,8 +130,7 @@ class peer_versions {
   struct known_version {
     peer_stamp stamp;
     std::uint64_t heard = 0;  // when its beat grew last, by our clock
-    image_header header;      // the filter, from which deltas start
-    bit_array words;
+    image_header header;  // of the filter, from which deltas start; its words are the directory's
     std::deque<peer_news> deltas;  // that lead to this version, the oldest first
   };
   struct last_sign {
@@ -139,7 +139,10 @@ class peer_versions {
   };
 
   [[nodiscard]] std::optional<news_outcome> refused(std::uint64_t peer, const peer_stamp& s) const;
-  void keep(const peer_news& news, unpacked_filter filter, std::uint64_t now);
+  [[nodiscard]] filter_version version_of(std::uint64_t peer, const known_version& k) const {
+    return {.header = k.header, .words = directory_.words_of(peer)};
+  }
+  void keep(const peer_news& news, const unpacked_filter& filter, std::uint64_t now);
 
   hash_spec hash_;
   peer_versions_options options_;

@@ -42,6 +42,9 @@ struct candidate {
 struct peers_options {
   std::uint64_t longest_age = UINT64_MAX;  // of a summary
   bool keep_stale = false;                 // answer from older ones too, marked
+  // A matrix has room for peers that may come, up to as much again as it holds. Without, filters
+  // stand alone at any number of peers: words_of() has them, and questions take longer.
+  bool sliced = true;
 };
 
 // Summaries of peers, which have numbers that the caller gives out. One thread at a time changes
@@ -78,6 +81,8 @@ class peer_directory {
 
   [[nodiscard]] std::size_t peers() const noexcept;
   [[nodiscard]] std::optional<std::uint64_t> time_of(std::uint64_t peer) const;
+  // Its filter, until the next change here; none for a peer that has none, or whose is in slices.
+  [[nodiscard]] std::span<const std::uint64_t> words_of(std::uint64_t peer) const;
   // The latest of all; nothing when there is none.
   [[nodiscard]] std::optional<std::uint64_t> latest_time() const;
   // The memory of the matrices and filters.

@@ -20,8 +20,9 @@
 // neither side chose alone; if it is wrong because hashes of 64 bits met (one in 10^7 times for a
 // million keys), a second round with another seed mends it. docs/exchange.md has the protocol.
 //
-// The hash is XXH3. A peer that makes keys which collide on purpose can hide these keys. It can do
-// no more than that; the limits below bound what it can make us hold.
+// The hash is XXH3, with a seed that both sides draw: keys made to collide do so for nobody else. A
+// peer, who knows the seed, can hide keys of its own that collide. It can do no more than that: the
+// limits below bound what it can make us hold, and steps of a least size how long we work.
 #pragma once
 
 #include <array>
@@ -59,9 +60,11 @@ struct reconcile_options {
   reconcile_method method = reconcile_method::automatic;
   // Half of the hashes' seed; 0 takes a random one. Two sides with the same number cannot talk.
   std::uint64_t nonce = 0;
-  // The most bytes that the peer may make us hold. More is errc::corrupt, whatever it claims.
+  // The most keys that the peer may claim to have; more is errc::corrupt.
   std::uint64_t most_keys = std::uint64_t{1} << 31U;
-  std::uint64_t most_bytes = std::uint64_t{1} << 32U;
+  // The most memory that the peer may make us hold, with all that is kept beside each key; more is
+  // errc::no_memory. What our own keys take comes on top.
+  std::uint64_t memory_bytes = std::uint64_t{1} << 30U;
   // The bits of a hash in the first round: with fewer than 64, tests reach the second round.
   unsigned first_round_bits = 64;
 };

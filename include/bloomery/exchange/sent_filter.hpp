@@ -44,9 +44,11 @@ struct sent_choice {
 class sent_filter {
  public:
   // The set of these hashes (hash/hash.hpp), in any order. fpr_bits is from 1 to most_fpr_bits,
-  // else errc::bad_argument.
+  // else errc::bad_argument. Hashes that are far from random are errc::corrupt: a seed that nobody
+  // knows beforehand keeps others from making such keys.
   sent_filter(std::vector<std::uint64_t> hashes, std::uint32_t fpr_bits);
-  // From a message, which is copied. Throws errc::corrupt for wrong parts or checksums.
+  // From a message, which is copied. Throws errc::corrupt for wrong parts or checksums, which are
+  // taken here, once for each part. Ask for memory_bytes() first.
   explicit sent_filter(std::span<const std::byte> message);
   // The parts point into the message: it may move, but not be copied.
   sent_filter(const sent_filter&) = delete;

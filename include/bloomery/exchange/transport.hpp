@@ -64,11 +64,15 @@ class channel {
     bool ended = false;
   };
   moved move(std::span<const std::byte> out, std::span<std::byte> in);
-  // The same for sending, without waiting.
+  // The same for sending, and for receiving, without waiting.
   std::size_t write_some(std::span<const std::byte> out);
+  std::size_t read_some(std::span<std::byte> in, bool& ended);
 
   // Tells the peer that nothing follows; reading goes on.
   void end_writing();
+
+  // For poll(), by whoever has many (exchange/hub.hpp).
+  [[nodiscard]] int descriptor() const noexcept { return socket_; }
 
   // Starts the clock of patience::total again.
   void set_patience(patience limits);
@@ -80,7 +84,6 @@ class channel {
   using clock = std::chrono::steady_clock;
 
   void wait(short events);
-  std::size_t read_some(std::span<std::byte> in, bool& ended);
 
   int socket_ = -1;
   patience limits_;
@@ -95,6 +98,10 @@ std::pair<channel, channel> pipe_pair(patience limits = {});
 // An address is HOST:PORT or [IPV6]:PORT. Throws errc::bad_argument on other text, errc::io when
 // the name is unknown, nobody listens there, or the patience for the first answer (idle) ends.
 channel connect(const std::string& address, patience limits = {});
+// The same without waiting for the other host, though perhaps for the name's address: whether it
+// answers is known when the socket can be written to, and failed_to_connect then says why not.
+channel start_connecting(const std::string& address, patience limits = {});
+[[nodiscard]] std::string failed_to_connect(const channel& started);
 
 // Accepts connections at an address; "*:PORT" is every address of this host, port 0 a free port.
 class listener {
@@ -107,9 +114,14 @@ class listener {
   ~listener();
 
   [[nodiscard]] std::uint16_t port() const noexcept { return port_; }
+  [[nodiscard]] int descriptor() const noexcept { return socket_; }
+  // Whether only this host can connect.
+  [[nodiscard]] bool is_loopback() const noexcept;
 
   // Waits for a peer, for at most `wait` (zero: for ever), then errc::io.
   channel accept(patience limits = {}, std::chrono::milliseconds wait = {});
+  // The same, but nothing when nobody came.
+  std::optional<channel> try_accept(patience limits, std::chrono::milliseconds wait);
 
  private:
   std::string address_;
@@ -143,6 +155,13 @@ class message_channel {
 
   // The next message, of at most `limit` bytes. Meanwhile sends what waits in the outbox.
   message receive(std::size_t limit);
+  // Waits for the next message and leaves it for receive(). So a listener can have less patience
+  // with strangers than with a peer that has begun to speak the protocol.
+  void await(std::size_t limit);
+  // The next message if all of it has come, without waiting; and what is left to send, likewise.
+  std::optional<message> try_receive(std::size_t limit);
+  void try_send();
+  [[nodiscard]] std::size_t waiting_bytes() const noexcept { return outbox_.size() - taken_; }
   // For long streams both ways: returns a message, or nothing once there is room in the outbox.
   std::optional<message> receive_or_room(std::size_t limit);
   [[nodiscard]] bool has_room() const noexcept { return outbox_.size() - taken_ < outbox_bytes; }
@@ -166,7 +185,9 @@ class message_channel {
 
  private:
   void drop_sent(std::size_t bytes);
+  void make_room();
   void step(std::size_t limit);
+  void take_in(std::size_t received, bool ended, std::size_t limit);
   [[nodiscard]] bool complete() const noexcept;
   message take();
 
