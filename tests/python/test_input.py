@@ -1,0 +1,353 @@
+"""Keys of every sort, and bad input: an exception, never a crash."""
+
+import array
+import ctypes
+import io
+import os
+import pickle
+import threading
+
+import numpy
+import pytest
+from conftest import KEYS
+
+import bloomery
+from bloomery import Counting, Filter, Fuse, Map, Scalable, TopK
+
+
+def same(a, b):
+    f, g = Filter(keys=100), Filter(keys=100)
+    f.update(a)
+    g.update(b)
+    return f == g
+
+
+def test_the_same_key_in_other_types():
+    for twins in [("ä", "ä".encode()), (b"x", bytearray(b"x")), (b"x", memoryview(b"x")), (5, numpy.int16(5)),
+                  (5, numpy.uint64(5)), (-1, 2**64 - 1), (True, 1), ("s", numpy.str_("s")), (b"s", numpy.bytes_(b"s")),
+                  (-7, numpy.int8(-7)), (b"ac", memoryview(b"abcd")[::2]), ("", b"")]:
+        assert same([twins[0]], [twins[1]]), twins
+        f = Filter(keys=10)
+        f.add(twins[0])
+        assert twins[1] in f and twins[0] in f, twins
+    assert not same([1], ["1"])
+
+
+@pytest.mark.parametrize("dtype", "int8 uint8 int16 uint16 int32 uint32 int64 uint64".split())
+def test_arrays_of_integers(dtype):
+    values = numpy.arange(100, dtype=dtype)
+    assert same(values, [int(v) for v in values])
+    assert same(values[::3], [int(v) for v in values[::3]])
+    assert same(values[::-1], [int(v) for v in values])
+    assert same(numpy.array([[1, 2], [3, 4]], dtype=dtype)[:, 1], [2, 4])
+    if dtype.startswith("i"):
+        assert same(-values, [-int(v) for v in values])
+
+
+def test_other_arrays():
+    assert same(array.array("q", [1, -2]), [1, -2])
+    assert same(memoryview(array.array("I", [1, 2])), [1, 2])
+    assert same(numpy.array(["a", "bc"]), ["a", "bc"])
+    assert same(numpy.array([b"a", b"bc"]), [b"a", b"bc"])
+    assert same(numpy.array(["a", 3], dtype=object), ["a", 3])
+    assert same(numpy.array([True, False]), [1, 0])
+    assert same(numpy.array([3, 4], dtype=">i8"), [3, 4])
+    unaligned = numpy.frombuffer(b"x" + numpy.arange(5, dtype="<u8").tobytes(), dtype="<u8", offset=1)
+    assert same(unaligned, range(5))
+    for bad in (numpy.array([1.5]), numpy.array([1j]), numpy.array(["2026-01-01"], dtype="datetime64[D]")):
+        with pytest.raises(TypeError):
+            Filter(keys=10).update(bad)
+    with pytest.raises(ValueError, match="one dimension"):
+        Filter(keys=10).update(numpy.zeros((2, 2), dtype=int))
+    with pytest.raises(TypeError):
+        Filter(keys=10).update(numpy.int64(4))
+
+
+def test_iterables():
+    for keys in (KEYS, tuple(KEYS), set(KEYS), dict.fromkeys(KEYS), iter(KEYS), (k for k in KEYS),
+                 io.StringIO("".join(k + "\n" for k in KEYS))):
+        f = Filter(keys=len(KEYS))
+        f.update(keys, key=str.strip if isinstance(keys, io.StringIO) else None)
+        assert f.contains_many(KEYS).all() and f.keys == len(KEYS)
+    assert Filter(range(10)).contains_many(range(10)).all()
+    f = Filter([(1, "a"), (2, "b")], key=lambda pair: pair[1])
+    assert "a" in f and f.contains_many([(9, "b"), (9, "c")], key=lambda pair: pair[1]).tolist() == [True, False]
+    f = Filter(keys=10)
+    f.update(k for k in ["x", "x", "y"] if k not in f)  # a generator that looks at the filter
+    assert f.keys == 2
+    f.update([])
+    assert len(f.contains_many([])) == 0
+
+
+def test_sorts_may_change_within_a_list():
+    mixed = [1, "1", 2, b"2", 3.0 .__int__(), "x"] * 20_000
+    f = Filter(keys=100)
+    f.update(mixed)
+    assert f.contains_many(mixed).all() and f.keys == len(mixed)
+    assert not f.contains_many([4, "4"] * 5).any()
+
+
+@pytest.mark.parametrize("bad", [1.5, None, [], (), {}, object(), numpy.float64(1), numpy.array([1]), 1j, ...])
+def test_what_is_no_key(bad):
+    f = Filter(keys=10)
+    for call in (f.add, f.__contains__, f.explain, lambda k: f.update([k]), lambda k: f.contains_many([k])):
+        with pytest.raises(TypeError, match="key"):
+            call(bad)
+    with pytest.raises(TypeError):
+        Fuse(["a", bad])
+
+
+@pytest.mark.parametrize("bad", ["\ud800", "a\udcffb", 2**64, -2**63 - 1, 10**100])
+def test_keys_without_a_value(bad):
+    f = Filter(keys=10)
+    for call in (f.add, f.__contains__, f.explain, lambda k: f.update([k]), lambda k: f.contains_many(["x", k])):
+        with pytest.raises(ValueError):
+            call(bad)
+
+
+def test_those_before_a_bad_key_are_in():
+    f = Filter(keys=10)
+    with pytest.raises(TypeError):
+        f.update(["a", "b", None, "c"])
+    assert "a" in f and "b" in f and "c" not in f
+
+
+def test_one_key_where_many_are_wanted():
+    for one in ("text", b"bytes", bytearray(b"x")):
+        with pytest.raises(TypeError, match="one"):
+            Filter(keys=10).update(one)
+        with pytest.raises(TypeError):
+            Filter(keys=10).contains_many(one)
+    for none in (5, None, 1.5):
+        with pytest.raises(TypeError):
+            Filter(keys=10).update(none)
+
+
+def test_options():
+    for bad in ({"keys": 0}, {"keys": -1}, {"keys": 2**70}, {"fpr": 0}, {"fpr": 1}, {"fpr": -0.1}, {"fpr": float("nan")},
+                {"fpr": 1e-40}, {"kind": "nonsense"}, {"kind": "counting"}, {"form": "nonsense"}, {"hash": "md5"},
+                {"fpr": 0.1, "bytes": 100}, {"seed": -1}, {"probes": 2**40}, {"probes": 1000}, {"bytes": 2**62}):
+        with pytest.raises((ValueError, MemoryError)):
+            Filter(**{"keys": 100, **bad})
+    for bad in ({"nonsense": 1}, {"keys": 1.5}, {"keys": None}, {"fpr": "1%"}, {"k": "x"}):
+        with pytest.raises(TypeError):
+            Filter(**bad)
+    with pytest.raises(ValueError):
+        Filter(keys=10, k=5)
+
+
+class Index:
+    """Something that runs code of its own when it is looked at."""
+
+    def __init__(self, run):
+        self.run = run
+
+    def __index__(self):
+        return self.run()
+
+
+def test_code_that_runs_in_between():
+    keys = ["a", Index(lambda: keys.clear() or 3), "b"]
+    with pytest.raises(IndexError):
+        Filter(keys=10).update(keys)
+    f = Filter(keys=10)
+    with pytest.raises(ValueError, match="closed"):
+        f.update(["a", Index(lambda: f.close() or 3), "b"])
+    for call in (f.add, f.__contains__, f.explain):
+        f = Filter(keys=10)
+        with pytest.raises(ValueError, match="closed"):
+            getattr(f, call.__name__)(Index(lambda: f.close() or 3))
+    with pytest.raises(ZeroDivisionError):
+        Filter(keys=10).update([Index(lambda: 1 // 0)])
+    with pytest.raises(TypeError):
+        Filter(keys=10).add(Index(lambda: "text"))
+
+
+def test_use_after_close():
+    f, g = Filter(KEYS), Filter(KEYS)
+    f.close()
+    f.close()
+    assert f.closed and "closed" in repr(f) and f != g
+    for call in (lambda: "a" in f, lambda: f.add("a"), lambda: f.update(["a"]), lambda: f.contains_many(["a"]),
+                 lambda: f | g, lambda: g | f, lambda: g.__ior__(f), lambda: f & g, lambda: len(f), lambda: f.keys,
+                 lambda: f.fpr, lambda: f.copy(), lambda: f.save("x"), lambda: f.to_bytes(), lambda: f.info(),
+                 lambda: f.explain("a"), lambda: bool(f), lambda: pickle.dumps(f), lambda: f.issubset(g), f.clear):
+        with pytest.raises(ValueError, match="closed"):
+            call()
+    bare = Filter.__new__(Filter)
+    with pytest.raises(ValueError):
+        bare.add("x")
+
+
+def test_damaged_bytes():
+    data = Filter(KEYS).to_bytes()
+    for at in range(0, len(data), 211):
+        flipped = bytearray(data)
+        flipped[at] ^= 16
+        with pytest.raises(ValueError):
+            bloomery.from_bytes(flipped)
+    pickled = pickle.dumps(Counting(KEYS))
+    at = len(pickled) // 2
+    with pytest.raises(ValueError):
+        pickle.loads(pickled[:at] + bytes([pickled[at] ^ 1]) + pickled[at + 1:])
+    for wrong in (b"", b"BLOOMERY", data[:-1], data + b"x", b"\0" * 300):
+        with pytest.raises(ValueError):
+            bloomery.from_bytes(wrong)
+    with pytest.raises(TypeError):
+        bloomery.from_bytes("text")
+    with pytest.raises((ValueError, BufferError)):
+        bloomery.from_bytes(memoryview(data)[::2])
+
+
+def test_damaged_files(tmp_path):
+    path = tmp_path / "f.bloom"
+    data = Filter(range(300_000)).to_bytes()
+    path.write_bytes(data[:-9])
+    for opened in (bloomery.load, bloomery.open):
+        with pytest.raises(ValueError, match="f.bloom"):
+            opened(path)
+    data = Filter(keys=2_000_000).to_bytes()
+    path.write_bytes(data[:2_000_000] + b"x" + data[2_000_001:])
+    with pytest.raises(ValueError):
+        bloomery.load(path)
+    with pytest.raises(ValueError):
+        bloomery.open(path, verify=True)
+    with Filter.open(path) as unverified, pytest.raises(ValueError):
+        unverified.verify()
+    for opened in (bloomery.load, bloomery.open):
+        with pytest.raises(FileNotFoundError):
+            opened(tmp_path / "none")
+        with pytest.raises(OSError):
+            opened(tmp_path)
+        with pytest.raises(ValueError):
+            opened("nul\0byte")
+        with pytest.raises(TypeError):
+            opened(3.5)
+    with pytest.raises(OSError):
+        Filter(keys=5).save(tmp_path / "no" / "folder")
+    assert os.listdir(tmp_path) == ["f.bloom"]
+    with pytest.raises(TypeError, match="counting filter: bloomery.Counting"):
+        Scalable.from_bytes(Counting(KEYS).to_bytes())
+
+
+def test_threads_on_one_filter():
+    """Readers, writers, and one that closes: right answers or ValueError, whatever the order."""
+    f = Scalable(keys=10)
+    f.update(range(1000))
+    failures = []
+    numbers = numpy.arange(50_000)
+
+    def run(work):
+        try:
+            for i in range(6):
+                work(i)
+        except ValueError as e:
+            if "closed" not in str(e):
+                failures.append(e)
+        except Exception as e:  # noqa: BLE001
+            failures.append(e)
+
+    def right(_):
+        assert f.contains_many(numbers[:1000]).all() and 7 in f
+
+    other = Scalable(keys=10)
+    works = [lambda i: f.update(numbers + i * 50_000), right, right, lambda _: f.add("x"), lambda _: f.to_bytes(),
+             lambda _: len(f), lambda _: f.__ior__(other), lambda _: other.__ior__(f), lambda _: f == other,
+             lambda i: f.update([str(k) for k in range(i * 3000, i * 3000 + 3000)])]
+    threads = [threading.Thread(target=run, args=(work,)) for work in works]
+    for thread in threads:
+        thread.start()
+    threads[0].join()
+    f.close()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+
+
+def test_other_threads_run_meanwhile():
+    """Bulk work gives up Python's lock: another thread of the interpreter gets on before it ends."""
+    f = Filter(keys=4_000_000)
+    keys = numpy.arange(4_000_000)
+    started, seen = threading.Event(), []
+
+    def count():
+        started.set()
+        while not seen:
+            seen.append(f.keys)  # waits for the writer, then sees all of its keys
+
+    f.update(keys[:1])
+    worker = threading.Thread(target=f.update, args=(keys,))
+    worker.start()
+    count()
+    worker.join()
+    assert f.keys == 4_000_001 and seen[0] in (1, 4_000_001)
+
+
+# ---- Arrow's C data interface, from its description, since Debian has no pyarrow ------------------
+
+
+class ArrowSchema(ctypes.Structure):
+    _fields_ = [("format", ctypes.c_char_p), ("rest", ctypes.c_byte * 64)]
+
+
+class ArrowArray(ctypes.Structure):
+    _fields_ = [("length", ctypes.c_int64), ("null_count", ctypes.c_int64), ("offset", ctypes.c_int64),
+                ("n_buffers", ctypes.c_int64), ("n_children", ctypes.c_int64),
+                ("buffers", ctypes.POINTER(ctypes.c_void_p)), ("rest", ctypes.c_byte * 64)]
+
+
+class Column:
+    """What a library with Arrow columns hands out."""
+
+    def __init__(self, form, length, *buffers, offset=0, nulls=0):
+        self.held = [None if b is None else ctypes.create_string_buffer(b, max(1, len(b))) for b in buffers]
+        self.pointers = (ctypes.c_void_p * len(buffers))(
+            *(None if b is None else ctypes.addressof(b) for b in self.held))
+        self.schema = ArrowSchema(form)
+        self.array = ArrowArray(length, nulls, offset, len(buffers), 0,
+                                ctypes.cast(self.pointers, ctypes.POINTER(ctypes.c_void_p)))
+
+    def __arrow_c_array__(self, requested_schema=None):
+        new = ctypes.pythonapi.PyCapsule_New
+        new.restype, new.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return (new(ctypes.addressof(self.schema), b"arrow_schema", None),
+                new(ctypes.addressof(self.array), b"arrow_array", None))
+
+
+def test_arrow():
+    words = ["a", "bcd", "", "äö"]
+    data = "".join(words).encode()
+    ends = numpy.cumsum([0] + [len(w.encode()) for w in words])
+    for form, dtype in ((b"u", "<i4"), (b"z", "<i4"), (b"U", "<i8"), (b"Z", "<i8")):
+        offsets = ends.astype(dtype).tobytes()
+        assert same(Column(form, 4, None, offsets, data), words)
+        assert same(Column(form, 2, None, offsets, data, offset=1), words[1:3])
+        assert same(Column(form, 4, b"\x0f", offsets, data, nulls=-1), words)
+        with pytest.raises(ValueError, match="nulls"):
+            Filter(keys=10).update(Column(form, 4, b"\x0d", offsets, data, nulls=1))
+        assert Filter(words).contains_many(Column(form, 4, None, offsets, data)).all()
+    for form, dtype in zip(b"cCsSiIlL", "i1 u1 i2 u2 i4 u4 i8 u8".split()):
+        numbers = numpy.array([1, 2, 100, 3]).astype(dtype)
+        assert same(Column(bytes([form]), 4, None, numbers.tobytes()), [1, 2, 100, 3])
+        assert same(Column(bytes([form]), 2, None, numbers.tobytes(), offset=2), [100, 3])
+    for form in (b"g", b"+l", b"", b"tdD"):
+        with pytest.raises(TypeError, match="Arrow"):
+            Filter(keys=10).update(Column(form, 1, None, b"12345678"))
+    with pytest.raises(ValueError, match="ascend"):
+        Filter(keys=10).update(Column(b"u", 2, None, numpy.array([5, 2, 1], "<i4").tobytes(), b"abcdefgh"))
+    assert Map([(1, 5), (2, 6)]).get_many(Column(b"l", 2, None, numpy.array([2, 1], "<i8").tobytes()))[0].tolist() == [
+        6, 5]
+
+
+def test_to_numpy():
+    class Series:
+        def to_numpy(self):
+            return numpy.array(["a", "b"], dtype=object)
+
+        def __len__(self):
+            return 2
+    assert same(Series(), ["a", "b"])
+    assert Filter(Series()).contains_many(Series()).all()
+    top = TopK(5)
+    top.update(Series())
+    assert dict(top.top()) == {"a": 1, "b": 1}
