@@ -42,11 +42,29 @@ inline constexpr int is_loading = 1 << 13;
 inline constexpr int deny_blocking = 1 << 21;
 inline constexpr int is_resp3 = 1 << 22;
 
+// Events of the server: what is subscribed to, and what comes with it.
+struct event {
+  std::uint64_t id;
+  std::uint64_t data_version;
+};
+inline constexpr event on_flush = {.id = 2, .data_version = 1};
+inline constexpr event on_client = {.id = 4, .data_version = 1};
+inline constexpr std::uint64_t client_left = 1;
+struct flush_info {
+  std::uint64_t version;
+  std::int32_t in_this_thread;
+  std::int32_t database;  // -1 for all
+};
+struct client_info {  // the first members; others follow
+  std::uint64_t version;
+  std::uint64_t flags;
+  std::uint64_t id;
+};
+
 inline constexpr int handles_io_errors = 1 << 0;  // bits of SetModuleOptions, from here
 inline constexpr int says_what_changed = 1 << 1;  // calls SignalModifiedKey itself
 
-// Version 3 of the methods of a data type. Some stay null: nothing is to be done when a value is
-// unlinked, and moving its one array would not reduce fragmentation.
+// Version 3 of the methods of a data type. Some stay null.
 struct type_methods {
   std::uint64_t version = 3;
   void* (*rdb_load)(io*, int) = nullptr;
@@ -104,6 +122,17 @@ inline constexpr int keys_counted = 3;
 inline constexpr std::uint64_t key_is_read = (1U << 0U) | (1U << 4U);  // RO, ACCESS
 inline constexpr std::uint64_t key_is_changed =
     (1U << 1U) | (1U << 4U) | (1U << 6U);  // RW, ACCESS, INSERT
+struct argument {                          // of a command, for COMMAND DOCS
+  const char* name;                        // null ends a list of these
+  int type;
+  int key_spec;  // -1 for none
+  const char* token;
+  const char* summary;
+  const char* since;
+  int flags;
+  const char* deprecated_since;
+  const argument* parts;
+};
 struct command_info {
   const command_info_version* version;
   const char* summary;
@@ -113,7 +142,7 @@ struct command_info {
   const char* tips;
   int arity;
   const key_spec* key_specs;
-  const void* arguments;
+  const argument* arguments;
 };
 
 struct wanted_function {
@@ -150,6 +179,10 @@ inline function<int(ctx*, const char* name, command_function, const char* flags,
     CreateCommand{"CreateCommand"};
 inline function<command*(ctx*, const char* name)> GetCommand{"GetCommand", optional};
 inline function<int(command*, const command_info*)> SetCommandInfo{"SetCommandInfo", optional};
+inline function<int(ctx*, const char* name)> AddACLCategory{"AddACLCategory", optional};
+inline function<int(command*, const char* categories)> SetCommandACLCategories{
+    "SetCommandACLCategories", optional};
+inline function<int()> GetServerVersion{"GetServerVersion", optional};
 inline function<type*(ctx*, const char* name, int encoding, type_methods*)> CreateDataType{
     "CreateDataType"};
 inline function<int(ctx*, void (*)(info_ctx*, int))> RegisterInfoFunc{"RegisterInfoFunc"};
@@ -173,6 +206,7 @@ inline function<string*(ctx*, const char*, std::size_t)> CreateString{"CreateStr
 inline function<void(ctx*, string*)> FreeString{"FreeString"};
 inline function<int(ctx*)> WrongArity{"WrongArity"};
 inline function<int(ctx*)> GetContextFlags{"GetContextFlags"};
+inline function<unsigned long long(ctx*)> GetClientId{"GetClientId"};
 inline function<int(ctx*)> GetSelectedDb{"GetSelectedDb"};
 inline function<int(ctx*, int)> SelectDb{"SelectDb"};
 inline function<int(ctx*, long long)> ReplyWithLongLong{"ReplyWithLongLong"};
@@ -199,11 +233,19 @@ inline function<int(ctx*, string* key)> SignalModifiedKey{"SignalModifiedKey"};
 // ---- replicas and the append-only file
 inline function<int(ctx*)> ReplicateVerbatim{"ReplicateVerbatim"};
 inline function<int(ctx*, const char* command, const char* format, ...)> Replicate{"Replicate"};
+// Whether clients are paused, so that nothing may be told to replicas.
+inline function<int()> AvoidReplicaTraffic{"AvoidReplicaTraffic", optional};
+inline function<int(ctx*, event, void (*)(ctx*, event, std::uint64_t sub, void* data))>
+    SubscribeToServerEvent{"SubscribeToServerEvent", optional};
 inline function<void(io*, const char* command, const char* format, ...)> EmitAOF{"EmitAOF"};
 
 // ---- database files
 inline function<void(io*, std::uint64_t)> SaveUnsigned{"SaveUnsigned"};
 inline function<std::uint64_t(io*)> LoadUnsigned{"LoadUnsigned"};
+inline function<void(io*, std::int64_t)> SaveSigned{"SaveSigned"};
+inline function<std::int64_t(io*)> LoadSigned{"LoadSigned"};
+inline function<void(io*, double)> SaveDouble{"SaveDouble"};
+inline function<double(io*)> LoadDouble{"LoadDouble"};
 inline function<void(io*, const char*, std::size_t)> SaveStringBuffer{"SaveStringBuffer"};
 inline function<char*(io*, std::size_t*)> LoadStringBuffer{"LoadStringBuffer"};
 inline function<int(io*)> IsIOError{"IsIOError"};
@@ -213,6 +255,8 @@ inline function<void(digest*, const char*, std::size_t)> DigestAddStringBuffer{
 inline function<void(digest*)> DigestEndSequence{"DigestEndSequence"};
 
 // ---- memory, time, the rest
+inline function<void*(defrag_ctx*, void*)> DefragAlloc{"DefragAlloc", optional};
+inline function<void*(std::size_t)> Alloc{"Alloc"};
 inline function<void*(std::size_t, std::size_t)> Calloc{"Calloc"};
 inline function<void*(std::size_t, std::size_t)> TryCalloc{"TryCalloc", optional};
 inline function<void*(std::size_t)> TryAlloc{"TryAlloc", optional};

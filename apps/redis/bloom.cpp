@@ -5,6 +5,8 @@
 #include <array>
 
 #include "bloomery/core/error.hpp"
+#include "bloomery/filter/layered.hpp"
+#include "guess.hpp"
 #include "settings.hpp"
 
 namespace bloomery_redis {
@@ -14,13 +16,18 @@ namespace {
 using bloomery::any_filter;
 using bloomery::filter_kind;
 
-constexpr std::array bloom_kinds = {filter_kind::layered, filter_kind::scalable,
-                                    filter_kind::blocked, filter_kind::counting,
-                                    filter_kind::windowed};
+constexpr std::array bloom_kinds = {filter_kind::layered,  filter_kind::scalable,
+                                    filter_kind::blocked,  filter_kind::counting,
+                                    filter_kind::windowed, filter_kind::classic};
+
+constexpr std::array bloom_origins = {bloomery::foreign::origin::redisbloom_bloom,
+                                      bloomery::foreign::origin::valkey_bloom};
 
 bool bit_of(std::span<const std::uint64_t> bitmap, std::size_t i) {
   return ((bitmap[i / 64] >> (i % 64)) & 1U) != 0;
 }
+
+block_guess last_blocks;
 
 // Adds known items, too: a counting filter counts them again, a windowed one restarts their time.
 void add_always(any_filter& f, std::span<const std::string_view> items, added& a) {
@@ -32,9 +39,11 @@ void add_always(any_filter& f, std::span<const std::string_view> items, added& a
   a.done = a.fresh = items.size();
 }
 
+using bloomery::foreign::bloom_layers;
+
 // Whether the filter takes another item, with memory for a new layer if it needs one.
 bool make_way(const call& c, const value& v) {
-  if (v.facts[1] == 0) return v.filter().keys() < v.facts[0];
+  if (v.facts()[1] == 0) return v.filter().keys() < v.facts()[0];
   if (v.filter()->room() == 0) {
     const std::uint64_t more = v.filter()->growth_bytes();
     check_memory(c.ctx, v.bytes() + more, more);
@@ -63,16 +72,87 @@ void add_slowly(const call& c, value& v, std::span<const std::string_view> items
   }
 }
 
+// Adds items to our filter, all of them new to what another module left or not asked there.
+void add_to_ours(const call& c, value& v, std::span<const std::string_view> items, added& a);
+
+// Asks the layers of another module first: what they have is not added again.
+void add_beside(const call& c, value& v, std::span<const std::string_view> items, added& a) {
+  const bloom_layers& old = *v.foreign<bloom_layers>();
+  std::vector<std::string_view> others;
+  std::vector<std::size_t> places;
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if (old.contains(items[i])) continue;
+    others.push_back(items[i]);
+    places.push_back(i);
+  }
+  added to_ours;
+  to_ours.is_new.assign(others.size() / 64 + 1, 0);
+  add_to_ours(c, v, others, to_ours);
+  for (std::size_t i = 0; i < to_ours.done; ++i) {
+    if (bit_of(to_ours.is_new, i)) a.is_new[places[i] / 64] |= std::uint64_t{1} << (places[i] % 64);
+  }
+  a.fresh = to_ours.fresh;
+  a.refused = to_ours.refused;
+  a.done = to_ours.done < places.size() ? places[to_ours.done] : items.size();
+}
+
 std::uint64_t room_of(const value& v) {
-  if (v.facts[1] != 0) return v.filter()->room();
-  return v.facts[0] > v.filter().keys() ? v.facts[0] - v.filter().keys() : 0;
+  if (v.facts()[1] != 0) return v.filter()->room();
+  return v.facts()[0] > v.filter().keys() ? v.facts()[0] - v.filter().keys() : 0;
+}
+
+void add_to_ours(const call& c, value& v, std::span<const std::string_view> items, added& a) {
+  const bloomery::abilities can = v.filter().can();
+  if (can.forget || (can.remove && items.size() <= room_of(v))) {
+    add_always(v.filter(), items, a);
+  } else if (items.size() <= room_of(v)) {
+    a.fresh = v.filter()->add_new(hashes_of(v, items), a.is_new);
+    a.done = items.size();
+  } else {
+    add_slowly(c, v, items, a);
+  }
+}
+
+// What add_to_ours does, for one item of a filter that may grow and need not: most calls. Nothing,
+// with nothing changed, for all other filters.
+std::optional<bool> add_shortly(value& v, std::uint64_t hash) {
+  if (v.is_foreign() || std::as_const(v).facts()[1] == 0 || !has_usual_hash(v)) return std::nullopt;
+  auto* const f = v.filter().get_if<bloomery::layered_filter>();
+  if (f == nullptr || f->room() == 0 || !f->shape().shard.whole()) return std::nullopt;
+  return f->add_new(hash);
 }
 
 struct insertion {
   bloom_spec spec = default_spec();
   bool create = true;
+  std::uint64_t scale_to = 0;  // items that it must be able to grow to
   std::size_t first_item = 0;
 };
+
+// Options of other modules that mean nothing here: layers have no ratio, and all filters one hash.
+void check_ignored(const call& c, std::size_t i) {
+  constexpr std::size_t seed_bytes = 32;
+  if (c.is(i - 1, "SEED")) {
+    if (c.text(i).size() != seed_bytes) throw refusal("ERR invalid seed");
+    return;
+  }
+  const auto ratio = c.real(i);
+  if (!ratio || !(*ratio > 0 && *ratio < 1)) throw refusal("ERR bad tightening ratio");
+}
+
+void check_scale(const call& c, const insertion& in) {
+  if (in.scale_to == 0) return;
+  if (in.spec.expansion == 0) {
+    throw refusal("ERR cannot use NONSCALING and VALIDATESCALETO options together");
+  }
+  bloom_spec whole = in.spec;
+  whole.capacity = in.scale_to;
+  try {
+    check_room(c, whole);
+  } catch (const bloomery::error&) {
+    throw refusal("ERR provided VALIDATESCALETO causes bloom object to exceed memory limit");
+  }
+}
 
 insertion read_insert(const call& c) {
   insertion in;
@@ -98,19 +178,26 @@ insertion read_insert(const call& c) {
       if (!n || *n < 0 || *n > 32768) throw refusal("Bad expansion");
       in.spec.expansion = static_cast<std::uint64_t>(*n);
       expands = *n != 0;
+    } else if (c.is(i, "VALIDATESCALETO") && !last) {
+      const auto n = c.integer(++i);
+      if (!n || *n < 1 || *n > (1LL << 30U)) throw refusal("Bad capacity");
+      in.scale_to = static_cast<std::uint64_t>(*n);
+    } else if ((c.is(i, "TIGHTENING") || c.is(i, "SEED")) && !last) {
+      check_ignored(c, ++i);
     } else {
       throw refusal("Unknown argument received");
     }
   }
   if (fixed && expands) throw refusal("Nonscaling filters cannot expand");
   if (fixed) in.spec.expansion = 0;
+  check_scale(c, in);
   in.first_item = i + 1;
   return in;
 }
 
 // Adds items to the key and the replicas. A missing key is made from `create`, or refused if null.
-const added& add_to(const call& c, std::size_t first_item, const bloom_spec* create) {
-  opened_key key(c, 1, api::read_write);
+const added& add_to(const call& c, opened_key& key, std::size_t first_item,
+                    const bloom_spec* create) {
   value* v = key.find_or_refuse(bloom_family);
   const bool made = v == nullptr;
   if (made) {
@@ -150,12 +237,27 @@ constexpr std::array<info_field, 5> info_fields = {{
     {"CAPACITY", "Capacity", capacity_of},
     {"SIZE", "Size", [](const value& v) { return std::uint64_t{v.bytes()}; }},
     {"FILTERS", "Number of filters", layers_of},
-    {"ITEMS", "Number of items inserted", [](const value& v) { return v.filter().keys(); }},
-    {"EXPANSION", "Expansion rate", [](const value& v) { return v.facts[1]; }},
+    {"ITEMS", "Number of items inserted", keys_of},
+    {"EXPANSION", "Expansion rate", [](const value& v) { return v.facts()[1]; }},
 }};
 
+// Only when they are asked for: clients read the others by their number.
+void reply_more(const call& c, const value& v) {
+  if (c.is(2, "ERROR")) {
+    reply_rate(
+        c, v.is_foreign() ? v.foreign<bloom_layers>()->error() : v.filter().planned().fpr_target);
+  } else if (c.is(2, "TIGHTENING") || v.facts()[1] == 0) {
+    api::ReplyWithNull(c.ctx);  // layers have no constant ratio; a fixed size does not scale
+  } else {
+    const double items = static_cast<double>(capacity_of(v)) *
+                         static_cast<double>(most_filter_bytes()) /
+                         static_cast<double>(v.filter().shape().bits / 8);
+    api::ReplyWithLongLong(c.ctx, static_cast<long long>(std::min(items, 0x1p62)));
+  }
+}
+
 void reply_field(const call& c, const info_field& field, const value& v) {
-  if (field.get == info_fields.back().get && v.facts[1] == 0) {
+  if (field.get == info_fields.back().get && v.facts()[1] == 0) {
     api::ReplyWithNull(c.ctx);
   } else {
     api::ReplyWithLongLong(c.ctx, static_cast<long long>(field.get(v)));
@@ -164,8 +266,19 @@ void reply_field(const call& c, const info_field& field, const value& v) {
 
 }  // namespace
 
-family bloom_family = {
-    .type_name = "blmrybf01", .load_command = "BF.LOADCHUNK", .kinds = bloom_kinds};
+std::uint64_t keys_of(const value& v) {
+  const auto seen = seen_now(v);
+  const auto* const old = v.foreign<bloom_layers>();
+  return (seen ? seen->keys() : v.filter().keys()) + (old == nullptr ? 0 : old->items());
+}
+
+family bloom_family = {.type_name = "blmrybf01",
+                       .load_command = "BF.LOADCHUNK",
+                       .kinds = bloom_kinds,
+                       .settle = settle_window,
+                       .admit = admit_window,
+                       .origins = bloom_origins,
+                       .adopt = adopt_bloom};
 
 std::uint64_t fact_of(const value& v, std::string_view name, std::uint64_t otherwise) {
   for (const auto& fact : v.filter()->facts()) {
@@ -175,39 +288,52 @@ std::uint64_t fact_of(const value& v, std::string_view name, std::uint64_t other
 }
 
 std::uint64_t layers_of(const value& v) {
+  const auto* const old = v.foreign<bloom_layers>();
+  const std::uint64_t foreign = old == nullptr ? 0 : old->layers().size();
+  if (foreign != 0 && v.filter().keys() == 0) return foreign;  // ours has nothing to say yet
   if (!v.filter().can().grow) return 1;  // the facts of others may read all of the filter
-  return fact_of(v, "layers", 1);
+  return foreign + fact_of(v, "layers", 1);
 }
 
 // The first layer may have room for more items than were asked for. It is reported only once they
 // are there, so that a client reads the capacity that it gave.
 std::uint64_t capacity_of(const value& v) {
   const std::uint64_t room = v.filter()->room();
-  const bool first = layers_of(v) == 1 && v.filter().keys() <= v.facts[0];
-  return room == UINT64_MAX || first ? v.facts[0] : v.filter().keys() + room;
+  if (const auto* const old = v.foreign<bloom_layers>()) {
+    const bool as_it_was = v.facts()[1] == 0 || v.filter().keys() == 0;
+    return as_it_was ? old->capacity() : old->items() + v.filter().keys() + room;
+  }
+  const bool first = layers_of(v) == 1 && v.filter().keys() <= v.facts()[0];
+  return room == UINT64_MAX || first ? v.facts()[0] : v.filter().keys() + room;
 }
 
 const added& add_items(const call& c, value& v, std::span<const std::string_view> items) {
   static added a;
+  a.refused = nullptr;
   a.is_new.assign(items.size() / 64 + 1, 0);
   a.done = a.fresh = 0;
-  a.refused = nullptr;
   check_own(v, items);
-  const bloomery::abilities can = v.filter().can();
-  if (can.forget || (can.remove && items.size() <= room_of(v))) {
-    add_always(v.filter(), items, a);
-  } else if (items.size() <= room_of(v)) {
-    a.fresh = v.filter()->add_new(hashes_of(v, items), a.is_new);
-    a.done = items.size();
-  } else {
-    add_slowly(c, v, items, a);
-  }
+  v.is_foreign() ? add_beside(c, v, items, a) : add_to_ours(c, v, items, a);
   return a;
 }
 
 void bloom::add(const call& c) {
+  const std::uint64_t hash = usual_hash(c.text(2));
+  last_blocks.fetch(hash);
+  opened_key key(c, 1, api::read_write);
+  if (value* const v = key.find_or_refuse(bloom_family)) {
+    last_blocks.learn(*v);
+    if (const auto is_new = add_shortly(*v, hash)) {
+      if (*is_new) {
+        api::ReplicateVerbatim(c.ctx);
+        changed(c, 1, *v, "bf.add");
+      }
+      api::ReplyWithBool(c.ctx, static_cast<int>(*is_new));
+      return;
+    }
+  }
   const bloom_spec spec = default_spec();
-  const added& a = add_to(c, 2, &spec);
+  const added& a = add_to(c, key, 2, &spec);
   if (a.refused != nullptr) {
     api::ReplyWithError(c.ctx, a.refused);
   } else {
@@ -217,7 +343,8 @@ void bloom::add(const call& c) {
 
 void bloom::madd(const call& c) {
   const bloom_spec spec = default_spec();
-  reply_added(c, add_to(c, 2, &spec));
+  opened_key key(c, 1, api::read_write);
+  reply_added(c, add_to(c, key, 2, &spec));
 }
 
 void bloom::insert(const call& c) {
@@ -226,14 +353,28 @@ void bloom::insert(const call& c) {
     api::WrongArity(c.ctx);
     return;
   }
-  reply_added(c, add_to(c, in.first_item, in.create ? &in.spec : nullptr));
+  opened_key key(c, 1, api::read_write);
+  reply_added(c, add_to(c, key, in.first_item, in.create ? &in.spec : nullptr));
 }
 
 void bloom::exists(const call& c) {
+  const std::uint64_t hash = usual_hash(c.text(2));
+  last_blocks.fetch(hash);
   opened_key key(c, 1, api::read_only);
-  value* const v = key.find(bloom_family);
-  if (v != nullptr) keep_time(c, *v);
-  api::ReplyWithBool(c.ctx, static_cast<int>(v != nullptr && v->filter().contains(c.text(2))));
+  const value* const v = key.find(bloom_family);
+  const auto* const layered = v == nullptr || !has_usual_hash(*v)
+                                  ? nullptr
+                                  : v->filter().get_if<bloomery::layered_filter>();
+  bool known = false;
+  if (v != nullptr) last_blocks.learn(*v);
+  if (layered != nullptr && !v->is_foreign()) {
+    known = layered->contains(hash);
+  } else if (v != nullptr) {
+    const auto seen = seen_now(*v);
+    known = seen ? seen->contains(hashes_of(*v, c.items(2))[0]) : v->filter().contains(c.text(2));
+    if (v->is_foreign()) known = known || v->foreign<bloom_layers>()->contains(c.text(2));
+  }
+  api::ReplyWithBool(c.ctx, static_cast<int>(known));
 }
 
 void bloom::mexists(const call& c) {
@@ -241,9 +382,16 @@ void bloom::mexists(const call& c) {
   const auto items = c.items(2);
   bitmap.assign(items.size() / 64 + 1, 0);
   opened_key key(c, 1, api::read_only);
-  if (value* const v = key.find(bloom_family)) {
-    keep_time(c, *v);
-    v->filter().contains_bits(items, bitmap);
+  if (const value* const v = key.find(bloom_family)) {
+    if (const auto seen = seen_now(*v)) {
+      seen->contains_bits(hashes_of(*v, items), bitmap);
+    } else {
+      v->filter().contains_bits(items, bitmap);
+    }
+    for (std::size_t i = 0; v->is_foreign() && i < items.size(); ++i) {
+      if (!v->foreign<bloom_layers>()->contains(items[i])) continue;
+      bitmap[i / 64] |= std::uint64_t{1} << (i % 64);
+    }
   }
   reply_bits(c, bitmap, items.size());
 }
@@ -251,7 +399,7 @@ void bloom::mexists(const call& c) {
 void bloom::card(const call& c) {
   opened_key key(c, 1, api::read_only);
   const value* const v = key.find_or_refuse(bloom_family);
-  api::ReplyWithLongLong(c.ctx, v == nullptr ? 0 : static_cast<long long>(v->filter().keys()));
+  api::ReplyWithLongLong(c.ctx, v == nullptr ? 0 : static_cast<long long>(keys_of(*v)));
 }
 
 void bloom::info(const call& c) {
@@ -271,14 +419,42 @@ void bloom::info(const call& c) {
   }
   const auto* const field = std::find_if(info_fields.begin(), info_fields.end(),
                                          [&](const info_field& f) { return c.is(2, f.option); });
-  if (field == info_fields.end()) throw refusal("Invalid information value");
+  const char* const more = c.is(2, "ERROR")               ? "Error rate"
+                           : c.is(2, "TIGHTENING")        ? "Tightening ratio"
+                           : c.is(2, "MAXSCALEDCAPACITY") ? "Max scaled capacity"
+                                                          : nullptr;
+  if (field == info_fields.end() && more == nullptr) throw refusal("Invalid information value");
   if ((api::GetContextFlags(c.ctx) & api::is_resp3) != 0) {
     api::ReplyWithMap(c.ctx, 1);
-    api::ReplyWithSimpleString(c.ctx, field->name);
+    api::ReplyWithSimpleString(c.ctx, more != nullptr ? more : field->name);
   } else {
     api::ReplyWithArray(c.ctx, 1);
   }
-  reply_field(c, *field, v);
+  more != nullptr ? reply_more(c, v) : reply_field(c, *field, v);
+}
+
+void bloom::debug(const call& c) {
+  opened_key key(c, 1, api::read_only);
+  const value& v = key.get(bloom_family);
+  const bloomery::shape& s = v.filter().shape();
+  auto parts = v.filter()->parts();
+  if (s.kind == filter_kind::layered) parts.erase(parts.begin());  // which tells of the others
+  std::span<const bloom_layers::layer> old;
+  if (v.is_foreign()) old = v.foreign<bloom_layers>()->layers();
+  api::ReplyWithArray(c.ctx, static_cast<long>(parts.size() + old.size() + 1));
+  reply_text(c, "size:" + std::to_string(keys_of(v)));
+  for (const bloom_layers::layer& l : old) {
+    reply_text(c, "bytes:" + std::to_string(l.bytes) + " bits:" + std::to_string(l.modulus) +
+                      " hashes:" + std::to_string(l.probes) + " hashwidth:64 capacity:" +
+                      std::to_string(l.capacity) + " size:" + std::to_string(l.items) +
+                      " ratio:" + bloomery::detail::to_text(l.error) + " foreign:1");
+  }
+  for (const auto part : parts) {
+    reply_text(c, "bytes:" + std::to_string(part.size_bytes()) + " bits:" +
+                      std::to_string(part.size() * 64) + " hashes:" + std::to_string(s.probes) +
+                      " hashwidth:64 capacity:" + std::to_string(capacity_of(v)) +
+                      " ratio:" + bloomery::detail::to_text(v.filter().planned().fpr_target));
+  }
 }
 
 bool create_bloom_commands(api::ctx* c) {
@@ -298,6 +474,7 @@ bool create_bloom_commands(api::ctx* c) {
       make_command<bloom::mexists, -3>("bf.mexists", reads, "Which items were probably added"),
       make_command<bloom::card, 2>("bf.card", reads, "The number of items added"),
       make_command<bloom::info, -2>("bf.info", reads, "What a filter is"),
+      make_command<bloom::debug, 2>("bf.debug", reads, "What a filter is made of"),
       make_command<bloom::rem, 3>("bf.rem", writes_less, "Removes an item from a counting filter"),
       make_command<bloom::mrem, -3>("bf.mrem", writes_less, "Removes items from a counting filter"),
       make_command<bloom::rotate, 3>("bf.rotate", writes_less,
@@ -309,11 +486,16 @@ bool create_bloom_commands(api::ctx* c) {
       make_command<bloom::shard, 2>("bf.shard", reads, "Which slice of a larger filter a key is"),
       make_command<bloom::scandump, 3>("bf.scandump", reads_slowly, "A filter in pieces"),
       make_command<bloom::loadchunk, 4>("bf.loadchunk", writes, "Takes a piece of BF.SCANDUMP"),
+      make_command<bloom::load, 3>("bf.load", writes, "Takes all pieces of BF.SCANDUMP in one"),
       make_command<bloom::export_, 3>("bf.export", reads_slowly,
                                       "A filter in pieces of a file for the tool"),
       make_command<bloom::import, 4>("bf.import", writes, "Takes a piece of a file of the tool's"),
   };
-  return create_type<bloom_family>(c) && create_commands(c, commands);
+  using bloomery::foreign::origin;
+  return create_type<bloom_family>(c) &&
+         create_foreign_type<bloom_family, 0, origin::redisbloom_bloom>(c) &&
+         create_foreign_type<bloom_family, 1, origin::valkey_bloom>(c) &&
+         create_commands(c, commands);
 }
 
 }  // namespace bloomery_redis

@@ -1,11 +1,14 @@
 // What the commands of the family BF (Bloom filters) share.
 //
 // A filter that grows is layered: no command may stop to double a large table, and EXPANSION is the
-// factor of a layer. The others have a fixed size: blocked, counting if keys can be removed,
-// windowed if keys are forgotten. Scalable filters come from files only. facts[0] is the capacity
-// asked for, facts[1] the expansion, 0 for a fixed size. In a windowed filter facts[2] is the
-// window in milliseconds, a multiple of the generations in facts[3], and facts[4] is when its clock
-// last advanced.
+// factor of a layer. The others have a fixed size: blocked, or classic below its rates, counting if
+// keys can be removed, windowed if keys are forgotten. Scalable filters come from files only.
+// facts[0] is the capacity asked for, facts[1] the expansion, 0 for a fixed size. In a filter with
+// a window of time facts[2] is the window, facts[3] the generations, facts[4] when its clock last
+// advanced, and facts[5] the milliseconds of its unit of time: 1, or 1000 when the tool made it.
+//
+// A filter that came from another module has its layers beside ours. They are asked, too; new items
+// go to ours, which is then layered, whether the whole may grow or not: facts[0] says what is left.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +17,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bloomery/filter/windowed.hpp"
 #include "command.hpp"
 
 namespace bloomery_redis {
@@ -33,6 +37,9 @@ struct bloom_spec {
 
 // Throws bloomery::error when there can be no such filter, or not enough memory.
 [[nodiscard]] std::unique_ptr<value> make_bloom(const call& c, const bloom_spec& spec);
+// The filter beside one of another module, which takes what is added from now on.
+[[nodiscard]] dumped adopt_bloom(std::unique_ptr<bloomery::foreign::value> from);
+void check_room(const call& c, const bloom_spec& spec);  // throws like it, and makes nothing
 // Tells replicas to make it, in all details: their own defaults may be others.
 void replicate_reserve(const call& c, const bloom_spec& spec);
 
@@ -46,7 +53,15 @@ void check_own(const value& v, std::span<const std::string_view> items);
 // What the filter tells of itself under this name (filter_face::facts).
 [[nodiscard]] std::uint64_t fact_of(const value& v, std::string_view name, std::uint64_t otherwise);
 
-void keep_time(const call& c, value& v);  // moves a windowed filter's clock, on a master
+// Before a change: moves the clock of a filter with a window, here and on replicas.
+void keep_time(const call& c, value& v);
+// A filter with a window as it is now, generations that are too old left out; nothing for others.
+// Asking it changes nothing, so a replica forgets by its own clock.
+[[nodiscard]] std::optional<bloomery::windowed_view> seen_now(const value& v);
+// The facts of a window, from the filter.
+void settle_window(fact_list& facts, bloomery::any_filter& filter);
+void admit_window(const value& v);  // refuses a clock that is far ahead
+[[nodiscard]] std::uint64_t keys_of(const value& v);
 
 struct added {
   std::vector<std::uint64_t> is_new;  // a bit for each item that was added or already there
@@ -69,6 +84,7 @@ void exists(const call& c);
 void mexists(const call& c);
 void card(const call& c);
 void info(const call& c);
+void debug(const call& c);
 void rem(const call& c);
 void mrem(const call& c);
 void rotate(const call& c);
@@ -78,6 +94,7 @@ void stats(const call& c);
 void shard(const call& c);
 void scandump(const call& c);
 void loadchunk(const call& c);
+void load(const call& c);
 void export_(const call& c);
 void import(const call& c);
 }  // namespace bloom

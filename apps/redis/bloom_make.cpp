@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "bloom.hpp"
 #include "bloomery/core/error.hpp"
@@ -28,6 +29,10 @@ constexpr std::uint64_t few_keys = 1024;
 constexpr std::uint32_t least_growth = 2;
 constexpr std::uint32_t most_growth = 16;
 
+// Blocks of one line have no smaller rates. A filter that grows deals its rate out to 16 layers.
+constexpr double least_blocked_rate = 1e-9;
+constexpr double least_growing_rate = 16 * least_blocked_rate;
+
 sizing::request request_for(const bloom_spec& spec) {
   sizing::request r{.kind = filter_kind::blocked, .keys = spec.capacity, .fpr = spec.error};
   if (spec.counting) {
@@ -43,8 +48,23 @@ sizing::request request_for(const bloom_spec& spec) {
     r.growth = unknown ? bloomery::growth_rule::steep : bloomery::growth_rule::reserved;
     r.keys = std::max(spec.capacity, least_keys);
     r.variant = std::clamp(static_cast<std::uint32_t>(spec.expansion), least_growth, most_growth);
+  } else if (spec.error < least_blocked_rate && spec.shard.whole()) {
+    r.kind = filter_kind::classic;
   }
   return r;
+}
+
+bloomery::plan plan_for(const bloom_spec& spec) {
+  try {
+    return sizing::make_plan(request_for(spec));
+  } catch (const bloomery::error& e) {
+    if (e.code() == bloomery::errc::no_memory) throw;
+    const double least = static_cast<double>(spec.capacity) * 0x1p-60;  // by a hash of 64 bits
+    throw refusal("ERR the error rate " + bloomery::detail::to_text(spec.error) +
+                  " is too small: a filter that grows can have " +
+                  bloomery::detail::to_text(least_growing_rate) + ", a NONSCALING one of " +
+                  std::to_string(spec.capacity) + " items " + bloomery::detail::to_text(least));
+  }
 }
 
 std::uint64_t read_expansion(const call& c, std::size_t i) {
@@ -133,8 +153,25 @@ bloom_spec default_spec() {
   return {.error = s.error_rate, .capacity = s.initial_size, .expansion = s.expansion};
 }
 
+void check_room(const call& c, const bloom_spec& spec) {
+  const std::uint64_t bytes = plan_for(spec).shape.bits / 8;
+  check_memory(c.ctx, bytes, bytes);
+}
+
+// Small, because nobody knows whether anything will be added, with half of the other's rate. So all
+// together stay below one and a half times what was asked for.
+dumped adopt_bloom(std::unique_ptr<bloomery::foreign::value> from) {
+  const auto& old = static_cast<const bloomery::foreign::bloom_layers&>(*from);
+  const std::uint64_t left = old.capacity() - std::min(old.capacity(), old.items());
+  const bloom_spec spec{.error = std::clamp(old.error() / 2, 2 * least_growing_rate, 0.1)};
+  const std::uint64_t expansion = std::min(old.expansion(), most_expansion);
+  return {.filter = bloomery::any_filter(plan_for(spec), default_hash()),
+          .facts = {expansion == 0 ? left : old.capacity(), expansion},
+          .foreign = std::move(from)};
+}
+
 std::unique_ptr<value> make_bloom(const call& c, const bloom_spec& spec) {
-  bloomery::plan p = sizing::make_plan(request_for(spec));
+  bloomery::plan p = plan_for(spec);
   p.shape.shard = spec.shard;
   check_memory(c.ctx, p.shape.bits / 8, p.shape.bits / 8);
   auto v = std::make_unique<value>(bloomery::any_filter(p, default_hash()),
@@ -142,9 +179,10 @@ std::unique_ptr<value> make_bloom(const call& c, const bloom_spec& spec) {
   if (spec.window != 0) {
     // A whole number of milliseconds for each generation, which are the steps of keep_time.
     const std::uint64_t step = (spec.window + spec.generations - 1) / spec.generations;
-    v->facts[2] = step * spec.generations;
-    v->facts[3] = spec.generations;
-    v->filter()->set_window(v->facts[2]);
+    v->facts()[2] = step * spec.generations;
+    v->facts()[3] = spec.generations;
+    v->facts()[5] = 1;
+    v->filter()->set_window(v->facts()[2]);
   }
   return v;
 }

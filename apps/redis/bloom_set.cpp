@@ -33,10 +33,10 @@ constexpr dump_texts say = {.bad_iterator = "Second argument must be numeric",
 void adopt(value& v) {  // sets the facts of a filter that the command-line tool made
   const auto& planned = v.filter().planned();
   const bool grows = v.filter().can().grow;
-  v.facts[0] = std::max(planned.keys, grows ? 0 : v.filter().keys());
+  v.facts()[0] = std::max(planned.keys, grows ? 0 : v.filter().keys());
   // The variant of a layered filter holds its factor (core/shape.hpp); a scalable one doubles.
   const bool layered = planned.shape.kind == filter_kind::layered;
-  v.facts[1] = grows ? (layered ? planned.shape.variant & 0xffU : 2) : 0;
+  v.facts()[1] = grows ? (layered ? planned.shape.variant & 0xffU : 2) : 0;
 }
 
 struct bit_content {  // the array of bits of a filter that has only one
@@ -44,6 +44,7 @@ struct bit_content {  // the array of bits of a filter that has only one
   std::span<const std::uint64_t> words;
 };
 bit_content content_of(const value& v) {
+  if (v.is_foreign()) throw refusal(foreign_refusal);
   bit_content content{.shape = v.filter().shape(), .words = {}};
   const auto parts = v.filter()->parts();
   const bool of_bits = content.shape.cell_bits == 0;
@@ -69,8 +70,9 @@ void reply_number(const call& c, const char* name, double number) {
 
 class comparison final : public job {  // counts the bits of two filters and of their union
  public:
-  comparison(const bit_content& a, const bit_content& b) : a_(a), b_(b) {
-    bloomery::check_combinable(a.shape, b.shape);
+  comparison(const value& a, const value& b)
+      : held_{a.lend(), b.lend()}, a_(content_of(a)), b_(content_of(b)) {
+    bloomery::check_combinable(a_.shape, b_.shape);
   }
 
   bool step() override {
@@ -95,6 +97,7 @@ class comparison final : public job {  // counts the bits of two filters and of 
   }
 
  private:
+  std::array<std::shared_ptr<const any_filter>, 2> held_;
   bit_content a_;
   bit_content b_;
   std::size_t done_ = 0;
@@ -107,11 +110,13 @@ class comparison final : public job {  // counts the bits of two filters and of 
 void merge_now(const call& c) {
   opened_key target(c, 1, api::read_write);
   value* v = target.find_or_refuse(bloom_family);
+  if (v != nullptr && v->is_foreign()) throw refusal(foreign_refusal);
   const bool in_place = v != nullptr && !v->filter().can().grow;
   std::uint64_t bytes = 0;
   for (std::size_t i = 2; i < c.size(); ++i) {
     const opened_key key(c, i, api::read_only);
     const value& from = key.get(bloom_family);
+    if (from.is_foreign()) throw refusal(foreign_refusal);
     if (in_place) {
       bloomery::check_combinable(v->filter().shape(), from.filter().shape());
       bloomery::check_combinable(v->filter().hash(), from.filter().hash());
@@ -121,7 +126,8 @@ void merge_now(const call& c) {
   std::unique_ptr<value> beside;
   if (!in_place) {
     check_memory(c.ctx, bytes, bytes);
-    if (v != nullptr) beside = std::make_unique<value>(v->filter().clone(), v->facts, bloom_family);
+    if (v != nullptr)
+      beside = std::make_unique<value>(v->filter().clone(), v->facts(), bloom_family);
   }
   for (std::size_t i = 2; i < c.size(); ++i) {
     const opened_key key(c, i, api::read_only);
@@ -129,15 +135,14 @@ void merge_now(const call& c) {
     if (in_place) {
       v->filter().merge(from.filter());
     } else if (beside == nullptr) {
-      beside = std::make_unique<value>(from.filter().clone(), from.facts, bloom_family);
+      beside = std::make_unique<value>(from.filter().clone(), from.facts(), bloom_family);
     } else {
       beside->filter().merge(from.filter());
     }
   }
   if (beside != nullptr) v = &target.set(std::move(beside));
-  api::ReplicateVerbatim(c.ctx);
+  replicate(c);
   changed(c, 1, *v, "bf.merge");
-  reply_ok(c);
 }
 
 bool remove_one(value& v, std::string_view item) {  // returns whether it was there
@@ -148,43 +153,6 @@ bool remove_one(value& v, std::string_view item) {  // returns whether it was th
 }
 
 }  // namespace
-
-// Commands that read and commands that write call it: on a master the clock advances when a
-// generation has passed, and the change goes to replicas and to the append-only file.
-void keep_time(const call& c, value& v) {
-  const std::uint64_t window = v.facts[2];
-  if (window == 0) return;
-  const int flags = api::GetContextFlags(c.ctx);
-  if ((flags & api::is_master) == 0 || (flags & (api::is_replicated | api::is_loading)) != 0)
-    return;
-  // In steps of a generation, so that replicas hear of them and not of every millisecond. The
-  // window is a whole number of steps: so keys are kept for at least as long.
-  const std::uint64_t step =
-      std::max<std::uint64_t>(1, window / std::max<std::uint64_t>(1, v.facts[3]));
-  const std::uint64_t now = static_cast<std::uint64_t>(api::Milliseconds()) / step * step;
-  if (now <= v.facts[4]) return;
-  v.own();
-  v.filter()->advance(now);
-  v.facts[4] = now;
-  ++v.changes;
-  api::Replicate(c.ctx, "BF.ROTATE", "sl", c.args[1], static_cast<long long>(now));
-}
-
-void bloom::rotate(const call& c) {
-  const auto now = c.integer(2);
-  if (!now || *now < 0) throw refusal("ERR bad time");
-  opened_key key(c, 1, api::read_write);
-  value& v = key.get(bloom_family);
-  if (v.facts[2] == 0) throw refusal("ERR the filter has no window");
-  const auto time = static_cast<std::uint64_t>(*now);
-  if (time > v.facts[4]) {
-    v.filter()->advance(time);
-    v.facts[4] = time;
-    changed(c, 1, v, "bf.rotate");
-    api::ReplicateVerbatim(c.ctx);
-  }
-  reply_ok(c);
-}
 
 void bloom::rem(const call& c) {
   opened_key key(c, 1, api::read_write);
@@ -224,7 +192,8 @@ void bloom::merge(const call& c) {
   std::optional<fact_list> facts;  // of the first
   std::uint64_t bytes = 0;
   const auto take = [&](const value& v) {
-    if (!facts) facts = v.facts;
+    if (v.is_foreign()) throw refusal(foreign_refusal);
+    if (!facts) facts = v.facts();
     lent.push_back(v.lend());
     bytes += v.bytes();
   };
@@ -238,6 +207,7 @@ void bloom::merge(const call& c) {
   if (bytes < slow_bytes || !may_wait(c)) {
     lent.clear();
     merge_now(c);
+    reply_ok(c);
     return;
   }
   check_memory(c.ctx, bytes, bytes);
@@ -249,7 +219,7 @@ void bloom::merge(const call& c) {
                 {.of = bloom_family,
                  .from = first,
                  .facts = *facts,
-                 .change =
+                 .edit =
                      [others = std::move(lent)](any_filter& made) {
                        for (const auto& other : others) made.merge(*other);
                      },
@@ -258,7 +228,6 @@ void bloom::merge(const call& c) {
 }
 
 void bloom::compare(const call& c) {
-  constexpr std::array<std::size_t, 2> keys = {1, 2};
   std::unique_ptr<comparison> work;
   std::uint64_t bytes = 0;
   {
@@ -267,38 +236,50 @@ void bloom::compare(const call& c) {
     const value& a = first.get(bloom_family);
     const value& b = second.get(bloom_family);
     bloomery::check_combinable(a.filter().hash(), b.filter().hash());
-    work = std::make_unique<comparison>(content_of(a), content_of(b));
+    work = std::make_unique<comparison>(a, b);
     bytes = a.bytes();
   }
-  run_job(c, bloom_family, keys, bytes, std::move(work));
+  run_job(c, bytes, std::move(work));
 }
 
 void bloom::stats(const call& c) {
   opened_key key(c, 1, api::read_only);
-  value& v = key.get(bloom_family);
-  keep_time(c, v);
+  const value& v = key.get(bloom_family);
+  const auto seen = seen_now(v);
   const any_filter& f = v.filter();
-  const auto bits = static_cast<double>(f.shape().bits);
-  const bool forgets = v.facts[2] != 0;
-  api::ReplyWithMap(c.ctx, forgets ? 9 : 8);
+  auto bits = static_cast<double>(f.shape().bits);
+  const std::uint64_t keys = keys_of(v);
+  const auto* const old = v.foreign<bloomery::foreign::bloom_layers>();
+  for (std::size_t i = 0; old != nullptr && i < old->layers().size(); ++i) {
+    bits += static_cast<double>(old->layers()[i].modulus);
+  }
+  api::ReplyWithMap(c.ctx, 8 + (seen ? 1 : 0) + (old != nullptr ? 2 : 0));
   api::ReplyWithSimpleString(c.ctx, "kind");
   reply_text(c, bloomery::kind_name(f.shape().kind));
   api::ReplyWithSimpleString(c.ctx, "keys");
-  api::ReplyWithLongLong(c.ctx, static_cast<long long>(f.keys()));
+  api::ReplyWithLongLong(c.ctx, static_cast<long long>(keys));
   api::ReplyWithSimpleString(c.ctx, "bits");
-  api::ReplyWithLongLong(c.ctx, static_cast<long long>(f.shape().bits));
+  api::ReplyWithLongLong(c.ctx, static_cast<long long>(bits));
   api::ReplyWithSimpleString(c.ctx, "layers");
   api::ReplyWithLongLong(c.ctx, static_cast<long long>(layers_of(v)));
   reply_number(c, "fill", f->fill());
-  reply_number(c, "fpr", f.fpr());
+  reply_number(c, "fpr", seen ? seen->fpr() : f.fpr());
   reply_number(c, "fpr_target", f.planned().fpr_target);
-  reply_number(c, "bits_per_key", f.keys() == 0 ? 0 : bits / static_cast<double>(f.keys()));
-  if (forgets)
-    reply_number(c, "window_covered", static_cast<double>(fact_of(v, "window_covered", 0)) / 1000);
+  reply_number(c, "bits_per_key", keys == 0 ? 0 : bits / static_cast<double>(keys));
+  if (old != nullptr) {
+    api::ReplyWithSimpleString(c.ctx, "foreign_layers");
+    api::ReplyWithLongLong(c.ctx, static_cast<long long>(old->layers().size()));
+    api::ReplyWithSimpleString(c.ctx, "foreign_keys");
+    api::ReplyWithLongLong(c.ctx, static_cast<long long>(old->items()));
+  }
+  if (seen) {
+    reply_number(c, "window_covered", static_cast<double>(seen->covered() * v.facts()[5]) / 1000);
+  }
 }
 
 void bloom::scandump(const call& c) { scan_dump(c, bloom_family, say); }
 void bloom::loadchunk(const call& c) { load_chunk(c, bloom_family, say); }
+void bloom::load(const call& c) { load_whole(c, bloom_family, say); }
 void bloom::export_(const call& c) { export_image(c, bloom_family); }
 void bloom::import(const call& c) { import_image(c, bloom_family, adopt); }
 

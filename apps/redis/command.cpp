@@ -6,12 +6,13 @@
 #include <utility>
 
 #include "bloomery/core/error.hpp"
+#include "settings.hpp"
+#include "syntax.hpp"
+#include "transfer.hpp"
 
 namespace bloomery_redis {
 
 namespace {
-
-std::uint64_t run_so_far = 0;
 
 void reply_error(api::ctx* c, const bloomery::error& e) {
   if (e.code() == bloomery::errc::no_memory) {
@@ -24,7 +25,7 @@ void reply_error(api::ctx* c, const bloomery::error& e) {
 constexpr api::command_info_version info_version = {.version = 1,
                                                     .history_bytes = 2 * sizeof(void*),
                                                     .key_spec_bytes = sizeof(api::key_spec),
-                                                    .argument_bytes = 8 * sizeof(void*)};
+                                                    .argument_bytes = sizeof(api::argument)};
 
 // One key specification, or two if the command counts further keys, and a zeroed one at the end.
 std::array<api::key_spec, 3> specs_of(const command& which) {
@@ -48,19 +49,45 @@ std::array<api::key_spec, 3> specs_of(const command& which) {
   return specs;
 }
 
+// Categories of access control, where a server lets modules have them: @read or @write, @fast or
+// @slow, and one for each family, which newer servers have by themselves.
+void put_in_categories(api::ctx* c, api::command* made, const command& which) {
+  constexpr std::array<std::array<std::string_view, 2>, 5> families = {{{"bf.", "bloom"},
+                                                                        {"cf.", "cuckoo"},
+                                                                        {"cms.", "cms"},
+                                                                        {"topk.", "topk"},
+                                                                        {"tdigest.", "tdigest"}}};
+  if (made == nullptr || api::SetCommandACLCategories == nullptr) return;
+  const std::string_view flags = which.flags;
+  std::string all = flags.substr(0, 4) == "read" ? "read" : "write";
+  all += flags.find("fast") != std::string_view::npos ? " fast" : " slow";
+  std::string with_family = all;
+  for (const auto& [prefix, name] : families) {
+    if (std::string_view(which.name).substr(0, prefix.size()) != prefix) continue;
+    with_family.append(" ").append(name);
+    if (api::AddACLCategory != nullptr) api::AddACLCategory(c, std::string(name).c_str());
+  }
+  if (api::SetCommandACLCategories(made, with_family.c_str()) == api::ok) return;
+  api::SetCommandACLCategories(made, all.c_str());
+}
+
 bool describe(api::ctx* c, const command& which) {
-  if (api::SetCommandInfo == nullptr || api::GetCommand == nullptr) return true;
+  if (api::GetCommand == nullptr) return true;
+  api::command* const made = api::GetCommand(c, which.name);
+  put_in_categories(c, made, which);
+  if (api::SetCommandInfo == nullptr) return true;
   const auto specs = specs_of(which);
+  const command_text& text = text_of_command(which.name);
+  const argument_list arguments(text.syntax);
   const api::command_info info = {.version = &info_version,
                                   .summary = which.summary,
-                                  .complexity = nullptr,
-                                  .since = "1.0.0",
+                                  .complexity = text.complexity,
+                                  .since = text.since,
                                   .history = nullptr,
                                   .tips = nullptr,
                                   .arity = which.arity,
                                   .key_specs = specs.data(),
-                                  .arguments = nullptr};
-  api::command* const made = api::GetCommand(c, which.name);
+                                  .arguments = arguments.get()};
   return made != nullptr && api::SetCommandInfo(made, &info) == api::ok;
 }
 
@@ -85,27 +112,34 @@ std::span<const std::string_view> call::items(std::size_t first) const {
   return views;
 }
 
-opened_key::opened_key(const call& c, std::size_t argument, int mode)
-    : key_(api::OpenKey(c.ctx, c.args[argument], mode)), to_be_written_(mode == api::read_write) {}
-
-opened_key::~opened_key() {
-  if (key_ != nullptr) api::CloseKey(key_);
-}
-
 bool opened_key::empty() const noexcept {
   return key_ == nullptr || api::KeyType(key_) == api::key_empty;
 }
 
-value* opened_key::find(const family& of) const {
-  if (key_ == nullptr || api::ModuleTypeGetType(key_) != of.type) return nullptr;
-  auto* const v = static_cast<value*>(api::ModuleTypeGetValue(key_));
-  if (to_be_written_) v->own();
-  return v;
+void opened_key::refuse_type() { throw refusal(wrong_type); }
+
+// A filter that somebody reads is copied before it changes. Without memory for the copy readers of
+// pieces lose theirs, and have to begin again.
+void opened_key::make_writable(value& v) const {
+  if (!v.is_lent()) return;
+  try {
+    check_memory(ctx_, v.bytes(), v.bytes());
+  } catch (const bloomery::error&) {
+    forget_readings(v);
+  }
+  v.own();
 }
 
-value* opened_key::find_or_refuse(const family& of) const {
-  value* const v = find(of);
-  if (v == nullptr && !empty()) throw refusal(wrong_type);
+value* opened_key::find_foreign(const family& of) const {
+  auto* v = static_cast<value*>(api::ModuleTypeGetValue(key_));
+  if (to_be_written_) {
+    used_.reset();
+    auto ours = v->move_out();
+    v = ours.release();  // which the server owns from now on
+    api::ModuleTypeSetValue(key_, of.type, v);
+  }
+  use(v);
+  if (to_be_written_) make_writable(*v);
   return v;
 }
 
@@ -116,10 +150,9 @@ value& opened_key::get(const family& of, const char* missing) const {
 }
 
 value& opened_key::set(std::unique_ptr<value> v) {
-  value& kept = *v;
+  used_.reset();
   api::ModuleTypeSetValue(key_, v->kin->type, v.get());
-  static_cast<void>(v.release());
-  return kept;
+  return *use(v.release());
 }
 
 std::span<const std::uint64_t> hashes_of(const value& v, std::span<const std::string_view> items) {
@@ -135,6 +168,10 @@ void changed(const call& c, std::size_t argument, value& v, const char* event) {
   api::NotifyKeyspaceEvent(c.ctx, api::notify_module, event, c.args[argument]);
 }
 
+void replicate(const call& c) {
+  api::Replicate(c.ctx, std::string(c.text(0)).c_str(), "v", c.args.data() + 1, c.size() - 1);
+}
+
 bool create_commands(api::ctx* c, std::span<const command> all) {
   for (const command& one : all) {
     if (api::CreateCommand(c, one.name, one.run, one.flags, one.first_key, one.last_key, 1) !=
@@ -147,13 +184,9 @@ bool create_commands(api::ctx* c, std::span<const command> all) {
   return true;
 }
 
-std::uint64_t commands_run() noexcept { return run_so_far; }
-
-int detail::guarded(body run, int arity, api::ctx* c, api::string** args, int count) noexcept {
-  if (arity >= 0 ? count != arity : count < -arity) return api::WrongArity(c);
-  ++run_so_far;
+void detail::reply_to_exception(api::ctx* c) noexcept {
   try {
-    run({.ctx = c, .args = {args, static_cast<std::size_t>(count)}});
+    throw;
   } catch (const refusal& e) {
     api::ReplyWithError(c, e.what());
   } catch (const bloomery::error& e) {
@@ -163,7 +196,6 @@ int detail::guarded(body run, int arity, api::ctx* c, api::string** args, int co
   } catch (const std::exception& e) {
     api::ReplyWithError(c, (std::string("ERR ") + e.what()).c_str());
   }
-  return api::ok;
 }
 
 void reply_bits(const call& c, std::span<const std::uint64_t> bitmap, std::size_t count) {
@@ -180,6 +212,14 @@ void reply_text(const call& c, std::string_view text) {
 void reply_number(const call& c, std::uint64_t number) {
   constexpr std::uint64_t most = INT64_MAX;
   api::ReplyWithLongLong(c.ctx, static_cast<long long>(std::min(number, most)));
+}
+
+void reply_rate(const call& c, double rate) {
+  if ((api::GetContextFlags(c.ctx) & api::is_resp3) != 0) {
+    api::ReplyWithDouble(c.ctx, rate);
+  } else {
+    reply_text(c, bloomery::detail::to_text(rate));
+  }
 }
 
 void reply_numbers(const call& c, std::span<const named_number> all) {

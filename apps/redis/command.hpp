@@ -44,23 +44,53 @@ inline constexpr const char* wrong_type =
     "WRONGTYPE Operation against a key holding the wrong kind of value";
 inline constexpr const char* not_found = "ERR not found";
 
-class opened_key {  // a key of the database, open while a command runs
+// A key of the database, open while a command runs. What every command calls is inline.
+class opened_key {
  public:
-  opened_key(const call& c, std::size_t argument, int mode);
+  opened_key(const call& c, std::size_t argument, int mode)
+      : ctx_(c.ctx),
+        key_(api::OpenKey(c.ctx, c.args[argument], mode)),
+        to_be_written_(mode == api::read_write) {}
   opened_key(const opened_key&) = delete;
   opened_key& operator=(const opened_key&) = delete;
-  ~opened_key();
+  ~opened_key() {
+    used_.reset();
+    if (key_ != nullptr) api::CloseKey(key_);
+  }
 
   [[nodiscard]] bool empty() const noexcept;
-  [[nodiscard]] value* find(const family& of) const;            // null if missing or another type
-  [[nodiscard]] value* find_or_refuse(const family& of) const;  // refuses another type
+  // Null if missing or another type.
+  [[nodiscard]] value* find(const family& of) const {
+    if (key_ == nullptr) return nullptr;
+    const api::type* const type = api::ModuleTypeGetType(key_);
+    if (type != of.type) return of.has(type) ? find_foreign(of) : nullptr;
+    auto* const v = static_cast<value*>(api::ModuleTypeGetValue(key_));
+    use(v);
+    if (to_be_written_ && v->is_lent()) make_writable(*v);
+    return v;
+  }
+  [[nodiscard]] value* find_or_refuse(const family& of) const {  // refuses another type
+    value* const v = find(of);
+    if (v == nullptr && !empty()) refuse_type();
+    return v;
+  }
   // Refuses a missing key, too.
   [[nodiscard]] value& get(const family& of, const char* missing = not_found) const;
   value& set(std::unique_ptr<value> v);  // replaces what the key holds
 
  private:
+  value* use(value* v) const {
+    if (!used_ || &**used_ != v) used_.emplace(*v);
+    return v;
+  }
+  [[nodiscard]] value* find_foreign(const family& of) const;  // of another module
+  void make_writable(value& v) const;
+  [[noreturn]] static void refuse_type();
+
+  api::ctx* ctx_;
   api::key* key_;
   bool to_be_written_;
+  mutable std::optional<use_of> used_;
 };
 
 // The items' hashes by the hash function of the value's filter, valid until the next call.
@@ -69,6 +99,9 @@ class opened_key {  // a key of the database, open while a command runs
 
 // Counts a change of the value, and tells clients that wait for the key or watch it.
 void changed(const call& c, std::size_t argument, value& v, const char* event);
+
+// Tells replicas and the append-only file this command, as it was said.
+void replicate(const call& c);
 
 struct command {
   const char* name;
@@ -88,17 +121,25 @@ inline constexpr const char* reads = "readonly fast";
 inline constexpr const char* reads_slowly = "readonly";
 
 [[nodiscard]] bool create_commands(api::ctx* c, std::span<const command> all);
-[[nodiscard]] std::uint64_t commands_run() noexcept;
 
 namespace detail {
 using body = void (*)(const call&);
-int guarded(body run, int arity, api::ctx* c, api::string** args, int count) noexcept;
+inline std::uint64_t run_so_far = 0;
+void reply_to_exception(api::ctx* c) noexcept;  // the one that is being handled
 }  // namespace detail
+[[nodiscard]] inline std::uint64_t commands_run() noexcept { return detail::run_so_far; }
 
 // The function that the server calls for a command.
 template <detail::body Run, int Arity>
 int entry(api::ctx* c, api::string** args, int count) {
-  return detail::guarded(Run, Arity, c, args, count);
+  if (Arity >= 0 ? count != Arity : count < -Arity) return api::WrongArity(c);
+  ++detail::run_so_far;
+  try {
+    Run({.ctx = c, .args = {args, static_cast<std::size_t>(count)}});
+  } catch (...) {
+    detail::reply_to_exception(c);
+  }
+  return api::ok;
 }
 
 template <detail::body Run, int Arity>
@@ -115,6 +156,8 @@ inline void reply_ok(const call& c) { api::ReplyWithSimpleString(c.ctx, "OK"); }
 void reply_bits(const call& c, std::span<const std::uint64_t> bitmap, std::size_t count);
 void reply_text(const call& c, std::string_view text);
 void reply_number(const call& c, std::uint64_t number);  // unsigned, unlike integer replies
+// In RESP2 the shortest text that is this number, not 17 digits.
+void reply_rate(const call& c, double rate);
 struct named_number {
   const char* name;
   std::uint64_t number;

@@ -1,11 +1,14 @@
 // The family CMS: how often items occurred, by count-min sketches with counters of 32 bits.
 // facts[0] is the width that was asked for: a single row of an odd number of counters has one more.
+//
+// A sketch that came from another module has its counters beside ours, which are as many. A count
+// is the sum of both, and so never too low.
 #include "bloomery/sketch/count_min.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <deque>
-#include <limits>
 #include <memory>
 
 #include "bloomery/core/error.hpp"
@@ -23,22 +26,28 @@ using bloomery::count_min;
 using bloomery::filter_kind;
 namespace sizing = bloomery::sizing;
 
+using bloomery::foreign::counter_rows;
+
 constexpr std::array count_min_kinds = {filter_kind::count_min};
+constexpr std::array count_min_origins = {bloomery::foreign::origin::redisbloom_counts};
 constexpr std::uint32_t counter_bits = 32;
 constexpr const char* missing = "CMS: key does not exist";
 
-void settle(value& v);
+void settle(fact_list& facts, bloomery::any_filter& f);
+dumped adopt(std::unique_ptr<bloomery::foreign::value> from);
 
 family count_min_family = {.type_name = "blmrycm01",
                            .load_command = "CMS.LOADCHUNK",
                            .kinds = count_min_kinds,
-                           .settle = settle};
+                           .settle = settle,
+                           .origins = count_min_origins,
+                           .adopt = adopt};
 
-void settle(value& v) {
-  const count_min& s = filter_as<count_min>(v);
-  if (v.facts[0] == 0) v.facts[0] = s.width();  // from elsewhere
-  const bool one_more = s.depth() == 1 && s.width() - 1 == v.facts[0];
-  if (v.facts[0] != s.width() && !one_more) {
+void settle(fact_list& facts, bloomery::any_filter& f) {
+  const count_min& s = *f.get_if<count_min>();
+  if (facts[0] == 0) facts[0] = s.width();  // from elsewhere
+  const bool one_more = s.depth() == 1 && s.width() - 1 == facts[0];
+  if (facts[0] != s.width() && !one_more) {
     throw bloomery::error(bloomery::errc::corrupt, "the sketch has another width");
   }
 }
@@ -50,13 +59,30 @@ struct dimensions {
   std::uint64_t depth;
 };
 
+bloomery::plan plan_of(const dimensions& d) {
+  constexpr std::uint64_t most_rows = bloomery::max_probes;
+  if (d.depth > most_rows) bloomery::detail::throw_bad_argument("the depth", d.depth, "at most 64");
+  return {.shape =
+              sizing::count_min_shape(d.width, static_cast<std::uint32_t>(d.depth), counter_bits)};
+}
+
+dumped adopt(std::unique_ptr<bloomery::foreign::value> from) {
+  const auto& old = static_cast<const counter_rows&>(*from);
+  const std::uint64_t width = old.width();
+  return {.filter = bloomery::any_filter(plan_of({width, old.depth()}), default_hash()),
+          .facts = {width},
+          .foreign = std::move(from)};
+}
+
+std::uint64_t count_old(const value& v, std::string_view item) {  // by another module
+  return v.is_foreign() ? v.foreign<counter_rows>()->count(item) : 0;
+}
+
 void make(const call& c, const dimensions& d) {
   opened_key key(c, 1, api::read_write);
-  if (!key.empty()) throw refusal("CMS: key already exists");
   bloomery::plan p;
   try {
-    if (d.depth > bloomery::max_probes) throw refusal("CMS: invalid init arguments");
-    p.shape = sizing::count_min_shape(d.width, static_cast<std::uint32_t>(d.depth), counter_bits);
+    p = plan_of(d);
   } catch (const bloomery::error&) {
     throw refusal("CMS: invalid init arguments");
   }
@@ -74,7 +100,12 @@ std::uint64_t read_dimension(const call& c, std::size_t i, const char* otherwise
   return static_cast<std::uint64_t>(*n);
 }
 
+void refuse_existing(const call& c) {
+  if (!opened_key(c, 1, api::read_only).empty()) throw refusal("CMS: key already exists");
+}
+
 void init_by_dim(const call& c) {
+  refuse_existing(c);
   const std::uint64_t width = read_dimension(c, 2, "CMS: invalid width");
   const std::uint64_t depth = read_dimension(c, 3, "CMS: invalid depth");
   make(c, {width, depth});
@@ -82,6 +113,7 @@ void init_by_dim(const call& c) {
 
 // By Markov's inequality a row's error exceeds 2 / width of the total with probability at most 1/2.
 void init_by_prob(const call& c) {
+  refuse_existing(c);
   const auto read = [&](std::size_t i, const char* otherwise) {
     const auto x = c.real(i);
     if (!x || !(*x > 0 && *x < 1)) throw refusal(otherwise);
@@ -97,6 +129,37 @@ void init_by_prob(const call& c) {
 
 // ---- counted and asked
 
+std::uint64_t read_increment(const call& c, std::size_t i) {
+  const auto n = c.integer(i);
+  if (!n) throw refusal("CMS: Cannot parse number");
+  if (*n < 0) throw refusal("CMS: Number cannot be negative");
+  return static_cast<std::uint64_t>(*n);
+}
+
+void reply_sum(const call& c, const value& v, std::string_view item, std::uint64_t counted) {
+  const std::uint64_t most = filter_as<count_min>(v).most_count();
+  const std::uint64_t sum = counted + count_old(v, item);
+  if (counted == most || sum > most) {
+    api::ReplyWithError(c.ctx, "CMS: INCRBY overflow");
+  } else {
+    reply_number(c, sum);
+  }
+}
+
+// Most calls are for one item: without the lists of several.
+void incr_one(const call& c) {
+  const std::uint64_t by = read_increment(c, 3);
+  const std::string_view item = c.text(2);
+  const opened_key key(c, 1, api::read_write);
+  value& v = key.get(count_min_family, missing);
+  const std::uint64_t hash = has_usual_hash(v) ? usual_hash(item) : hashes_of(v, {&item, 1})[0];
+  const std::uint64_t counted = filter_as<count_min>(v).add_and_count(hash, by);
+  api::ReplicateVerbatim(c.ctx);
+  changed(c, 1, v, "cms.incrby");
+  api::ReplyWithArray(c.ctx, 1);
+  reply_sum(c, v, item, counted);
+}
+
 void incrby(const call& c) {
   static std::vector<std::string_view> items;
   static std::vector<std::uint64_t> counts;
@@ -105,14 +168,15 @@ void incrby(const call& c) {
     api::WrongArity(c.ctx);
     return;
   }
+  if (c.size() == 4) {
+    incr_one(c);
+    return;
+  }
   items.clear();
   counts.clear();
   for (std::size_t i = 2; i < c.size(); i += 2) {
-    const auto n = c.integer(i + 1);
-    if (!n) throw refusal("CMS: Cannot parse number");
-    if (*n < 0) throw refusal("CMS: Number cannot be negative");
+    counts.push_back(read_increment(c, i + 1));
     items.push_back(c.text(i));
-    counts.push_back(static_cast<std::uint64_t>(*n));
   }
   opened_key key(c, 1, api::read_write);
   value& v = key.get(count_min_family, missing);
@@ -120,16 +184,8 @@ void incrby(const call& c) {
   filter_as<count_min>(v).add_and_count(hashes_of(v, items), counts, sums);
   api::ReplicateVerbatim(c.ctx);
   changed(c, 1, v, "cms.incrby");
-  const std::uint64_t most =
-      std::numeric_limits<std::uint64_t>::max() >> (64 - v.filter().shape().cell_bits);
   api::ReplyWithArray(c.ctx, static_cast<long>(sums.size()));
-  for (const std::uint64_t sum : sums) {
-    if (sum == most) {
-      api::ReplyWithError(c.ctx, "CMS: INCRBY overflow");
-    } else {
-      reply_number(c, sum);
-    }
-  }
+  for (std::size_t i = 0; i < sums.size(); ++i) reply_sum(c, v, items[i], sums[i]);
 }
 
 void query(const call& c) {
@@ -140,7 +196,9 @@ void query(const call& c) {
   counts.resize(items.size());
   v.filter().count(items, counts);
   api::ReplyWithArray(c.ctx, static_cast<long>(counts.size()));
-  for (const std::uint64_t count : counts) reply_number(c, count);
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    reply_number(c, counts[i] + count_old(v, items[i]));
+  }
 }
 
 // ---- merged
@@ -148,7 +206,7 @@ void query(const call& c) {
 constexpr const char* overflow = "CMS: MERGE overflow";
 
 void check_alike(const value& a, const value& b) {
-  if (a.facts[0] != b.facts[0] || a.filter().shape() != b.filter().shape()) {
+  if (a.facts()[0] != b.facts()[0] || a.filter().shape() != b.filter().shape()) {
     throw refusal("CMS: width/depth is not equal");
   }
 }
@@ -172,10 +230,20 @@ std::vector<std::int64_t> read_weights(const call& c) {
   return weights;
 }
 
+// The sum of what other modules left in the sources; nothing where there is none.
+std::shared_ptr<counter_rows> sum_of_old(std::span<const counter_rows::term> terms) {
+  std::shared_ptr<counter_rows> sum = counter_rows::sum(terms);
+  const bool any = std::any_of(terms.begin(), terms.end(),
+                               [](const counter_rows::term& t) { return t.sketch != nullptr; });
+  if (any && sum == nullptr) throw refusal(overflow);
+  return sum;
+}
+
 void merge_now(const call& c) {
   const std::vector<std::int64_t> weights = read_weights(c);
   opened_key key(c, 1, api::read_write);
   value& v = key.get(count_min_family, missing);
+  std::vector<counter_rows::term> old;
   std::deque<opened_key> sources;  // a deque, because an opened_key cannot move
   std::vector<bloomery::weighted_count_min> terms;
   for (std::size_t i = 0; i < weights.size(); ++i) {
@@ -183,11 +251,13 @@ void merge_now(const call& c) {
         sources.emplace_back(c, 3 + i, api::read_only).get(count_min_family, missing);
     check_alike(v, source);
     terms.push_back({.sketch = &filter_as<count_min>(source), .weight = weights[i]});
+    old.push_back({.sketch = source.foreign<counter_rows>(), .weight = weights[i]});
   }
+  const auto sum = sum_of_old(old);
   if (!filter_as<count_min>(v).assign_sum(terms)) throw refusal(overflow);
-  api::ReplicateVerbatim(c.ctx);
+  v.set_foreign(sum);
+  replicate(c);
   changed(c, 1, v, "cms.merge");
-  reply_ok(c);
 }
 
 void merge(const call& c) {
@@ -196,22 +266,26 @@ void merge(const call& c) {
   std::vector<std::size_t> keys = {1};
   fact_list facts{};
   std::uint64_t bytes = 0;
+  bool foreign = false;
   {
     const opened_key key(c, 1, api::read_only);
     const value& v = key.get(count_min_family, missing);
-    facts = v.facts;
+    facts = v.facts();
+    foreign = v.is_foreign();
     lent.push_back(v.lend());
     for (std::size_t i = 0; i < weights.size(); ++i) {
       const opened_key from(c, keys.emplace_back(3 + i), api::read_only);
       const value& source = from.get(count_min_family, missing);
       check_alike(v, source);
       bytes += source.bytes();
+      foreign = foreign || source.is_foreign();
       lent.push_back(source.lend());
     }
   }
-  if (bytes < slow_bytes || !may_wait(c)) {
+  if (foreign || bytes < slow_bytes || !may_wait(c)) {
     lent.clear();
     merge_now(c);
+    reply_ok(c);
     return;
   }
   const auto first = lent.front();
@@ -222,7 +296,7 @@ void merge(const call& c) {
       {.of = count_min_family,
        .from = first,
        .facts = facts,
-       .change =
+       .edit =
            [sources = std::move(lent), weights](bloomery::any_filter& made) {
              std::vector<bloomery::weighted_count_min> terms;
              for (std::size_t i = 0; i < sources.size(); ++i) {
@@ -237,9 +311,10 @@ void merge(const call& c) {
 void info(const call& c) {
   opened_key key(c, 1, api::read_only);
   const value& v = key.get(count_min_family, missing);
-  const std::array<named_number, 3> all = {{{"width", v.facts[0]},
+  const std::uint64_t old = v.is_foreign() ? v.foreign<counter_rows>()->total() : 0;
+  const std::array<named_number, 3> all = {{{"width", v.facts()[0]},
                                             {"depth", filter_as<count_min>(v).depth()},
-                                            {"count", filter_as<count_min>(v).total()}}};
+                                            {"count", filter_as<count_min>(v).total() + old}}};
   reply_numbers(c, all);
 }
 
@@ -262,7 +337,9 @@ bool create_count_min_commands(api::ctx* c) {
       make_command<pieces::give, 3>("cms.export", reads_slowly, "Pieces of a file for the tool"),
       make_command<pieces::take, 4>("cms.import", writes, "Takes a piece of a file of the tool's"),
   };
-  return create_type<count_min_family>(c) && create_commands(c, commands);
+  return create_type<count_min_family>(c) &&
+         create_foreign_type<count_min_family, 0, count_min_origins[0]>(c) &&
+         create_commands(c, commands);
 }
 
 }  // namespace bloomery_redis

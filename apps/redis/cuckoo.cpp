@@ -1,11 +1,17 @@
 // The family CF: cuckoo filters, from which items can be removed. facts[0] is MAXITERATIONS,
 // facts[1] the number of items deleted; how a filter grows is stored in the filter itself.
+//
+// A filter that came from another module has its layers beside ours: they are asked and removed
+// from, and new items go to ours.
 #include "bloomery/filter/cuckoo.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <memory>
+#include <optional>
+#include <string>
+#include <utility>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
@@ -21,9 +27,13 @@ namespace {
 using bloomery::cuckoo_filter;
 using bloomery::filter_kind;
 
+using bloomery::foreign::cuckoo_layers;
+
 constexpr std::array cuckoo_kinds = {filter_kind::cuckoo};
+constexpr std::array cuckoo_origins = {bloomery::foreign::origin::redisbloom_cuckoo};
 constexpr std::uint64_t most_capacity = std::uint64_t{1} << 30U;
 constexpr std::uint64_t most_iterations = 65535;
+constexpr std::uint64_t iterations_of_tool = 20;
 constexpr std::uint64_t most_expansion = 32768;
 
 // A layer's false-positive rates. Lookups ask every layer: four together match a fixed filter.
@@ -31,18 +41,21 @@ constexpr double fixed_rate = 0.01;
 constexpr double growing_rate = fixed_rate / 4;
 
 struct cuckoo_spec {
-  std::uint64_t capacity = 1024;
-  std::uint64_t bucket = 2;
-  std::uint64_t iterations = 20;
-  std::uint64_t expansion = 1;  // 0 for a fixed size
+  std::uint64_t capacity = current_settings().cuckoo_size;
+  std::uint64_t bucket = current_settings().cuckoo_bucket;
+  std::uint64_t iterations = current_settings().cuckoo_iterations;
+  std::uint64_t expansion = current_settings().cuckoo_expansion;  // 0 for a fixed size
 };
 
-void settle(value& v);
+void settle(fact_list& facts, bloomery::any_filter& f);
+dumped adopt(std::unique_ptr<bloomery::foreign::value> from);
 
 family cuckoo_family = {.type_name = "blmrycf01",
                         .load_command = "CF.LOADCHUNK",
                         .kinds = cuckoo_kinds,
-                        .settle = settle};
+                        .settle = settle,
+                        .origins = cuckoo_origins,
+                        .adopt = adopt};
 
 constexpr dump_texts say = {.bad_iterator = "Invalid position",
                             .bad_load_iterator = "Invalid position",
@@ -52,12 +65,12 @@ constexpr dump_texts say = {.bad_iterator = "Invalid position",
                             .ends_with_null = true};
 using pieces = pieces_of<cuckoo_family, say>;
 
-void settle(value& v) {
-  if (v.facts[0] == 0) v.facts[0] = cuckoo_spec{}.iterations;  // the tool made it
-  if (v.facts[0] > most_iterations) {
+void settle(fact_list& facts, bloomery::any_filter& f) {
+  if (facts[0] == 0) facts[0] = iterations_of_tool;  // the tool made it
+  if (facts[0] > most_iterations) {
     throw bloomery::error(bloomery::errc::corrupt, "more than 65535 iterations");
   }
-  filter_as<cuckoo_filter>(v).set_longest_path(static_cast<std::uint32_t>(v.facts[0]));
+  f.get_if<cuckoo_filter>()->set_longest_path(static_cast<std::uint32_t>(facts[0]));
 }
 
 // ---- made
@@ -110,22 +123,49 @@ cuckoo_spec read_reserve(const call& c) {
   return spec;
 }
 
-std::unique_ptr<value> make(const call& c, const cuckoo_spec& spec) {
-  const bool grows = spec.expansion != 0;
-  const bloomery::plan p =
-      bloomery::sizing::make_plan({.kind = filter_kind::cuckoo,
-                                   .keys = spec.capacity,
-                                   .fpr = grows ? growing_rate : fixed_rate,
-                                   .bucket_cells = static_cast<std::uint32_t>(spec.bucket)});
-  check_memory(c.ctx, p.shape.bits / 8, p.shape.bits / 8);
+bloomery::plan plan_of(const cuckoo_spec& spec) {
+  return bloomery::sizing::make_plan({.kind = filter_kind::cuckoo,
+                                      .keys = spec.capacity,
+                                      .fpr = spec.expansion != 0 ? growing_rate : fixed_rate,
+                                      .bucket_cells = static_cast<std::uint32_t>(spec.bucket)});
+}
+
+bloomery::any_filter make_filter(const bloomery::plan& p, const cuckoo_spec& spec) {
   bloomery::any_filter f(p, default_hash());
   auto& inner = *f.get_if<cuckoo_filter>();
-  if (grows) {
+  if (spec.expansion != 0) {
     inner.set_expansion(static_cast<std::uint32_t>(std::bit_ceil(spec.expansion)));
   } else {
     inner.set_max_layers(1);
   }
-  return std::make_unique<value>(std::move(f), fact_list{spec.iterations}, cuckoo_family);
+  return f;
+}
+
+std::unique_ptr<value> make(const call& c, const cuckoo_spec& spec) {
+  const bloomery::plan p = plan_of(spec);
+  check_memory(c.ctx, p.shape.bits / 8, p.shape.bits / 8);
+  return std::make_unique<value>(make_filter(p, spec), fact_list{spec.iterations}, cuckoo_family);
+}
+
+// One that grows starts small, because nobody knows whether anything will be added; a fixed one has
+// the places that are left.
+dumped adopt(std::unique_ptr<bloomery::foreign::value> from) {
+  const auto& old = static_cast<const cuckoo_layers&>(*from);
+  const std::uint64_t slots = old.buckets() * old.bucket_cells();
+  const std::uint64_t left = slots - std::min(slots, old.items());
+  const bool grows = old.expansion() != 0;
+  const cuckoo_spec spec{
+      .capacity = std::clamp(grows ? 1024 : left, 2 * old.bucket_cells(), most_capacity),
+      .bucket = old.bucket_cells(),
+      .iterations = old.iterations(),
+      .expansion = grows ? std::max<std::uint64_t>(old.expansion(), 2) : 0};
+  return {.filter = make_filter(plan_of(spec), spec),
+          .facts = {old.iterations()},
+          .foreign = std::move(from)};
+}
+
+std::uint64_t count_old(const value& v, std::string_view item) {  // in layers of another module
+  return v.is_foreign() ? v.foreign<cuckoo_layers>()->count(item) : 0;
 }
 
 void replicate_reserve(const call& c, const cuckoo_spec& spec) {
@@ -170,9 +210,10 @@ class adder {  // of items to a value, which grows while the server has the memo
     }
   }
   // Skips items that the filter already has.
-  void add_new(std::span<const std::uint64_t> hashes, std::span<fate> fates) {
+  void add_new(std::span<const std::string_view> items, std::span<const std::uint64_t> hashes,
+               std::span<fate> fates) {
     for (std::size_t i = 0; i < hashes.size(); ++i) {
-      if (filter_.contains(hashes[i])) {
+      if (filter_.contains(hashes[i]) || count_old(value_, items[i]) != 0) {
         fates[i] = fate::was_there;
       } else {
         fates[i] = filter_.try_add(hashes[i]) ? fate::added : grow_for(hashes[i]);
@@ -242,11 +283,12 @@ const inserted& insert_items(const call& c, const insertion& in) {  // valid unt
     v = &key.set(make(c, in.spec));
     replicate_reserve(c, in.spec);
   }
-  const auto hashes = hashes_of(*v, c.items(in.first_item));
+  const auto items = c.items(in.first_item);
+  const auto hashes = hashes_of(*v, items);
   std::vector<fate>& fates = result.fates;
   fates.assign(hashes.size(), fate::refused);
   adder to(c, *v);
-  in.only_new ? to.add_new(hashes, fates) : to.add_all(hashes, fates);
+  in.only_new ? to.add_new(items, hashes, fates) : to.add_all(hashes, fates);
   const auto had = [&](fate f) { return std::find(fates.begin(), fates.end(), f) != fates.end(); };
   result.why_refused = had(fate::refused) ? to.why() : nullptr;
   if (had(fate::added)) {
@@ -256,7 +298,25 @@ const inserted& insert_items(const call& c, const insertion& in) {  // valid unt
   return result;
 }
 
+// The way of most calls, where the key is there and has a place for the item. False, with nothing
+// changed, for all others.
+bool add_shortly(const call& c, bool only_new) {
+  const opened_key key(c, 1, api::read_write);
+  value* const v = key.find_or_refuse(cuckoo_family);
+  if (v == nullptr || v->is_foreign() || !has_usual_hash(*v)) return false;
+  const std::uint64_t hash = usual_hash(c.text(2));
+  const bool known = only_new && filter_as<cuckoo_filter>(std::as_const(*v)).contains(hash);
+  if (!known) {
+    if (!filter_as<cuckoo_filter>(*v).try_add(hash)) return false;
+    api::ReplicateVerbatim(c.ctx);
+    changed(c, 1, *v, "cf.add");
+  }
+  api::ReplyWithBool(c.ctx, static_cast<int>(!known));
+  return true;
+}
+
 void add_one(const call& c, bool only_new) {
+  if (add_shortly(c, only_new)) return;
   const inserted& done = insert_items(c, {.only_new = only_new});
   if (done.why_refused != nullptr) throw refusal(done.why_refused);
   api::ReplyWithBool(c.ctx, static_cast<int>(done.fates[0] == fate::added));
@@ -306,9 +366,15 @@ void insertnx(const call& c) { insert_many(c, true); }
 // ---- asked
 
 void exists(const call& c) {
-  opened_key key(c, 1, api::read_only);
-  const value* const v = key.find(cuckoo_family);
-  api::ReplyWithBool(c.ctx, static_cast<int>(v != nullptr && v->filter().contains(c.text(2))));
+  const opened_key key(c, 1, api::read_only);
+  bool known = false;
+  if (const value* const v = key.find(cuckoo_family)) {
+    const std::string_view item = c.text(2);
+    known = has_usual_hash(*v) ? filter_as<cuckoo_filter>(*v).contains(usual_hash(item))
+                               : v->filter().contains(item);
+    known = known || count_old(*v, item) != 0;
+  }
+  api::ReplyWithBool(c.ctx, static_cast<int>(known));
 }
 
 void mexists(const call& c) {
@@ -316,32 +382,65 @@ void mexists(const call& c) {
   const auto items = c.items(2);
   bitmap.assign(items.size() / 64 + 1, 0);
   opened_key key(c, 1, api::read_only);
-  if (const value* const v = key.find(cuckoo_family)) v->filter().contains_bits(items, bitmap);
+  if (const value* const v = key.find(cuckoo_family)) {
+    v->filter().contains_bits(items, bitmap);
+    for (std::size_t i = 0; v->is_foreign() && i < items.size(); ++i) {
+      if (count_old(*v, items[i]) != 0) bitmap[i / 64] |= std::uint64_t{1} << (i % 64);
+    }
+  }
   reply_bits(c, bitmap, items.size());
 }
 
 void count(const call& c) {
   opened_key key(c, 1, api::read_only);
   std::uint64_t found = 0;
-  if (const value* const v = key.find(cuckoo_family)) v->filter().count(c.items(2), {&found, 1});
+  if (const value* const v = key.find(cuckoo_family)) {
+    v->filter().count(c.items(2), {&found, 1});
+    found += count_old(*v, c.text(2));
+  }
   reply_number(c, found);
 }
 
-void info(const call& c) {
-  opened_key key(c, 1, api::read_only);
-  const value& v = key.get(cuckoo_family);
+// Of our filter and of what another module left, in the order of CF.INFO.
+std::array<named_number, 8> numbers_of(const value& v) {
   const cuckoo_filter& f = filter_as<cuckoo_filter>(v);
-  const std::array<named_number, 8> all = {{
+  std::array<named_number, 8> n = {{
       {"Size", v.bytes()},
       {"Number of buckets", f.slots() / f.bucket_cells()},
       {"Number of filters", f.layers()},
       {"Number of items inserted", f.keys()},
-      {"Number of items deleted", v.facts[1]},
+      {"Number of items deleted", v.facts()[1]},
       {"Bucket size", f.bucket_cells()},
       {"Expansion rate", f.max_layers() == 1 ? 0 : f.expansion()},
-      {"Max iterations", v.facts[0]},
+      {"Max iterations", v.facts()[0]},
   }};
-  reply_numbers(c, all);
+  if (v.is_foreign()) {
+    const cuckoo_layers& old = *v.foreign<cuckoo_layers>();
+    n[1].number = old.buckets() + (f.keys() == 0 ? 0 : n[1].number);
+    n[2].number = old.layers().size() + (f.keys() == 0 ? 0 : n[2].number);
+    n[3].number += old.items();
+    n[4].number += old.deletes();
+    n[6].number = old.expansion();
+  }
+  return n;
+}
+
+void info(const call& c) {
+  opened_key key(c, 1, api::read_only);
+  reply_numbers(c, numbers_of(key.get(cuckoo_family)));
+}
+
+void debug(const call& c) {
+  opened_key key(c, 1, api::read_only);
+  const auto n = numbers_of(key.get(cuckoo_family));
+  // The fields of CF.INFO in another order, under other names.
+  constexpr std::array names = {"bktsize:", " buckets:", " items:", " deletes:", " filters:"};
+  constexpr std::array<std::size_t, 5> at = {5, 1, 3, 4, 2};
+  std::string text;
+  for (std::size_t i = 0; i < at.size(); ++i) text += names[i] + std::to_string(n[at[i]].number);
+  text += " max_iterations:" + std::to_string(n[7].number);
+  text += " expansion:" + std::to_string(n[6].number);
+  reply_text(c, text);
 }
 
 // ---- removed
@@ -349,9 +448,14 @@ void info(const call& c) {
 void del(const call& c) {
   opened_key key(c, 1, api::read_write);
   value& v = key.get(cuckoo_family, "Not found");
-  const bool removed = v.filter().remove(c.items(2)) != 0;
+  // Ours first: its fingerprints are longer, so it seldom has an item that is in the other.
+  bool removed = v.filter().remove(c.items(2)) != 0;
   if (removed) {
-    ++v.facts[1];
+    ++v.facts()[1];
+  } else if (count_old(v, c.text(2)) != 0) {
+    removed = static_cast<cuckoo_layers&>(v.own_foreign()).remove(c.text(2));
+  }
+  if (removed) {
     api::ReplicateVerbatim(c.ctx);
     changed(c, 1, v, "cf.del");
   }
@@ -364,24 +468,26 @@ void compact_now(const call& c) {
   opened_key key(c, 1, api::read_write);
   value& v = key.get(cuckoo_family, nothing_to_compact);
   filter_as<cuckoo_filter>(v).compact();
-  api::ReplicateVerbatim(c.ctx);
+  replicate(c);
   changed(c, 1, v, "cf.compact");
-  reply_ok(c);
 }
 
 void compact(const call& c) {
   std::shared_ptr<const bloomery::any_filter> lent;
+  std::shared_ptr<bloomery::foreign::value> old;
   fact_list facts{};
   std::size_t bytes = 0;
   {
     const opened_key key(c, 1, api::read_only);
     const value& v = key.get(cuckoo_family, nothing_to_compact);
-    facts = v.facts;
+    facts = v.facts();
+    old = v.share_foreign();
     bytes = v.bytes();
     if (bytes >= slow_bytes && may_wait(c)) lent = v.lend();
   }
   if (lent == nullptr) {
     compact_now(c);
+    reply_ok(c);
     return;
   }
   check_memory(c.ctx, bytes, bytes);
@@ -390,7 +496,8 @@ void compact(const call& c) {
                 {.of = cuckoo_family,
                  .from = std::move(lent),
                  .facts = facts,
-                 .change = [](bloomery::any_filter& f) { f.get_if<cuckoo_filter>()->compact(); },
+                 .foreign = std::move(old),
+                 .edit = [](bloomery::any_filter& f) { f.get_if<cuckoo_filter>()->compact(); },
                  .at_once = compact_now,
                  .event = "cf.compact"});
 }
@@ -408,6 +515,7 @@ bool create_cuckoo_commands(api::ctx* c) {
       make_command<mexists, -3>("cf.mexists", reads, "Which items were probably added"),
       make_command<count, 3>("cf.count", reads, "How often an item was added, at most"),
       make_command<info, 2>("cf.info", reads, "What a filter is"),
+      make_command<debug, 2>("cf.debug", reads, "What a filter is, in one line"),
       make_command<del, 3>("cf.del", writes_less, "Removes an item once"),
       make_command<compact, 2>("cf.compact", writes_less, "Gives back what removals left empty"),
       make_command<pieces::scan, 3>("cf.scandump", reads_slowly, "A filter in pieces"),
@@ -415,7 +523,9 @@ bool create_cuckoo_commands(api::ctx* c) {
       make_command<pieces::give, 3>("cf.export", reads_slowly, "Pieces of a file for the tool"),
       make_command<pieces::take, 4>("cf.import", writes, "Takes a piece of a file of the tool's"),
   };
-  return create_type<cuckoo_family>(c) && create_commands(c, commands);
+  return create_type<cuckoo_family>(c) &&
+         create_foreign_type<cuckoo_family, 0, cuckoo_origins[0]>(c) &&
+         create_commands(c, commands);
 }
 
 }  // namespace bloomery_redis

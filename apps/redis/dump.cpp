@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/detail/core/arithmetic.hpp"
@@ -14,8 +15,10 @@ namespace {
 using bloomery::errc;
 using bloomery::error;
 
-// The head: "BLOOMY" with its version in word 0, the facts, and last the checksum of the others.
+// The head: "BLOOMY" with its version in word 0, the facts, and last the checksum of the others. In
+// version 2 the last fact, which such filters do not have, is how many bytes follow the image.
 constexpr std::uint64_t head_mark = 0x0001594d4f4f4c42U;
+constexpr std::uint64_t head_mark_foreign = 0x0002594d4f4f4c42U;
 constexpr std::size_t head_words = dump_head_bytes / 8;
 
 std::uint64_t read_word(std::span<const std::byte> bytes, std::size_t i) {
@@ -24,9 +27,10 @@ std::uint64_t read_word(std::span<const std::byte> bytes, std::size_t i) {
   return bloomery::detail::little_endian(word);
 }
 
-std::array<std::uint64_t, head_words> head_of(const fact_list& facts) {
+std::array<std::uint64_t, head_words> head_of(fact_list facts, std::uint64_t foreign_bytes) {
   std::array<std::uint64_t, head_words> words{};
-  words[0] = bloomery::detail::little_endian(head_mark);
+  words[0] = bloomery::detail::little_endian(foreign_bytes == 0 ? head_mark : head_mark_foreign);
+  if (foreign_bytes != 0) facts.back() = foreign_bytes;
   for (std::size_t i = 0; i < facts.size(); ++i) {
     words[1 + i] = bloomery::detail::little_endian(facts[i]);
   }
@@ -34,14 +38,32 @@ std::array<std::uint64_t, head_words> head_of(const fact_list& facts) {
   return words;
 }
 
-fact_list facts_of(std::span<const std::byte> head) {
-  if (read_word(head, 0) != head_mark ||
+struct head_content {
+  fact_list facts{};
+  std::uint64_t foreign_bytes = 0;
+};
+head_content read_head(std::span<const std::byte> head) {
+  const std::uint64_t mark = read_word(head, 0);
+  if ((mark != head_mark && mark != head_mark_foreign) ||
       read_word(head, head_words - 1) != XXH3_64bits(head.data(), dump_head_bytes - 8)) {
     throw error(errc::corrupt, "the bytes before the filter are damaged");
   }
-  fact_list facts{};
+  head_content content;
+  fact_list& facts = content.facts;
   for (std::size_t i = 0; i < facts.size(); ++i) facts[i] = read_word(head, 1 + i);
-  return facts;
+  if (mark == head_mark_foreign) content.foreign_bytes = std::exchange(facts.back(), 0);
+  return content;
+}
+
+// The part behind the image, with its checksum.
+std::shared_ptr<bloomery::foreign::value> read_foreign(std::span<const std::byte> bytes) {
+  if (bytes.empty()) return nullptr;
+  if (bytes.size() < 8) throw error(errc::corrupt, "the filter is cut off");
+  const auto stream = bytes.first(bytes.size() - 8);
+  if (read_word(bytes.last(8), 0) != XXH3_64bits(stream.data(), stream.size())) {
+    throw error(errc::corrupt, "the part from another module is damaged");
+  }
+  return bloomery::foreign::decode(stream);
 }
 
 template <class Range>
@@ -58,9 +80,11 @@ image_source::image_source(const bloomery::any_filter& filter_to_read, when chec
 }
 
 image_source::image_source(const bloomery::any_filter& filter_to_read, const fact_list& facts,
-                           when checksums)
-    : image_source(filter_to_read, when::later) {
-  append_bytes(head_, head_of(facts));
+                           std::shared_ptr<const bloomery::foreign::value> foreign, when checksums)
+    : parts_(filter_to_read->parts()),
+      foreign_(std::move(foreign)),
+      writer_(filter_to_read.header()) {
+  append_bytes(head_, head_of(facts, foreign_ == nullptr ? 0 : foreign_->stream().size() + 8));
   if (checksums == when::now) prepare(SIZE_MAX);
 }
 
@@ -88,6 +112,13 @@ void image_source::add_up() {
   append_bytes(checksums_, writer_->checksums());
   bytes_ = start_.size() + checksums_.size();
   for (const auto part : parts_) bytes_ += part.size_bytes();
+  if (foreign_ != nullptr) {
+    const auto stream = foreign_->stream();
+    const std::array<std::uint64_t, 1> sum = {
+        bloomery::detail::little_endian(XXH3_64bits(stream.data(), stream.size()))};
+    append_bytes(foreign_sum_, sum);
+    bytes_ += stream.size() + foreign_sum_.size();
+  }
   writer_.reset();
 }
 
@@ -108,6 +139,8 @@ std::vector<std::byte> image_source::read(std::uint64_t offset, std::size_t most
   take(start_);
   for (const auto part : parts_) take(std::as_bytes(part));
   take(checksums_);
+  if (foreign_ != nullptr) take(foreign_->stream());
+  take(foreign_sum_);
   return out;
 }
 
@@ -118,13 +151,16 @@ void image_sink::append(std::span<const std::byte> piece) {
   bytes_.insert(bytes_.end(), piece.begin(), piece.end());
   const std::size_t start = head_bytes() + bloomery::image_header_bytes;
   if (expected_ || bytes_.size() < start) return;
-  if (what_ == content::dump) static_cast<void>(facts_of(bytes_));
+  if (what_ == content::dump) foreign_bytes_ = read_head(bytes_).foreign_bytes;
   const std::uint64_t image = bloomery::image_bytes(
       std::span<const std::byte>(bytes_).subspan(head_bytes(), start - head_bytes()));
-  if (image > most_bytes_) {
+  if (image > most_bytes_ || foreign_bytes_ > most_bytes_ - image) {
     throw error(errc::no_memory, "the filter is larger than this server allows");
   }
-  expected_ = head_bytes() + image;
+  if (foreign_bytes_ > UINT64_MAX - head_bytes() - image) {
+    throw error(errc::corrupt, "there are more bytes than the filter has");
+  }
+  expected_ = head_bytes() + image + foreign_bytes_;
   if (received() > *expected_) {
     throw error(errc::corrupt, "there are more bytes than the filter has");
   }
@@ -133,15 +169,18 @@ void image_sink::append(std::span<const std::byte> piece) {
 dumped image_sink::finish() const {
   if (!complete()) throw error(errc::corrupt, "the filter is cut off");
   const std::span<const std::byte> all(bytes_);
-  const auto image = bloomery::image_view::parse(all.subspan(head_bytes()));
+  const auto foreign_bytes = static_cast<std::size_t>(foreign_bytes_);
+  const auto image = bloomery::image_view::parse(
+      all.subspan(head_bytes(), all.size() - head_bytes() - foreign_bytes));
   image.verify(1);
   dumped result{
       .filter = bloomery::any_filter::copy_of({.header = image.header(), .words = image.words()})};
-  if (result.filter.hasher() == nullptr) {
+  if (result.filter.hasher() == nullptr || makes_digests(result.filter.hash().id)) {
     throw error(errc::unsupported,
                 "only filters of strings with the default hash can be asked here");
   }
-  if (what_ == content::dump) result.facts = facts_of(all);
+  if (what_ == content::dump) result.facts = read_head(all).facts;
+  result.foreign = read_foreign(all.last(foreign_bytes));
   return result;
 }
 

@@ -2,7 +2,11 @@
 //
 //     | 64 bytes: what the module knows | image: header, words, checksums (docs/format.md) |
 //
-// The tool reads and writes the image without the first part. The reader trusts nothing: it
+// and behind it, if the key came from another module and there is something of it left,
+//
+//     | the fields of that (foreign/values.hpp) | 8 bytes: their checksum |
+//
+// The tool reads and writes the image alone. The reader trusts nothing: it
 // allocates no more memory than it was given bytes, and makes a filter only from a whole image
 // whose checksums all hold. Nothing in here needs a server, so a fuzzer can feed it.
 #pragma once
@@ -16,6 +20,7 @@
 #include <span>
 #include <vector>
 
+#include "bloomery/foreign/values.hpp"
 #include "bloomery/format/any_filter.hpp"
 #include "bloomery/format/image.hpp"
 
@@ -37,6 +42,7 @@ class image_source {
   enum class when : std::uint8_t { now, later };
   explicit image_source(const bloomery::any_filter& filter_to_read, when checksums = when::now);
   image_source(const bloomery::any_filter& filter_to_read, const fact_list& facts,
+               std::shared_ptr<const bloomery::foreign::value> foreign = nullptr,
                when checksums = when::now);
 
   // Reads up to `most` bytes of the filter for the checksums. Returns true when they are complete.
@@ -53,6 +59,8 @@ class image_source {
   std::vector<std::byte> start_;
   std::vector<std::span<const std::uint64_t>> parts_;
   std::vector<std::byte> checksums_;
+  std::shared_ptr<const bloomery::foreign::value> foreign_;
+  std::vector<std::byte> foreign_sum_;
   std::uint64_t bytes_ = 0;
   std::optional<bloomery::image_writer> writer_;  // these three until the checksums are complete
   std::size_t part_ = 0;
@@ -62,6 +70,7 @@ class image_source {
 struct dumped {
   bloomery::any_filter filter;
   fact_list facts{};
+  std::shared_ptr<bloomery::foreign::value> foreign{};  // null for most
 };
 
 class image_sink {  // assembles the pieces of a stream
@@ -84,6 +93,7 @@ class image_sink {  // assembles the pieces of a stream
   }
 
   std::vector<std::byte> bytes_;
+  std::uint64_t foreign_bytes_ = 0;
   std::optional<std::uint64_t> expected_;
   std::uint64_t most_bytes_;
   content what_;

@@ -1,4 +1,5 @@
-// Families beside BF: cuckoo filters (CF), count-min sketches (CMS), most frequent items (TOPK).
+// Families beside BF: cuckoo filters (CF), count-min sketches (CMS), most frequent items (TOPK),
+// quantiles (TDIGEST).
 #pragma once
 
 #include "api.hpp"
@@ -26,5 +27,6 @@ struct pieces_of {
 [[nodiscard]] bool create_cuckoo_commands(api::ctx* c);
 [[nodiscard]] bool create_count_min_commands(api::ctx* c);
 [[nodiscard]] bool create_top_k_commands(api::ctx* c);
+[[nodiscard]] bool create_t_digest_commands(api::ctx* c);
 
 }  // namespace bloomery_redis

@@ -1,5 +1,6 @@
 #include "job.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <exception>
 #include <string>
@@ -13,55 +14,54 @@ namespace bloomery_redis {
 namespace {
 
 constexpr std::chrono::microseconds slice{500};
+constexpr long long look_again_ms = 1;   // whether a thread is done
+constexpr long long pause_over_ms = 10;  // whether clients may write again
 
-// A key and the id of the value that it held when the work began, or 0 if it was missing.
-struct watched {
-  api::string* name;
-  std::uint64_t id;
-  std::uint64_t changes;
-};
+bool may_block(const call& c) {
+  constexpr int never =
+      api::in_lua | api::in_multi | api::is_replicated | api::is_loading | api::deny_blocking;
+  return (api::GetContextFlags(c.ctx) & never) == 0;
+}
 
-struct running {
-  std::unique_ptr<job> work;
-  const family* kin;
-  int database;
-  std::vector<watched> keys;
+struct running {  // what a blocked client waits for
   api::blocked_client* client = nullptr;
   std::exception_ptr failed;  // why, when it did
 
-  running(const call& c, const family& of, std::span<const std::size_t> which,
-          std::unique_ptr<job> todo)
-      : work(std::move(todo)), kin(&of), database(api::GetSelectedDb(c.ctx)) {
-    for (const std::size_t i : which) {
-      const value* const v = opened_key(c, i, api::read_only).find(of);
-      const std::string_view name = c.text(i);
-      keys.push_back({api::CreateString(nullptr, name.data(), name.size()),
-                      v == nullptr ? 0 : v->id, v == nullptr ? 0 : v->changes});
-    }
-  }
+  running() = default;
   running(const running&) = delete;
   running& operator=(const running&) = delete;
-  ~running() {
-    for (const watched& w : keys) api::FreeString(nullptr, w.name);
-  }
-
-  [[nodiscard]] bool unchanged(api::ctx* c) const {
-    for (const watched& w : keys) {
-      api::string* name = w.name;
-      const opened_key key({.ctx = c, .args = {&name, 1}}, 0, api::read_only);
-      const value* const v = key.find(*kin);
-      if (w.id == 0 ? !key.empty() : v == nullptr || v->id != w.id || v->changes != w.changes) {
-        return false;
-      }
-    }
-    return true;
-  }
+  virtual ~running() = default;
+  virtual void reply(const call& c) = 0;
 };
 
-bool advance(api::ctx* c, running& r) {  // for one slice; true when nothing is left to do
+void reply(const call& c) {
+  auto& r = *static_cast<running*>(api::GetBlockedClientPrivateData(c.ctx));
+  if (r.failed) std::rethrow_exception(r.failed);
+  r.reply(c);
+}
+
+constexpr api::command_function on_done = entry<reply, -1>;
+
+void on_end(api::ctx*, void* data) { delete static_cast<running*>(data); }
+
+template <class Running>
+Running* block(const call& c, std::unique_ptr<Running> r) {
+  r->client = api::BlockClient(c.ctx, on_done, nullptr, on_end, 0);
+  return r.release();  // on_end deletes it
+}
+
+void unblock(running& r) { api::UnblockClient(r.client, &r); }  // calls on_done, then on_end
+
+// ---- what reads
+
+struct sliced final : running {
+  std::unique_ptr<job> work;
+  explicit sliced(std::unique_ptr<job> todo) : work(std::move(todo)) {}
+  void reply(const call& c) override { work->finish(c); }
+};
+
+bool advance(sliced& r) {  // for one slice; true when nothing is left to do
   try {
-    api::SelectDb(c, r.database);
-    if (!r.unchanged(c)) return true;  // reply() will notice it, too
     const auto end = std::chrono::steady_clock::now() + slice;
     while (std::chrono::steady_clock::now() < end) {
       if (r.work->step()) return true;
@@ -73,58 +73,117 @@ bool advance(api::ctx* c, running& r) {  // for one slice; true when nothing is 
   }
 }
 
-void run_all(running* r) noexcept {
-  try {
-    while (!r->work->step()) {
+void on_slice(api::ctx* c, void* data) {
+  auto& r = *static_cast<sliced*>(data);
+  if (advance(r)) {
+    unblock(r);
+  } else {
+    api::CreateTimer(c, 1, on_slice, data);
+  }
+}
+
+// ---- what changes a key
+
+// A key and the id of the value that it held when the work began, or 0 if it was missing.
+struct watched {
+  std::size_t argument;
+  std::uint64_t id;
+  std::uint64_t changes;
+};
+
+struct threaded final : running {
+  std::unique_ptr<change> todo;
+  const family* kin;
+  int database;
+  std::vector<api::string*> args;  // copies: the client may leave
+  std::vector<watched> keys;
+  std::atomic<bool> done = false;
+
+  threaded(const call& c, const family& of, std::span<const std::size_t> which,
+           std::unique_ptr<change> what)
+      : todo(std::move(what)), kin(&of), database(api::GetSelectedDb(c.ctx)) {
+    for (std::size_t i = 0; i < c.size(); ++i) {
+      args.push_back(api::CreateString(nullptr, c.text(i).data(), c.text(i).size()));
     }
+    for (const std::size_t i : which) {
+      const value* const v = opened_key(c, i, api::read_only).find(of);
+      keys.push_back({i, v == nullptr ? 0 : v->id, v == nullptr ? 0 : v->changes});
+    }
+  }
+  ~threaded() override {
+    for (api::string* const s : args) api::FreeString(nullptr, s);
+  }
+  void reply(const call& c) override { reply_ok(c); }
+
+  [[nodiscard]] bool unchanged(const call& c) const {
+    for (const watched& w : keys) {
+      const opened_key key(c, w.argument, api::read_only);
+      const value* const v = key.find(*kin);
+      if (w.id == 0 ? !key.empty() : v == nullptr || v->id != w.id || v->changes != w.changes) {
+        return false;
+      }
+    }
+    return true;
+  }
+};
+
+void work_through(threaded* r) noexcept {
+  try {
+    r->todo->work();
   } catch (...) {
     r->failed = std::current_exception();
   }
-  api::UnblockClient(r->client, r);
+  r->done = true;
 }
 
-void on_timer(api::ctx* c, void* data) {
-  auto& r = *static_cast<running*>(data);
-  if (advance(c, r)) {
-    api::UnblockClient(r.client, data);  // which gives it to on_done, then to on_end
-  } else {
-    api::CreateTimer(c, 1, on_timer, data);
+void commit(api::ctx* ctx, threaded& r) {
+  try {
+    api::SelectDb(ctx, r.database);
+    const call c{.ctx = ctx, .args = r.args};
+    if ((api::GetContextFlags(ctx) & api::is_master) == 0) {
+      throw refusal("READONLY this server became a replica before the work was done");
+    }
+    r.todo->commit(c, r.unchanged(c));
+  } catch (...) {
+    r.failed = std::current_exception();
   }
 }
 
-void reply(const call& c) {
-  auto& r = *static_cast<running*>(api::GetBlockedClientPrivateData(c.ctx));
-  if (r.failed) std::rethrow_exception(r.failed);
-  r.unchanged(c.ctx) ? r.work->finish(c) : r.work->come_too_late(c);
+void on_look(api::ctx* c, void* data) {
+  auto& r = *static_cast<threaded*>(data);
+  if (!r.done) {
+    api::CreateTimer(c, look_again_ms, on_look, data);
+    return;
+  }
+  // While clients are paused, as in a failover, the data must stay what it is.
+  if (api::AvoidReplicaTraffic != nullptr && api::AvoidReplicaTraffic() != 0) {
+    api::CreateTimer(c, pause_over_ms, on_look, data);
+    return;
+  }
+  if (!r.failed) commit(c, r);
+  unblock(r);
 }
 
-int on_done(api::ctx* c, api::string** args, int count) {
-  return detail::guarded(reply, -1, c, args, count);
-}
-
-void on_end(api::ctx*, void* data) { delete static_cast<running*>(data); }
-
-class remaking final : public job {
+class remaking final : public change {
  public:
   explicit remaking(remake how) : how_(std::move(how)) {}
 
-  bool step() override {
-    made_ = std::make_unique<value>(how_.from->clone(), how_.facts, how_.of);
-    how_.change(made_->filter());
-    return true;
+  void work() override {
+    made_ = std::make_unique<value>(dumped{how_.from->clone(), how_.facts, how_.foreign}, how_.of);
+    how_.edit(made_->filter());
   }
-  void finish(const call& c) override {
+  void commit(const call& c, bool keys_unchanged) override {
+    how_.from.reset();  // gives back what it was lent
+    how_.edit = nullptr;
+    if (!keys_unchanged) {
+      made_.reset();
+      how_.at_once(c);
+      return;
+    }
     opened_key target(c, 1, api::read_write);
     value& v = target.set(std::move(made_));
-    api::ReplicateVerbatim(c.ctx);
+    replicate(c);
     changed(c, 1, v, how_.event);
-    reply_ok(c);
-  }
-  void come_too_late(const call& c) override {
-    made_.reset();
-    how_.from.reset();  // gives back what it was lent
-    how_.change = nullptr;
-    how_.at_once(c);
   }
 
  private:
@@ -134,39 +193,29 @@ class remaking final : public job {
 
 }  // namespace
 
-void job::come_too_late(const call&) {
-  throw refusal("ERR a filter changed meanwhile; try again, or copy it first");
-}
-
 bool may_wait(const call& c) {
-  constexpr int never =
-      api::in_lua | api::in_multi | api::is_replicated | api::is_loading | api::deny_blocking;
-  return (api::GetContextFlags(c.ctx) & never) == 0;
+  return may_block(c) && (api::GetContextFlags(c.ctx) & api::is_master) != 0;
 }
 
-void run_job(const call& c, const family& of, std::span<const std::size_t> keys,
-             std::uint64_t bytes, std::unique_ptr<job> work) {
-  if (bytes < slow_bytes || !may_wait(c)) {
+void run_job(const call& c, std::uint64_t bytes, std::unique_ptr<job> work) {
+  if (bytes < slow_bytes || !may_block(c)) {
     while (!work->step()) {
     }
     work->finish(c);
     return;
   }
-  auto r = std::make_unique<running>(c, of, keys, std::move(work));
-  r->client = api::BlockClient(c.ctx, on_done, nullptr, on_end, 0);
-  api::CreateTimer(c.ctx, 0, on_timer, r.release());
+  api::CreateTimer(c.ctx, 0, on_slice, block(c, std::make_unique<sliced>(std::move(work))));
 }
 
 void run_in_thread(const call& c, const family& of, std::span<const std::size_t> keys,
-                   std::unique_ptr<job> work) {
-  auto owned = std::make_unique<running>(c, of, keys, std::move(work));
-  owned->client = api::BlockClient(c.ctx, on_done, nullptr, on_end, 0);
-  running* const r = owned.release();
+                   std::unique_ptr<change> todo) {
+  threaded* const r = block(c, std::make_unique<threaded>(c, of, keys, std::move(todo)));
   try {
-    std::thread(run_all, r).detach();
+    std::thread(work_through, r).detach();
   } catch (const std::system_error&) {  // no more threads
-    run_all(r);
+    work_through(r);
   }
+  api::CreateTimer(c.ctx, look_again_ms, on_look, r);
 }
 
 void run_in_thread(const call& c, std::span<const std::size_t> keys, remake how) {

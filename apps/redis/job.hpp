@@ -1,9 +1,10 @@
-// Work that takes longer than a server may keep other clients waiting. It is done while its client
-// is blocked, in slices of half a millisecond by the server's timer, or in a thread.
+// Work that takes longer than a server may keep other clients waiting, done while its client is
+// blocked. What reads is done in slices of half a millisecond by the server's timer, from filters
+// that it was lent (value.hpp): others may change or delete the keys meanwhile.
 //
-// Slices run in the server's main thread, so nothing changes while it is read. Before each slice
-// the keys are looked up again; if one has been changed, deleted or replaced, the client gets an
-// error. A thread reads filters lent to it (value.hpp), and keys are looked up when it is done.
+// What changes a key is done in a thread, on a copy. The server's thread then puts the copy in its
+// place, when nobody has paused writes, and whether its client is still there or not. The keys are
+// looked up again then: if one has changed, the work is done once more, at once.
 #pragma once
 
 #include <cstddef>
@@ -16,40 +17,52 @@
 
 namespace bloomery_redis {
 
-class job {
+class job {  // that reads
  public:
   job() = default;
   job(const job&) = delete;
   job& operator=(const job&) = delete;
   virtual ~job() = default;
 
-  // Does about 0.1 ms of work; true when done. Its values have not changed since the start.
-  virtual bool step() = 0;
-  virtual void finish(const call& c) = 0;     // replies to the client
-  virtual void come_too_late(const call& c);  // replies when a key has changed: by default an error
+  virtual bool step() = 0;                 // does about 0.1 ms of work; true when done
+  virtual void finish(const call& c) = 0;  // replies to the client
+};
+
+class change {  // of the key that the first argument names
+ public:
+  change() = default;
+  change(const change&) = delete;
+  change& operator=(const change&) = delete;
+  virtual ~change() = default;
+
+  virtual void work() = 0;  // in a thread; touches no key
+  // Changes the key and tells replicas. Does not reply; the call has no client.
+  virtual void commit(const call& c, bool keys_unchanged) = 0;
 };
 
 inline constexpr std::size_t step_bytes = std::size_t{1} << 20U;      // that a step should read
 inline constexpr std::uint64_t slow_bytes = std::uint64_t{8} << 20U;  // less is done at once
 
-// Whether the client may be blocked: not in transactions, in scripts or in calls from a master.
+// Whether a change may be made later: not in transactions, in scripts, in calls from a master or
+// on a replica.
 [[nodiscard]] bool may_wait(const call& c);
 
-// Does the work now, or in slices above slow_bytes. `keys` are the arguments that name its keys.
-void run_job(const call& c, const family& of, std::span<const std::size_t> keys,
-             std::uint64_t bytes, std::unique_ptr<job> work);
+// Does the work now, or in slices above slow_bytes.
+void run_job(const call& c, std::uint64_t bytes, std::unique_ptr<job> work);
 
-// Does all steps in a thread, for a client that may be blocked. A missing key must stay missing.
+// Works in a thread for a client that may be blocked, and replies OK. `keys` are the arguments that
+// name keys of this family; `commit` gets a copy of the arguments.
 void run_in_thread(const call& c, const family& of, std::span<const std::size_t> keys,
-                   std::unique_ptr<job> work);
+                   std::unique_ptr<change> todo);
 
 // Changes a large filter: a copy is changed in a thread and then replaces the first key's value.
 struct remake {
   const family& of;
   std::shared_ptr<const bloomery::any_filter> from;
   fact_list facts;
-  std::function<void(bloomery::any_filter&)> change;
-  // Does the whole command at once, if a key has changed meanwhile so that the copy is useless.
+  std::shared_ptr<bloomery::foreign::value> foreign{};
+  std::function<void(bloomery::any_filter&)> edit;
+  // Does the whole command at once, without a reply, if a key has changed meanwhile.
   void (*at_once)(const call& c);
   const char* event;
 };

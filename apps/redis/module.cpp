@@ -12,6 +12,7 @@
 #include "families.hpp"
 #include "memory.hpp"
 #include "settings.hpp"
+#include "transfer.hpp"
 #include "value.hpp"
 
 namespace bloomery_redis {
@@ -37,9 +38,10 @@ bool load(api::ctx* c, std::span<api::string* const> arguments) {
   api::SetModuleAttribs(c, module_name, module_version, api::version);
   api::SetModuleOptions(c, api::handles_io_errors | api::says_what_changed);
   take_memory_from_server();
+  prepare_for_forks();
   return load_settings(c, arguments) && create_bloom_commands(c) && create_cuckoo_commands(c) &&
-         create_count_min_commands(c) && create_top_k_commands(c) &&
-         api::RegisterInfoFunc(c, tell) == api::ok;
+         create_count_min_commands(c) && create_top_k_commands(c) && create_t_digest_commands(c) &&
+         watch_clients(c) && api::RegisterInfoFunc(c, tell) == api::ok;
 }
 
 }  // namespace

@@ -19,20 +19,34 @@ settings current;
 
 struct number {
   const char* name;
+  const char* without_prefix;  // the name of Redis 8, or null
   std::uint64_t settings::*field;
   long long least;
   long long most;
 };
-constexpr std::array<number, 3> numbers = {{
-    {"initial-size", &settings::initial_size, 1, 1LL << 30U},
-    {"expansion-factor", &settings::expansion, 0, 32768},
-    {"max-filter-bytes", &settings::max_filter_bytes, 0, INT64_MAX},
+constexpr std::array<number, 9> numbers = {{
+    {"initial-size", "bf-initial-size", &settings::initial_size, 1, 1LL << 30U},
+    {"bloom-capacity", nullptr, &settings::initial_size, 1, 1LL << 30U},
+    {"expansion-factor", "bf-expansion-factor", &settings::expansion, 0, 32768},
+    {"bloom-expansion", nullptr, &settings::expansion, 0, 32768},
+    {"max-filter-bytes", nullptr, &settings::max_filter_bytes, 0, INT64_MAX},
+    {"cf-initial-size", "cf-initial-size", &settings::cuckoo_size, 4, 1LL << 30U},
+    {"cf-bucket-size", "cf-bucket-size", &settings::cuckoo_bucket, 1, 255},
+    {"cf-max-iterations", "cf-max-iterations", &settings::cuckoo_iterations, 1, 65535},
+    {"cf-expansion-factor", "cf-expansion-factor", &settings::cuckoo_expansion, 0, 32768},
 }};
-constexpr const char* rate_name = "error-rate";
+constexpr std::array<const char*, 2> rate_names = {"error-rate", "bloom-fp-rate"};
+constexpr const char* rate_without_prefix = "bf-error-rate";
+
+// One setting has several names, and at the start the server sets each of them: to its default if
+// the configuration does not have it. That must not undo what it has under another name.
+settings at_start;
+bool starting = false;
 
 bool set_rate(const api::string* text) {
   double rate = 0;
   if (api::StringToDouble(text, &rate) != api::ok || !(rate > 0 && rate < 1)) return false;
+  if (starting && !(rate < at_start.error_rate) && !(rate > at_start.error_rate)) return true;
   current.error_rate = rate;
   return true;
 }
@@ -45,7 +59,9 @@ bool same_name(std::string_view given, std::string_view name) {
 }
 
 bool set_argument(std::string_view name, const api::string* text) {
-  if (same_name(name, rate_name)) return set_rate(text);
+  for (const char* const rate : rate_names) {
+    if (same_name(name, rate)) return set_rate(text);
+  }
   for (const number& n : numbers) {
     long long given = 0;
     if (!same_name(name, n.name)) continue;
@@ -62,7 +78,9 @@ long long get_number(const char*, void* which) {
 }
 
 int put_number(const char*, long long given, void* which, api::string**) {
-  current.*static_cast<const number*>(which)->field = static_cast<std::uint64_t>(given);
+  const auto field = static_cast<const number*>(which)->field;
+  const auto now = static_cast<std::uint64_t>(given);
+  if (!starting || now != at_start.*field) current.*field = now;
   return api::ok;
 }
 
@@ -81,17 +99,38 @@ int put_rate(const char*, api::string* given, void*, api::string** why) {
   return api::err;
 }
 
+bool register_rate(api::ctx* c, const char* name, unsigned flags) {
+  const std::string rate = bloomery::detail::to_text(current.error_rate);
+  return api::RegisterStringConfig(c, name, rate.c_str(), flags, get_rate, put_rate, nullptr,
+                                   nullptr) == api::ok;
+}
+
+bool register_number(api::ctx* c, const char* name, unsigned flags, const number& n) {
+  return api::RegisterNumericConfig(c, name, static_cast<long long>(current.*n.field), flags,
+                                    n.least, n.most, get_number, put_number, nullptr,
+                                    const_cast<number*>(&n)) == api::ok;
+}
+
 bool register_settings(api::ctx* c) {
   if (api::RegisterNumericConfig == nullptr) return true;
-  const std::string rate = bloomery::detail::to_text(current.error_rate);
-  bool fine = api::RegisterStringConfig(c, rate_name, rate.c_str(), 0, get_rate, put_rate, nullptr,
-                                        nullptr) == api::ok;
-  for (const number& n : numbers) {
-    fine = fine && api::RegisterNumericConfig(c, n.name, static_cast<long long>(current.*n.field),
-                                              0, n.least, n.most, get_number, put_number, nullptr,
-                                              const_cast<number*>(&n)) == api::ok;
+  constexpr int redis_8 = 8 << 16;
+  constexpr unsigned without_prefix = 1U << 9U;
+  bool fine = true;
+  for (const char* const name : rate_names) fine = fine && register_rate(c, name, 0);
+  for (const number& n : numbers) fine = fine && register_number(c, n.name, 0, n);
+  if (api::GetServerVersion != nullptr && api::GetServerVersion() >= redis_8) {
+    // Servers without such names refuse them, which does no harm.
+    static_cast<void>(register_rate(c, rate_without_prefix, without_prefix));
+    for (const number& n : numbers) {
+      if (n.without_prefix == nullptr) continue;
+      static_cast<void>(register_number(c, n.without_prefix, without_prefix, n));
+    }
   }
-  return fine && api::LoadConfigs(c) == api::ok;
+  at_start = current;
+  starting = true;
+  fine = fine && api::LoadConfigs(c) == api::ok;
+  starting = false;
+  return fine;
 }
 
 struct server_memory {

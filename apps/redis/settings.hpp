@@ -1,5 +1,6 @@
 // What an administrator can set: by the configuration (`bf.error-rate` and so on, also CONFIG SET)
-// where modules can have settings, and by loadmodule arguments (`error-rate 0.01`) everywhere.
+// where modules can have settings, and by loadmodule arguments (`error-rate 0.01`) everywhere. The
+// names of Valkey's module (`bf.bloom-fp-rate`) and of Redis 8 (`bf-error-rate`) mean the same.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,11 @@ struct settings {
   double error_rate = 0.01;
   std::uint64_t initial_size = 100;
   std::uint64_t expansion = 2;
+  // The filter that CF.ADD creates, and CF.RESERVE where nothing else is said.
+  std::uint64_t cuckoo_size = 1024;
+  std::uint64_t cuckoo_bucket = 2;
+  std::uint64_t cuckoo_iterations = 20;
+  std::uint64_t cuckoo_expansion = 1;
   std::uint64_t max_filter_bytes = 0;  // 0 means half of the machine's memory
 };
 [[nodiscard]] const settings& current_settings() noexcept;

@@ -1,5 +1,8 @@
 // The family TOPK: the most frequent items, by HeavyKeeper sketches. facts[0] is the decay that was
 // asked for, as the bits of a double: the sketch itself has none above 0.99.
+//
+// A list of another module names its items, so it becomes one of ours with the same counts. What
+// that module knew of items that are not listed is lost.
 #include "bloomery/sketch/top_k.hpp"
 
 #include <algorithm>
@@ -10,6 +13,7 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing_sketch.hpp"
+#include "bloomery/foreign/filters.hpp"
 #include "command.hpp"
 #include "families.hpp"
 #include "settings.hpp"
@@ -22,27 +26,31 @@ using bloomery::filter_kind;
 using bloomery::top_k;
 
 constexpr std::array top_k_kinds = {filter_kind::top_k};
+constexpr std::array top_k_origins = {bloomery::foreign::origin::redisbloom_top};
 constexpr const char* missing = "TopK: key does not exist";
 constexpr long long most_k = 1LL << 20U;
 constexpr double least_decay = 0x1p-32;
 constexpr double most_decay = 0.99;
 
 bool is_decay(double decay) { return decay > 0 && decay <= 1; }
-double decay_of(const value& v) { return std::bit_cast<double>(v.facts[0]); }
+double decay_of(const value& v) { return std::bit_cast<double>(v.facts()[0]); }
 
-void settle(value& v);
+void settle(fact_list& facts, bloomery::any_filter& f);
+dumped adopt(std::unique_ptr<bloomery::foreign::value> from);
 
 family top_k_family = {.type_name = "blmrytk01",
                        .load_command = "TOPK.LOADCHUNK",
                        .kinds = top_k_kinds,
-                       .settle = settle};
+                       .settle = settle,
+                       .origins = top_k_origins,
+                       .adopt = adopt,
+                       .absorbs = true};
 
-void settle(value& v) {
-  if (v.facts[0] == 0) {  // from elsewhere
-    v.facts[0] =
-        std::bit_cast<std::uint64_t>(filter_as<top_k>(std::as_const(v)).decay_ratio() * 0x1p-32);
+void settle(fact_list& facts, bloomery::any_filter& f) {
+  if (facts[0] == 0) {  // from elsewhere
+    facts[0] = std::bit_cast<std::uint64_t>(f.get_if<top_k>()->decay_ratio() * 0x1p-32);
   }
-  if (!is_decay(decay_of(v))) {
+  if (!is_decay(std::bit_cast<double>(facts[0]))) {
     throw bloomery::error(bloomery::errc::corrupt, "the sketch has no decay");
   }
 }
@@ -55,6 +63,13 @@ struct top_k_spec {
   std::uint32_t depth = 7;
   double decay = 0.9;
 };
+
+dumped adopt(std::unique_ptr<bloomery::foreign::value> from) {
+  const auto& old = static_cast<const bloomery::foreign::top_list&>(*from);
+  return {.filter = bloomery::foreign::to_filter(old, default_hash()),
+          .facts = {std::bit_cast<std::uint64_t>(old.decay())},
+          .foreign = std::move(from)};
+}
 
 long long read_number(const call& c, std::size_t i, long long most, const char* otherwise) {
   const auto n = c.integer(i);
@@ -100,15 +115,23 @@ void reserve(const call& c) {
 // ---- counted
 
 // The random state is part of a sketch, so the same commands give the same sketch on a replica.
+// `wrong` is the error reply that ends the array, if there is one.
 void add_counted(const call& c, std::span<const std::string_view> items,
-                 std::span<const std::uint64_t> counts, const char* event) {
+                 std::span<const std::uint64_t> counts, const char* event,
+                 const char* wrong = nullptr) {
   opened_key key(c, 1, api::read_write);
   value& v = key.get(top_k_family, missing);
+  std::size_t bytes = 0;  // that the list may grow by
+  for (const std::string_view item : items) bytes += item.size();
+  constexpr std::size_t small = std::size_t{1} << 20U;
+  if (bytes >= small) check_memory(c.ctx, v.bytes() + bytes, bytes);
   std::vector<std::optional<std::string>> dropped(items.size());
   filter_as<top_k>(v).add_batch(items, hashes_of(v, items), counts, dropped);
-  api::ReplicateVerbatim(c.ctx);
-  changed(c, 1, v, event);
-  api::ReplyWithArray(c.ctx, static_cast<long>(dropped.size()));
+  if (!items.empty()) {
+    api::ReplicateVerbatim(c.ctx);
+    changed(c, 1, v, event);
+  }
+  api::ReplyWithArray(c.ctx, static_cast<long>(dropped.size() + (wrong != nullptr ? 1 : 0)));
   for (const auto& item : dropped) {
     if (item) {
       reply_text(c, *item);
@@ -116,6 +139,7 @@ void add_counted(const call& c, std::span<const std::string_view> items,
       api::ReplyWithNull(c.ctx);
     }
   }
+  if (wrong != nullptr) api::ReplyWithError(c.ctx, wrong);
 }
 
 void add(const call& c) {
@@ -133,10 +157,11 @@ void incrby(const call& c) {
   for (std::size_t i = 2; i < c.size(); i += 2) {
     constexpr long long most = 100'000;
     const auto n = c.integer(i + 1);
-    if (!n || *n < 0 || *n > most) {
-      throw refusal(
-          "TopK: increment must be an integer greater or equal to 0 and smaller or equal to "
-          "100,000");
+    if (!n || *n < 0 || *n > most) {  // what comes before it is counted
+      add_counted(c, items, counts, "topk.incrby",
+                  "TopK: increment must be an integer greater or equal to 0 and smaller or equal "
+                  "to 100,000");
+      return;
     }
     items.push_back(c.text(i));
     counts.push_back(static_cast<std::uint64_t>(*n));
@@ -196,11 +221,7 @@ void info(const call& c) {
     reply_number(c, n.number);
   }
   api::ReplyWithSimpleString(c.ctx, "decay");
-  if ((api::GetContextFlags(c.ctx) & api::is_resp3) != 0) {
-    api::ReplyWithDouble(c.ctx, decay_of(v));
-  } else {
-    reply_text(c, bloomery::detail::to_text(decay_of(v)));  // the shortest form, not 17 digits
-  }
+  reply_rate(c, decay_of(v));
 }
 
 using pieces = pieces_of<top_k_family, sketch_texts>;
@@ -221,7 +242,8 @@ bool create_top_k_commands(api::ctx* c) {
       make_command<pieces::give, 3>("topk.export", reads_slowly, "Pieces of a file for the tool"),
       make_command<pieces::take, 4>("topk.import", writes, "Takes a piece of a file of the tool's"),
   };
-  return create_type<top_k_family>(c) && create_commands(c, commands);
+  return create_type<top_k_family>(c) &&
+         create_foreign_type<top_k_family, 0, top_k_origins[0]>(c) && create_commands(c, commands);
 }
 
 }  // namespace bloomery_redis

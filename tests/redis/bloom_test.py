@@ -54,6 +54,26 @@ class replies(harness.server_test):
         self.assertEqual([1] * 500, self.call("BF.MEXISTS", "f", *many))
         self.assertEqual([0] * 500, self.call("BF.MADD", "f", *many))
 
+    def test_filters_that_come_and_go(self):
+        """Commands for one item fetch memory of the filter before: it may be another one, larger, gone, or no filter."""
+        kinds = ([], ["NONSCALING"], ["EXPANSION", "4"])
+        for turn in range(12):
+            key = f"f{turn % 4}"
+            self.call(*(("DEL", key), ("UNLINK", key), ("SET", key, "text"), ("FLUSHALL", "ASYNC"))[turn % 4])
+            self.call("BF.EXISTS", key, "an item")
+            self.call("DEL", key)
+            self.call("BF.RESERVE", key, "0.01", 200_000 + turn, *kinds[turn % 3])
+            for i in range(20):
+                self.assertEqual(1, self.call("BF.ADD", key, f"{turn} {i}"))
+                self.assertEqual(1, self.call("BF.EXISTS", key, f"{turn} {i}"))
+                self.assertEqual(0, self.call("BF.EXISTS", "missing", f"{turn} {i}"))
+                self.assertEqual(1, self.call("BF.ADD", f"small {turn}", i))
+            self.call("CF.RESERVE", f"c{turn}", 500_000)
+            for i in range(20):
+                self.assertEqual(1, self.call("CF.ADD", f"c{turn}", i))
+                self.assertEqual(1, self.call("CF.EXISTS", f"c{turn}", i))
+                self.assertEqual(0, self.call("CF.EXISTS", f"c{turn - 1}", f"no {i}"))
+
     def test_items_are_bytes(self):
         self.assertEqual(1, self.call("BF.ADD", "f", b""))
         self.assertEqual(1, self.call("BF.ADD", "f", b"\0\xff\r\n"))

@@ -58,9 +58,19 @@ class replies(harness.server_test):
         self.call("CMS.INITBYDIM", "k", "2000", "7")
         for bad in ("x", "1.5", "", "9223372036854775808"):
             self.refused("CMS: Cannot parse number", "CMS.INCRBY", "k", "a", "5", "b", bad)
+            self.refused("CMS: Cannot parse number", "CMS.INCRBY", "k", "a", bad)
         self.refused("CMS: Number cannot be negative", "CMS.INCRBY", "k", "a", "5", "b", "-1")
+        self.refused("CMS: Number cannot be negative", "CMS.INCRBY", "k", "a", "-1")
         self.assertEqual([0, 0], self.call("CMS.QUERY", "k", "a", "b"))
         self.arity("CMS.INCRBY", "k", "a", "5", "b")
+
+    def test_one_by_one_is_as_together(self):
+        for key in ("one", "all"):
+            self.call("CMS.INITBYDIM", key, "20", "3")
+        pairs = [(f"item {i % 40}", i % 7) for i in range(200)] + [("item 3", MOST - 9)]
+        sums = self.call("CMS.INCRBY", "all", *[part for pair in pairs for part in pair])
+        self.assertEqual(sums, [self.call("CMS.INCRBY", "one", item, n)[0] for item, n in pairs])
+        self.assertEqual(1, len(set(self.call("DEBUG", "DIGEST-VALUE", "one", "all"))))
 
     def test_overflow_is_told_for_each_item(self):
         over = "CMS: INCRBY overflow"

@@ -5,7 +5,8 @@ own, and stopped by their process when the test is done, however it ends.
         def test_it(self):
             self.assertEqual(1, self.call("BF.ADD", "key", "item"))
 
-The module's path is in $BLOOMERY_MODULE, the tool's in $BLOOMERY.
+The module's path is in $BLOOMERY_MODULE, the tool's in $BLOOMERY. With $BLOOMERY_REDIS_CHECKED servers run under
+valgrind, which is many times slower, and what it finds in the module is an error when a server is stopped.
 """
 import os
 import pathlib
@@ -22,6 +23,11 @@ MODULE = os.environ.get("BLOOMERY_MODULE", "build/release/bloomery.so")
 TOOL = os.environ.get("BLOOMERY", "build/release/bloomery")
 NOOP = os.environ.get("BLOOMERY_NOOP_MODULE", "build/release/tests/noop_module.so")
 
+CHECKED = bool(os.environ.get("BLOOMERY_REDIS_CHECKED"))
+# Freed memory and what lies between objects; what is not initialised is for the sanitizers.
+CHECKER = ["valgrind", "-q", "--soname-synonyms=somalloc=*jemalloc*", "--undef-value-errors=no"] if CHECKED else []
+PATIENCE = 20 if CHECKED else 1
+
 
 def free_port():
     with socket.socket() as s:
@@ -31,7 +37,7 @@ def free_port():
 
 def wait_until(condition, seconds=20, what="a condition"):
     """Asks again and again; the first answer that is true."""
-    end = time.monotonic() + seconds
+    end = time.monotonic() + seconds * PATIENCE
     while True:
         answer = condition()
         if answer:
@@ -63,7 +69,8 @@ class Server:
         self.options |= {k.replace("_", "-"): v for k, v in options.items()}
         for attempt in range(5):
             self.port = free_port()
-            command = ["redis-server", "--port", str(self.port), "--dir", str(self.folder)]
+            checker = CHECKER and [*CHECKER, f"--log-file={self.folder}/checked.%p"]
+            command = [*checker, "redis-server", "--port", str(self.port), "--dir", str(self.folder)]
             for module in self.modules:
                 command += ["--loadmodule", os.path.abspath(module), *self.module_args.split()]
             for name, value in self.options.items():
@@ -95,7 +102,7 @@ class Server:
         return (self.folder / "log").read_text(errors="replace")
 
     def connect(self, protocol=2, **options):
-        options = {"decode_responses": False, "socket_timeout": 30} | options
+        options = {"decode_responses": False, "socket_timeout": 30 * PATIENCE} | options
         client = redis.Redis(port=self.port, single_connection_client=True, **options)
         self.connections.append(client)
         return client
@@ -124,7 +131,7 @@ class Server:
         """The way an administrator does it; writes the database when there are save points."""
         if self.alive():
             self.process.terminate()
-            self.process.wait(timeout=30)
+            self.process.wait(timeout=30 * PATIENCE)
         self._close()
 
     def restart(self, **options):
@@ -136,8 +143,11 @@ class Server:
             self.process.kill()
             self.process.wait()
         self._close()
+        found = "".join(p.read_text(errors="replace") for p in self.folder.glob("checked.*"))
         if self.own_folder:
             shutil.rmtree(self.folder, ignore_errors=True)
+        if "Invalid" in found:
+            raise AssertionError("the server read or wrote memory that is not its own:\n" + found[:4000])
 
 
 class Raw:
@@ -148,7 +158,7 @@ class Raw:
         pass
 
     def __init__(self, port, protocol=3):
-        self.socket = socket.create_connection(("127.0.0.1", port), timeout=30)
+        self.socket = socket.create_connection(("127.0.0.1", port), timeout=30 * PATIENCE)
         self.file = self.socket.makefile("rb")
         if protocol == 3:
             self("HELLO", "3")

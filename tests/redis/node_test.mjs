@@ -30,7 +30,7 @@ async function bloom(client) {
   assert.equal(info["Number of filters"], 1);
   assert.equal(info["Number of items inserted"], 3);
   assert.equal(info["Expansion rate"], 4);
-  assert.ok(info["Size"] > 1000);
+  assert.ok(info["Size"] > 100); // a filter with few items is kept packed
   await assert.rejects(bf.reserve("bf", 0.01, 1000), { message: "ERR item exists" });
   await reload(client, "bf", "bf", "bf again");
   assert.deepEqual(await bf.mExists("bf again", ["a", "b", "c", "z"]), [true, true, true, false]);
@@ -50,7 +50,7 @@ async function cuckoo(client) {
   assert.equal(await cf.del("cf", "z"), false);
   await assert.rejects(cf.del("missing", "z"), { message: "Not found" });
   const { Size: size, "Number of buckets": buckets, ...rest } = await cf.info("cf");
-  assert.ok(size > 1000 && buckets >= 250);
+  assert.ok(size > 100 && buckets >= 250);
   assert.deepEqual({ ...rest }, {
     "Number of filters": 1, "Number of items inserted": 3, "Number of items deleted": 1, "Bucket size": 4,
     "Expansion rate": 2, "Max iterations": 30,
@@ -84,9 +84,9 @@ async function topK(client) {
   assert.deepEqual(await topK.list("topk"), ["c", "a"]);
   assert.deepEqual(await topK.listWithCount("topk"), [{ item: "c", count: 5 }, { item: "a", count: 3 }]);
   assert.deepEqual({ ...await topK.info("topk") }, { k: 2, width: 50, depth: 4, decay: 0.9 });
-  await assert.rejects(topK.incrBy("topk", { item: "a", incrementBy: -1 }), {
-    message: "TopK: increment must be an integer greater or equal to 0 and smaller or equal to 100,000",
-  });
+  // As with RedisBloom, a bad number ends the list of answers.
+  const [refused] = await topK.incrBy("topk", { item: "a", incrementBy: -1 });
+  assert.match(String(refused?.message), /^TopK: increment must be an integer greater or equal to 0 /);
   assert.deepEqual(await topK.list("topk"), ["c", "a"]); // the connection goes on
 }
 

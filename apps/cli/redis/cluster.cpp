@@ -138,7 +138,10 @@ bool redis_cluster::take_slots(const redis_reply& r, const redis_address& from) 
       return false;
     }
     const auto entry = nodes_.try_emplace(*master).first;
-    entry->second.replicas = static_cast<std::uint32_t>(range.items.size() - 3);
+    // A replica that is away for a while is not listed. A master that had one still waits for it: a
+    // key that no replica has would be lost with the master.
+    const auto replicas = static_cast<std::uint32_t>(range.items.size() - 3);
+    entry->second.replicas = std::max(entry->second.replicas, replicas);
     std::fill(slots.begin() + first.number, slots.begin() + last.number + 1, &entry->first);
     for (const redis_reply& replica : std::span(range.items).subspan(3)) {
       if (const auto a = address(replica)) nodes_.try_emplace(*a);  // may be master soon

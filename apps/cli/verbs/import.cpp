@@ -1,0 +1,202 @@
+// bloomery import: filters from the database file of a Redis server with another module.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bloomery/core/error.hpp"
+#include "bloomery/foreign/filters.hpp"
+#include "bloomery/foreign/rdb_file.hpp"
+#include "bloomery/format/file.hpp"
+#include "cli/args/options.hpp"
+#include "cli/output/report.hpp"
+#include "cli/output/streams.hpp"
+#include "cli/output/text.hpp"
+#include "cli/verbs/verbs.hpp"
+
+namespace bloomery::cli {
+
+namespace {
+
+namespace other = bloomery::foreign;
+
+struct import_options {
+  std::string from;
+  std::string output;
+  std::string dump;
+  bool json = false;
+  bool quiet = false;
+};
+
+struct import_row {
+  std::string key;
+  std::string kind;
+  std::uint64_t items = 0;
+  std::uint64_t bytes = 0;
+  std::vector<std::string> files;
+};
+
+// A name for a file: other characters than these as %XX, and no leading dot.
+std::string import_name(const other::rdb_file::module_key& key) {
+  constexpr std::string_view plain = "-_:.@+=,";
+  std::string name = key.database == 0 ? "" : fmt::format("{}-", key.database);
+  for (const char c : key.name) {
+    const bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
+    const bool dot_first = c == '.' && name.empty();
+    if ((letter || plain.find(c) != std::string_view::npos) && !dot_first) {
+      name += c;
+    } else {
+      name += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+    }
+  }
+  return name.empty() ? "%" : name;
+}
+
+void import_file(const import_options& o, import_row& row, const std::string& name,
+                 const any_filter& f) {
+  const std::string path = (std::filesystem::path(o.output) / name).string();
+  if (std::filesystem::exists(path)) {
+    throw error(errc::io, fmt::format("{} exists; give an empty folder", path));
+  }
+  f.save(path);
+  row.files.push_back(path);
+}
+
+import_row import_value(const import_options& o, const other::rdb_file::module_key& key,
+                        const other::value& v) {
+  import_row row{.key = key.name, .kind = "", .bytes = v.stream().size(), .files = {}};
+  const std::string name = import_name(key);
+  const bool write = !o.output.empty();
+  if (const auto* bloom = dynamic_cast<const other::bloom_layers*>(&v)) {
+    row.kind = "Bloom filter";
+    row.items = bloom->items();
+    const auto layers = bloom->layers();
+    for (std::size_t i = 0; write && i < layers.size(); ++i) {
+      const auto f = other::to_filter(*bloom, layers[i]);
+      const std::string number = layers.size() == 1 ? "" : fmt::format(".{}", i + 1);
+      if (f) import_file(o, row, name + number + ".bloom", *f);
+    }
+  } else if (const auto* cuckoo = dynamic_cast<const other::cuckoo_layers*>(&v)) {
+    row.kind = "cuckoo filter";
+    row.items = cuckoo->items();
+  } else if (const auto* counts = dynamic_cast<const other::counter_rows*>(&v)) {
+    row.kind = "count-min sketch";
+    row.items = counts->total();
+  } else if (const auto* top = dynamic_cast<const other::top_list*>(&v)) {
+    row.kind = "most frequent items";
+    row.items = top->entries().size();
+    if (write) {
+      import_file(o, row, name + ".top", other::to_filter(*top, erase(xxh3_hasher())));
+    }
+  }
+  return row;
+}
+
+struct imported {
+  std::vector<import_row> rows;
+  std::uint64_t ours = 0;  // keys of our own module, which need no import
+};
+
+imported import_rows(const import_options& o, const mapped_file& dump) {
+  imported all;
+  // All of it is read and its checksum compared before the first file is written.
+  for (const bool write : {false, true}) {
+    if (write && o.output.empty()) break;
+    if (write) std::filesystem::create_directories(o.output);
+    all = {};
+    import_options now = o;
+    if (!write) now.output.clear();
+    other::rdb_file file(dump.bytes());
+    while (const auto key = file.next()) {
+      if (key->type.starts_with("blmry")) ++all.ours;
+      if (key->known == nullptr) continue;
+      const auto v = other::read(key->known->from, key->version, file.fields());
+      all.rows.push_back(import_value(now, *key, *v));
+    }
+  }
+  return all;
+}
+
+void print_rows(const import_options& o, const std::vector<import_row>& rows) {
+  if (o.json) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const import_row& r : rows) {
+      list.push_back({{"key", r.key},
+                      {"kind", r.kind},
+                      {"items", r.items},
+                      {"bytes", r.bytes},
+                      {"files", r.files}});
+    }
+    print_json({{"rows", list}});
+    return;
+  }
+  std::string text;
+  for (const import_row& r : rows) {
+    text += fmt::format("{}\t{}\t{}", r.key, r.kind, r.items);
+    for (const std::string& file : r.files) text += fmt::format("\t{}", file);
+    text += '\n';
+  }
+  write_output(text);
+}
+
+int run_import(const import_options& o) {
+  if (o.from != "redisbloom") {
+    throw error(errc::bad_argument,
+                fmt::format("'{}' is no format to import; it is redisbloom", o.from));
+  }
+  const mapped_file dump(as_file(o.dump, content::anything));  // whose errors name the file
+  imported all;
+  try {
+    all = import_rows(o, dump);
+  } catch (const error& e) {
+    throw error(e.code(), fmt::format("{}: {}", name_of_input(o.dump), e.what()));
+  }
+  const std::vector<import_row>& rows = all.rows;
+  print_rows(o, rows);
+  if (!o.quiet && all.ours != 0) {
+    tell(
+        "bloomery: {} of Bloomery's own module left out; a server with it loads the file, and "
+        "'bloomery pull redis://HOST/KEY -o FILE' makes a file of a key\n",
+        counted(all.ours, "key"));
+  }
+  std::uint64_t left = 0;
+  for (const import_row& r : rows) left += r.files.empty() ? 1U : 0U;
+  if (!o.quiet && !o.output.empty() && left != 0) {
+    tell("bloomery: {} without a file: only the Redis module of Bloomery can ask {}\n",
+         counted(left, "key"), left == 1 ? "it" : "them");
+  }
+  return rows.empty() ? exit_no_match : exit_success;
+}
+
+}  // namespace
+
+void add_import(command& app, int& status) {
+  auto o = std::make_shared<import_options>();
+  command* verb =
+      app.add_subcommand("import", "Take the filters out of a Redis database file, offline");
+  verb->add_option("--from", o->from, "What wrote the file: redisbloom")
+      ->required()
+      ->type_name("FORMAT");
+  verb->add_option("-o,--output", o->output,
+                   "The folder to write filters to; without it the keys are only listed")
+      ->type_name("DIR");
+  verb->add_flag("--json", o->json, "Print the keys as JSON");
+  add_quiet(*verb, o->quiet);
+  verb->add_option("DUMP", o->dump, "The database file; - is standard input")
+      ->required()
+      ->type_name("");
+  verb->footer(
+      "Each layer of a Bloom filter becomes a file, which check and all other verbs read: a key is "
+      "in the filter if one of its layers has it. Lists of frequent items become files for top and "
+      "count. Cuckoo filters and counters stay where they are: the Redis module loads the whole "
+      "file.\n"
+      "Exit status: 0 when there were keys of the module, 1 when there were none, 2 after an "
+      "error.\n\n"
+      "Example:\n  bloomery import --from redisbloom -o filters dump.rdb\n"
+      "  bloomery check filters/users.bloom names.txt");
+  verb->callback([o, &status] { status = run_import(*o); });
+}
+
+}  // namespace bloomery::cli

@@ -1,0 +1,199 @@
+"""What clients and tools of other modules expect: documentation, names of settings, options, replies at the edges."""
+import unittest
+
+import harness
+
+
+def as_dict(flat):
+    return {(k.decode() if isinstance(k, bytes) else k): v for k, v in zip(flat[::2], flat[1::2])}
+
+
+def text(reply):
+    return reply.decode() if isinstance(reply, bytes) else reply
+
+
+class documentation(harness.server_test):
+    def docs(self, name):
+        return as_dict(self.call("COMMAND", "DOCS", name)[1])
+
+    def arguments(self, list_):
+        return [as_dict(a) for a in list_]
+
+    def test_every_command_is_documented(self):
+        names = [text(n) for n in self.call("COMMAND", "LIST", "FILTERBY", "MODULE", "bf")]
+        self.assertGreater(len(names), 50)
+        for name in names:
+            docs = self.docs(name)
+            self.assertLessEqual({"summary", "since", "complexity", "arguments"}, set(docs), name)
+            first = as_dict(docs["arguments"][0])
+            self.assertEqual("key", text(first["type"]), name)
+            # As many as the arity asks for, at least.
+            arity = abs(self.call("COMMAND", "INFO", name)[0][1])
+            least = 0
+            for a in self.arguments(docs["arguments"]):
+                if b"optional" in [f.encode() if isinstance(f, str) else f for f in a.get("flags", [])]:
+                    continue
+                least += (1 + ("token" in a and text(a["type"]) != "pure-token")) * len(a.get("arguments", [0]))
+            self.assertEqual(arity - 1, least, name)
+
+    def test_arguments(self):
+        reserve = {text(a["name"]): a for a in self.arguments(self.docs("bf.reserve")["arguments"])}
+        self.assertEqual(["key", "error", "capacity", "expansion", "nonscaling", "counting", "seconds", "shard"],
+                         list(reserve))
+        self.assertEqual(["key", "double", "integer", "integer", "pure-token", "pure-token", "block", "block"],
+                         [text(a["type"]) for a in reserve.values()])
+        self.assertEqual("EXPANSION", text(reserve["expansion"]["token"]))
+        inside = self.arguments(reserve["seconds"]["arguments"])
+        self.assertEqual(["WINDOW", "GENERATIONS"], [text(a["token"]) for a in inside])
+        items = self.arguments(self.docs("bf.insert")["arguments"])[-1]
+        self.assertEqual(("item", "ITEMS", ["multiple"]),
+                         (text(items["name"]), text(items["token"]), [text(f) for f in items["flags"]]))
+        field = self.arguments(self.docs("bf.info")["arguments"])[1]
+        self.assertEqual("oneof", text(field["type"]))
+        self.assertEqual(8, len(field["arguments"]))
+
+    def test_access(self):
+        """Servers from 7.2 on have categories; 7.0 knows commands and keys."""
+        if not self.call("COMMAND", "INFO", "bf.add")[0][6]:
+            self.skipTest("this server has no categories for commands of modules")
+        self.call("ACL", "SETUSER", "reader", "on", "nopass", "~*", "+@read")
+        other = harness.Raw(self.server.port, protocol=2)
+        self.addCleanup(other.close)
+        other("AUTH", "reader", "x")
+        self.assertEqual(0, other("BF.EXISTS", "f", "a"))
+        self.assertRegex(other("BF.ADD", "f", "a"), "^NOPERM")
+
+
+class settings(harness.server_test):
+    def set(self, name, value):
+        self.assertEqual("OK", self.call("CONFIG", "SET", name, value), name)
+
+    def get(self, name):
+        return self.call("CONFIG", "GET", name)[1].decode()
+
+    def test_other_names(self):
+        for ours, theirs, value in (("bf.error-rate", "bf.bloom-fp-rate", "0.2"),
+                                    ("bf.initial-size", "bf.bloom-capacity", "7"),
+                                    ("bf.expansion-factor", "bf.bloom-expansion", "4")):
+            before = self.get(ours)
+            self.set(theirs, value)
+            self.assertEqual(value, self.get(ours))
+            self.set(ours, before)
+            self.assertEqual(before, self.get(theirs))
+
+    def test_cuckoo(self):
+        for name, value in (("cf-initial-size", 5000), ("cf-bucket-size", 4), ("cf-max-iterations", 33),
+                            ("cf-expansion-factor", 2)):
+            self.set("bf." + name, value)
+        self.call("CF.ADD", "c", "item")
+        info = as_dict(self.call("CF.INFO", "c"))
+        self.assertEqual([4, 33, 2], [info[f] for f in ("Bucket size", "Max iterations", "Expansion rate")])
+        self.assertGreater(4 * info["Number of buckets"], 4999)
+        for name, value in (("cf-initial-size", 1024), ("cf-bucket-size", 2), ("cf-max-iterations", 20),
+                            ("cf-expansion-factor", 1)):
+            self.set("bf." + name, value)
+
+    def test_one_in_the_file_is_not_undone_by_the_default_of_another(self):
+        for name in ("bf.error-rate", "bf.bloom-fp-rate"):
+            server = harness.Server(**{name: "0.125", "bf.bloom-capacity": "9", "bf.cf-bucket-size": "3"})
+            self.addCleanup(server.stop)
+            call = harness.Raw(server.port, protocol=2)
+            self.addCleanup(call.close)
+            call("BF.ADD", "f", "a")
+            self.assertEqual([b"0.125"], call("BF.INFO", "f", "ERROR"))
+            self.assertEqual([9], call("BF.INFO", "f", "CAPACITY"))
+            call("CF.ADD", "c", "a")
+            self.assertEqual(3, as_dict(call("CF.INFO", "c"))["Bucket size"])
+
+
+class replies(harness.server_test):
+    def test_small_rates(self):
+        for rate, capacity in (("1e-10", "1000"), ("1e-13", "10000"), ("1e-15", "500")):
+            key = "f" + rate
+            self.assertEqual("OK", self.call("BF.RESERVE", key, rate, capacity, "NONSCALING"))
+            self.assertEqual([1] * 500, self.call("BF.MADD", key, *range(500)))
+            self.assertEqual([1] * 500, self.call("BF.MEXISTS", key, *range(500)))
+            self.assertEqual(0, sum(self.call("BF.MEXISTS", key, *range(500, 5000))))
+            self.assertEqual([rate.encode()], self.call("BF.INFO", key, "ERROR"))
+        self.assertEqual(1, self.call("COPY", "f1e-10", "copy"))
+        self.assertEqual("OK", self.call("BF.MERGE", "copy", "f1e-10"))
+        self.call("DEBUG", "RELOAD")
+        self.assertEqual([1] * 500, self.call("BF.MEXISTS", "copy", *range(500)))
+        self.assertEqual("OK", self.call("BF.RESERVE", "grows", "1.6e-8", "100"))
+        # In the client's own numbers, and with words that it has.
+        self.refused("ERR the error rate 1e-08 is too small: a filter that grows can have 1.6e-08, a NONSCALING one of "
+                     "100 items 8.673617379884035e-17", "BF.RESERVE", "k", "1e-8", "100")
+        self.assertRegex(self.call("BF.RESERVE", "k", "1e-17", "100", "NONSCALING"), "^ERR the error rate 1e-17 is too")
+        self.assertRegex(self.call("BF.INSERT", "k", "ERROR", "1e-9", "ITEMS", "a"), "^ERR the error rate 1e-09 is too")
+        self.assertEqual(0, self.call("EXISTS", "k"))
+
+    def test_an_empty_cuckoo_filter_has_no_pieces(self):
+        self.call("CF.RESERVE", "c", "100")
+        self.assertEqual([0, None], self.call("CF.SCANDUMP", "c", "0"))
+        self.call("CF.ADD", "c", "a")
+        self.assertEqual(1, self.call("CF.SCANDUMP", "c", "0")[0])
+
+    def test_a_bad_increment(self):
+        bad = "TopK: increment must be an integer greater or equal to 0 and smaller or equal to 100,000"
+        self.call("TOPK.RESERVE", "t", "3")
+        self.assertEqual([None, bad], self.call("TOPK.INCRBY", "t", "a", "5", "b", "x", "c", "7"))
+        self.assertEqual([bad], self.call("TOPK.INCRBY", "t", "a", "100001"))
+        self.assertEqual([5, 0, 0], self.call("TOPK.COUNT", "t", "a", "b", "c"))
+
+    def test_an_existing_sketch_comes_first(self):
+        self.call("CMS.INITBYDIM", "s", "10", "2")
+        for command in (("CMS.INITBYDIM", "s", "x", "2"), ("CMS.INITBYPROB", "s", "2", "0")):
+            self.refused("CMS: key already exists", *command)
+        self.refused("CMS: invalid overestimation value", "CMS.INITBYPROB", "n", "1", "0.5")
+        self.refused("CMS: invalid prob value", "CMS.INITBYPROB", "n", "0.5", "1")
+        self.refused("CMS: invalid init arguments", "CMS.INITBYPROB", "n", "1e-300", "0.5")
+        self.assertEqual("OK", self.call("CMS.INITBYPROB", "n", "0.999", "0.999"))
+        self.assertEqual([3, 1], [as_dict(self.call("CMS.INFO", "n"))[f] for f in ("width", "depth")])
+
+    def test_options_of_others(self):
+        self.assertEqual([1], self.call("BF.INSERT", "f", "VALIDATESCALETO", "100000", "TIGHTENING", "0.5", "SEED",
+                                        "x" * 32, "ITEMS", "a"))
+        self.refused("ERR cannot use NONSCALING and VALIDATESCALETO options together", "BF.INSERT", "g", "NONSCALING",
+                     "VALIDATESCALETO", "100", "ITEMS", "a")
+        self.refused("ERR invalid seed", "BF.INSERT", "g", "SEED", "x", "ITEMS", "a")
+        self.refused("ERR bad tightening ratio", "BF.INSERT", "g", "TIGHTENING", "2", "ITEMS", "a")
+        self.call("CONFIG", "SET", "bf.max-filter-bytes", "100000")
+        self.refused("ERR provided VALIDATESCALETO causes bloom object to exceed memory limit", "BF.INSERT", "g",
+                     "VALIDATESCALETO", "10000000", "ITEMS", "a")
+        self.call("CONFIG", "SET", "bf.max-filter-bytes", "0")
+        self.assertEqual(0, self.call("EXISTS", "g"))
+        self.assertEqual([None], self.call("BF.INFO", "f", "tightening"))
+        self.assertGreater(self.call("BF.INFO", "f", "MAXSCALEDCAPACITY")[0], 10**6)
+        self.assertEqual({"Error rate": 0.01}, self.three("BF.INFO", "f", "ERROR"))
+
+    def test_load(self):
+        self.call("BF.MADD", "f", *range(1000))
+        whole, iterator = b"", 0
+        while True:
+            iterator, data = self.call("BF.SCANDUMP", "f", iterator)
+            if not iterator:
+                break
+            whole += data
+        self.assertEqual("OK", self.call("BF.LOAD", "g", whole))
+        digests = self.call("DEBUG", "DIGEST-VALUE", "f", "g")
+        self.assertEqual(digests[0], digests[1])
+        self.refused("BUSYKEY Target key name already exists.", "BF.LOAD", "g", whole)
+        for bad in (whole[:-1], whole + b"x", b"", whole[:200] + b"x" + whole[201:]):
+            self.refused("ERR received bad data", "BF.LOAD", "h", bad)
+        self.assertEqual(0, self.call("EXISTS", "h"))
+
+    def test_debug(self):
+        self.call("BF.MADD", "f", *range(1000))
+        lines = self.call("BF.DEBUG", "f")
+        self.assertEqual(b"size:%d" % self.call("BF.CARD", "f"), lines[0])
+        self.assertEqual(self.call("BF.INFO", "f", "FILTERS")[0], len(lines) - 1)
+        self.assertRegex(lines[1], rb"^bytes:\d+ bits:\d+ hashes:\d+ hashwidth:64 capacity:\d+ ratio:0.01$")
+        self.call("CF.RESERVE", "c", "100", "BUCKETSIZE", "4")
+        self.call("CF.ADD", "c", "a")
+        self.assertRegex(self.call("CF.DEBUG", "c"),
+                         rb"^bktsize:4 buckets:\d+ items:1 deletes:0 filters:1 max_iterations:20 expansion:1$")
+        self.refused("ERR not found", "BF.DEBUG", "missing")
+
+
+if __name__ == "__main__":
+    unittest.main()
