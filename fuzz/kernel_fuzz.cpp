@@ -87,6 +87,30 @@ void require_bitmap(std::span<const std::uint64_t> bitmap, const std::vector<boo
 
 constexpr std::uint32_t cell_widths[] = {16, 12, 21, 32};
 
+// Adds to lines of fingerprints by a kernel and by calls for one key.
+void play_adding(const batch& b, kernel::level level, detail::split_lines lines,
+                 std::vector<std::uint64_t> words) {
+  std::vector<std::uint64_t> expected = words;
+  std::vector<std::uint64_t> full((b.keys.size() + 63) / 64, ~std::uint64_t{0});
+  lines.words = words.data();
+  const std::uint64_t appended =
+      kernel::scalable_kernels_of(level).add(lines, words.data(), b.run(), full.data());
+  lines.words = expected.data();
+  std::uint64_t put = 0;
+  std::vector<bool> answers;
+  for (const std::uint64_t h : b.hashes) {
+    std::uint64_t* const line = expected.data() + (lines.line_of(h) - lines.words);
+    const bool fits = lines.fits(line, lines.cell_of(h));
+    answers.push_back(!fits && lines.cells.is_full(line));
+    if (fits || answers.back()) continue;
+    lines.cells.append(line, lines.cell_of(h));
+    ++put;
+  }
+  require(appended == put);
+  require(words == expected);
+  require_bitmap(full, answers);
+}
+
 // One call by the kernels on `mine`, and by the model.
 void play(unsigned call, const batch& b, kernel::level level, model& mine, model& expected) {
   const kernel::blocked_kernels& kernels = kernel::blocked_kernels_of(level);
@@ -145,6 +169,7 @@ void play(unsigned call, const batch& b, kernel::level level, model& mine, model
       kernel::scalable_kernels_of(level).contains(lines, b.run(), bitmap.data());
       for (const std::uint64_t h : b.hashes) answers.push_back(lines.contains(h));
       require_bitmap(bitmap, answers);
+      play_adding(b, level, lines, mine.counters);
       break;
     }
     default: {

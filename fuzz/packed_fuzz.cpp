@@ -22,7 +22,7 @@ using namespace bloomery;
 using bloomery_fuzz::require;
 using byte_vector = std::vector<std::byte>;
 
-constexpr std::uint64_t most_bits = std::uint64_t{1} << 20U;
+constexpr opening small{.memory = std::uint64_t{1} << 17U};
 
 byte_vector wrapped(std::span<const std::byte> inside, std::uint8_t form) {
   byte_vector file;
@@ -38,9 +38,9 @@ byte_vector wrapped(std::span<const std::byte> inside, std::uint8_t form) {
 
 void try_unpack(std::span<const std::byte> file) {
   try {
-    const unpacked_filter f = unpack(file, most_bits);
+    const unpacked_filter f = unpack(file, small);
     // What was accepted packs and unpacks to itself.
-    const unpacked_filter again = unpack(pack(f.header, f.words.words()), most_bits);
+    const unpacked_filter again = unpack(pack(f.header, f.words.words()), small);
     require(std::ranges::equal(f.words.words(), again.words.words()));
   } catch (const error&) {
   }
@@ -56,7 +56,7 @@ void try_patch(std::span<const std::byte> file) {
       .header = {.planned = old.planned(), .hash = {.id = hash_id::xxh3}, .keys = old.keys()},
       .words = old.words()};
   try {
-    (void)patch(from, file, most_bits);
+    (void)patch(from, file, small);
   } catch (const error&) {
   }
 }

@@ -1,6 +1,6 @@
 // The protocol of exchange/reconcile.hpp against a hostile peer.
 //
-//     byte 0       bits 0 and 1: the method that we ask for; bit 2: a limit of 3,000 bytes for
+//     byte 0       bits 0 and 1: the method that we ask for; bit 2: a limit of 30,000 bytes for
 //                  what the peer makes us hold
 //     the rest     what the peer says: type (1 byte), length (2), payload, as often as it goes.
 //                  Frames and checksums are made here, so that mutations get past them.
@@ -70,7 +70,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   o.method = static_cast<bloomery::reconcile_method>(choice & 3U);
   o.nonce = 1001;
   o.most_keys = 5000;
-  o.most_bytes = (choice & 4U) != 0 ? 3000 : 1'000'000;
+  o.memory_bytes = (choice & 4U) != 0 ? 30'000 : 1'000'000;
   const bloomery::patience limits{.idle = std::chrono::milliseconds(1000),
                                   .total = std::chrono::milliseconds(10'000)};
   auto [here, there] = bloomery::pipe_pair(limits);

@@ -4,6 +4,7 @@
 #include <unordered_set>
 
 #include "bloomery/core/error.hpp"
+#include "bloomery/hash/secret_hasher.hpp"
 #include "bloomery/lists/affix.hpp"
 #include "characters.hpp"
 #include "numbered_lines.hpp"
@@ -229,7 +230,7 @@ class affix_expansion {
   const std::string& name_;
   affix_limits limits_;
   const detail::numbered_lines* lines_ = nullptr;
-  std::unordered_set<std::string> forbidden_;
+  std::unordered_set<std::string, secret_text_hash> forbidden_;
   std::vector<std::string> forms_;
   std::uint64_t tries_ = 0;
   std::uint64_t number_ = 0;

@@ -187,7 +187,7 @@ std::size_t block_list_builder::questions() const noexcept {
 }
 
 any_filter block_list_builder::build() {
-  if (options_.room == 0) return keys_.build(rate_of_one(options_.fpr, questions()));
+  if (options_.room == 0) return keys_.build(options_.fpr, questions());
   if (entries_ > options_.room) {
     throw error(errc::full, "there are " + std::to_string(entries_) + " entries, and room for " +
                                 std::to_string(options_.room));
@@ -198,7 +198,7 @@ any_filter block_list_builder::build() {
                     " questions here; lists that are to be merged must do with " +
                     std::to_string(questions_with_room));
   }
-  return keys_.build(rate_of_one(options_.fpr, questions_with_room), options_.room + numbers);
+  return keys_.build(options_.fpr, questions_with_room, options_.room + numbers);
 }
 
 struct block_list::plan_of_questions {
@@ -228,9 +228,9 @@ block_list::block_list(block_list&&) noexcept = default;
 block_list& block_list::operator=(block_list&&) noexcept = default;
 block_list::~block_list() = default;
 
-block_list block_list::open(const std::filesystem::path& path) {
+block_list block_list::open(const std::filesystem::path& path, const opening& how) {
   try {
-    return block_list(any_filter::open(path));
+    return block_list(any_filter::open(path, nullptr, how));
   } catch (const error& e) {
     if (e.code() != errc::mismatch) throw;
     throw error(e.code(), path.string() + ": " + e.what());

@@ -36,19 +36,17 @@ void derived_keys::pass_on() {
   waiting_.clear();
 }
 
-any_filter derived_keys::build(double fpr, std::uint64_t keys) {
+any_filter derived_keys::build(double fpr, std::size_t strings, std::uint64_t keys) {
   pass_on();
   sizing::request r;
   r.kind = filter_kind::blocked;
   r.keys = std::max({std::uint64_t{1}, std::min(spool_.keys(), different_.keys_at_most()), keys});
-  r.fpr = fpr;
-  any_filter f(sizing::make_plan(r), make_hasher(rule_, hasher_.spec().seed));
+  r.fpr = -std::expm1(std::log1p(-fpr) / static_cast<double>(strings));
+  plan p = sizing::make_plan(r);
+  p.fpr_target = fpr;
+  any_filter f(p, make_hasher(rule_, hasher_.spec().seed));
   spool_.for_each(0, [&](std::span<const std::uint64_t> hashes) { f->add_hashes(hashes); });
   return f;
-}
-
-double rate_of_one(double fpr, std::size_t strings) {
-  return -std::expm1(std::log1p(-fpr) / static_cast<double>(strings));
 }
 
 std::shared_ptr<const any_hasher> derived_hasher(const image_header& header, key_rule rule) {

@@ -1,7 +1,6 @@
 #include "bloomery/lists/dictionary.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "bloomery/core/error.hpp"
@@ -19,7 +18,7 @@ constexpr char page = 5;
 constexpr char feature = 6;
 
 // The most strings for one word: as written, small, with one capital, keeping its case, and folded.
-constexpr double most_spellings = 5;
+constexpr std::size_t most_spellings = 5;
 
 // Longer words and larger alphabets get no suggestions: hostile text cannot make lookups huge.
 constexpr std::size_t longest_to_mend = 64;
@@ -135,7 +134,7 @@ any_filter dictionary_builder::build() {
   for (const char32_t p : pages) add_marked(page, std::to_string(static_cast<std::uint32_t>(p)));
   if (keeps_case_) add_marked(feature, std::string(1, keeps_case));
   if (has_capitals_) add_marked(feature, std::string(1, capitals));
-  return keys_.build(-std::expm1(std::log1p(-options_.fpr) / most_spellings));
+  return keys_.build(options_.fpr, most_spellings);
 }
 
 dictionary_filter::dictionary_filter(any_filter f) : filter_(std::move(f)) {
@@ -148,9 +147,9 @@ dictionary_filter::dictionary_filter(any_filter f) : filter_(std::move(f)) {
   has_capitals_ = contains_marked(feature, std::string(1, capitals));
 }
 
-dictionary_filter dictionary_filter::open(const std::filesystem::path& path) {
+dictionary_filter dictionary_filter::open(const std::filesystem::path& path, const opening& how) {
   try {
-    return dictionary_filter(any_filter::open(path));
+    return dictionary_filter(any_filter::open(path, nullptr, how));
   } catch (const error& e) {
     if (e.code() != errc::mismatch) throw;
     throw error(e.code(), path.string() + ": " + e.what());

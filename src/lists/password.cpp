@@ -82,9 +82,9 @@ void password_builder::add(std::string_view word) {
 }
 
 any_filter password_builder::build() {
-  if (options_.rule != key_rule::near_password) return keys_.build(options_.fpr);
+  if (options_.rule != key_rule::near_password) return keys_.build(options_.fpr, 1);
   // The longest candidate that is looked up in full is one character longer than the longest word.
-  return keys_.build(rate_of_one(options_.fpr, most_strings(lengths_.size())));
+  return keys_.build(options_.fpr, most_strings(lengths_.size()));
 }
 
 password_filter::password_filter(any_filter f) : filter_(std::move(f)) {
@@ -95,9 +95,9 @@ password_filter::password_filter(any_filter f) : filter_(std::move(f)) {
   if (filter_.hasher() == nullptr) filter_.use(derived_hasher(filter_.header(), rule()));
 }
 
-password_filter password_filter::open(const std::filesystem::path& path) {
+password_filter password_filter::open(const std::filesystem::path& path, const opening& how) {
   try {
-    return password_filter(any_filter::open(path));
+    return password_filter(any_filter::open(path, nullptr, how));
   } catch (const error& e) {
     if (e.code() != errc::mismatch) throw;
     throw error(e.code(), path.string() + ": " + e.what());

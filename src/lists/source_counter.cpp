@@ -31,7 +31,8 @@ ip_address address_of(std::string_view name) {
 
 }  // namespace
 
-source_counter::source_counter(std::uint32_t wanted) : wanted_(wanted), counts_(room_for(wanted)) {}
+source_counter::source_counter(std::uint32_t wanted)
+    : wanted_(wanted), hasher_(random_seed()), counts_(room_for(wanted)) {}
 
 void source_counter::add(const ip_address& source) {
   const auto name = name_of(source.unmapped());

@@ -273,6 +273,19 @@ std::string_view text_index_view::path(std::uint32_t file) const {
   return names_.substr(static_cast<std::size_t>(begin), static_cast<std::size_t>(end - begin));
 }
 
+text_index_view::contents text_index_view::in_use() const {
+  contents now;
+  std::vector<bool> used(static_cast<std::size_t>(files_));
+  for (std::uint32_t i = 0; i < documents_; ++i) {
+    const std::uint32_t file = file_of(i);
+    if (file == no_file) continue;
+    ++now.documents;
+    now.files += used[file] ? 0U : 1U;
+    used[file] = true;
+  }
+  return now;
+}
+
 std::optional<indexed_document> text_index_view::document(std::uint32_t number) const {
   const std::uint32_t file = file_of(number);
   if (file == no_file) return std::nullopt;
@@ -370,10 +383,12 @@ auto naming(const std::filesystem::path& path, Work work) {
 
 }  // namespace
 
-text_index::text_index(const std::filesystem::path& path)
+text_index::text_index(const std::filesystem::path& path, const opening& how)
     : path_(path),
       file_(path),
-      view_(naming(path, [this] { return text_index_view(file_.bytes()); })) {}
+      view_(naming(path, [this] { return text_index_view(file_.bytes()); })) {
+  if (how.verify) verify();
+}
 
 void text_index::verify() const {
   naming(path_, [this] { view_.verify(); });

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <random>
 #include <set>
 #include <tuple>
 #include <utility>
@@ -11,6 +10,7 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/hash/probe.hpp"
+#include "bloomery/hash/random_seed.hpp"
 #include "core/integers.hpp"
 #include "format/container.hpp"
 #include "text_index_layout.hpp"
@@ -74,10 +74,7 @@ void transpose(std::array<std::uint64_t, 64>& m) {
 
 // ---- distinct_hashes --------------------------------------------------------------------------
 
-distinct_hashes::distinct_hashes() {
-  std::random_device random;
-  secret_ = (std::uint64_t{random()} << 32U) | random();
-}
+distinct_hashes::distinct_hashes() : secret_(random_seed()) {}
 
 void distinct_hashes::grow() {
   if (table_.size() >= 2 * most) {

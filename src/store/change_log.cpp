@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bloomery/core/error.hpp"
+#include "bloomery/hash/random_seed.hpp"
 #include "stored.hpp"
 
 namespace bloomery {
@@ -15,6 +16,7 @@ using detail::checksum_of;
 
 namespace {
 
+constexpr std::uint64_t seed_bytes = 16;  // where the records begin
 constexpr std::uint64_t header_bytes = 32;
 constexpr std::uint32_t erased_mark = UINT32_MAX;
 constexpr std::size_t longest = std::size_t{1} << 30U;
@@ -35,7 +37,8 @@ struct change_log::record {
 change_log::change_log(const std::filesystem::path& path,
                        const std::function<void(std::uint64_t hash)>& seen)
     : path_(path), file_(path), heads_(first_heads) {
-  std::uint64_t at = 0;
+  read_seed();
+  std::uint64_t at = seed_bytes;
   while (at < file_.size()) {
     const std::optional<record> r = read(at, true);
     if (!r) break;
@@ -45,6 +48,31 @@ change_log::change_log(const std::filesystem::path& path,
     at = r->end;
   }
   if (at != file_.size()) file_.cut(at);
+}
+
+// A log that is new, or that a crash has left without a whole seed and so without records, gets
+// one.
+void change_log::read_seed() {
+  if (file_.size() < seed_bytes || only_zeros_from(0)) {
+    file_.cut(0);
+    seed_ = random_seed();
+    std::string seed;
+    integers::append(seed, seed_);
+    std::string whole;
+    integers::append(whole, checksum_of(seed));
+    file_.append(bytes_of(whole.append(seed)));
+    return;
+  }
+  std::string whole(seed_bytes, '\0');
+  file_.read_at(0, std::as_writable_bytes(std::span(whole)));
+  if (checksum_of(std::string_view(whole).substr(8)) != integers::read<std::uint64_t>(whole, 0)) {
+    throw_damaged();
+  }
+  seed_ = integers::read<std::uint64_t>(whole, 8);
+}
+
+std::uint64_t change_log::hash_of(std::string_view key) const noexcept {
+  return hash_key(xxh3_hasher(seed_), key);
 }
 
 void change_log::throw_damaged() const {
@@ -152,7 +180,7 @@ std::optional<change_log::change> change_log::find(std::uint64_t hash, std::stri
 
 void change_log::for_each(
     const std::function<void(std::string_view key, const change& c)>& visit) const {
-  for (std::uint64_t at = 0; at < file_.size();) {
+  for (std::uint64_t at = seed_bytes; at < file_.size();) {
     record r = read_whole(at, true);
     visit(r.key, {.erased = r.erased, .value = std::move(r.value)});
     at = r.end;

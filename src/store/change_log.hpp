@@ -1,14 +1,16 @@
 // The log of a differential store: the changes in their order, chained on disk.
 //
-//     +----------------+----------------+----------------+
-//     | record         | record         | record         | ...    memory: the head of each chain,
-//     +----------------+----------------+----------------+        which is its last record
-//          ^---previous-----' ^-----------------'
+//     +------+----------------+----------------+----------------+
+//     | seed | record         | record         | record         | ...    memory: the head of each
+//     +------+----------------+----------------+----------------+        chain, its last record
+//                 ^---previous-----' ^-----------------'
 //
-// A record is a checksum of what follows (u64), the end of the record before it in its chain (u64,
-// 0 for none), the hash of its key (u64), the lengths of key and value (u32 each; 2^32 - 1 for the
-// second: the key was erased), key and value. Integers are little-endian. A chain for about every
-// eight records takes a byte of memory a record; an index of the keys would take 20 times that.
+// The seed of the hash is drawn for each log, so that nobody can choose keys that are all in one
+// chain: a checksum of it and it (u64 each). A record is a checksum of what follows (u64), the end
+// of the record before it in its chain (u64, 0 for none), the hash of its key (u64), the lengths of
+// key and value (u32 each; 2^32 - 1 for the second: the key was erased), key and value. Integers
+// are little-endian. A chain for about every eight records takes a byte of memory a record; an
+// index of the keys would take 20 times that.
 #pragma once
 
 #include <cstdint>
@@ -30,6 +32,9 @@ class change_log {
   change_log(const std::filesystem::path& path,
              const std::function<void(std::uint64_t hash)>& seen);
 
+  // Of a key, for the calls below.
+  [[nodiscard]] std::uint64_t hash_of(std::string_view key) const noexcept;
+
   struct change {
     bool erased = false;
     std::string value;
@@ -46,6 +51,8 @@ class change_log {
  private:
   struct record;
 
+  void read_seed();
+
   // The record that begins at this offset, or nothing when it is incomplete.
   [[nodiscard]] std::optional<record> read(std::uint64_t at, bool with_text) const;
   [[nodiscard]] record read_whole(std::uint64_t at, bool with_text) const;
@@ -59,6 +66,7 @@ class change_log {
   log_file file_;
   std::vector<std::uint64_t> heads_;  // offset of the last record of each chain, plus 1
   std::uint64_t records_ = 0;
+  std::uint64_t seed_ = 0;
 };
 
 }  // namespace bloomery

@@ -7,7 +7,6 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/filter/scalable.hpp"
 #include "bloomery/format/file.hpp"
-#include "bloomery/hash/hash.hpp"
 #include "change_log.hpp"
 #include "record_table.hpp"
 
@@ -101,7 +100,7 @@ struct differential_store::state {
   }
 
   void change(std::string_view key, std::optional<std::string_view> value) {
-    const std::uint64_t hash = hash_key(xxh3_hasher(), key);
+    const std::uint64_t hash = log->hash_of(key);
     log->append(hash, key, value);
     if (filter) filter->add(hash);
   }
@@ -134,7 +133,7 @@ void differential_store::load(const record_source& next) {
 
 std::optional<std::string> differential_store::find(std::string_view key) {
   state& s = *state_;
-  const std::uint64_t hash = hash_key(xxh3_hasher(), key);
+  const std::uint64_t hash = s.log->hash_of(key);
   ++s.counts.asked;
   if (!s.filter || s.filter->contains(hash)) {
     ++s.counts.log_searches;

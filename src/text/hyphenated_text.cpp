@@ -72,7 +72,8 @@ hyphen_list::hyphen_list(std::string_view text, const std::string& name) : text_
     const bool sound =
         std::ranges::all_of(all, [](char32_t c) { return is_letter(c) || c == U'-'; });
     if (!sound || all.front() == U'-' || all.back() == U'-') {
-      lines.fail(errc::corrupt, "an entry is a word with hyphens inside, such as ta-ble");
+      lines.fail(errc::corrupt,
+                 "an entry is a word of letters with hyphens inside, such as ta-ble");
     }
     places_.push_back({.hash = hash_key(xxh3_hasher(), word_in(line)),
                        .begin = static_cast<std::uint64_t>(line.data() - text.data())});

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -30,6 +31,7 @@
 
 #include "bloomery/detail/lists/derived_keys.hpp"
 #include "bloomery/format/any_filter.hpp"
+#include "bloomery/hash/secret_hasher.hpp"
 #include "bloomery/lists/address.hpp"
 #include "bloomery/lists/block_entry.hpp"
 #include "bloomery/lists/block_scan.hpp"
@@ -83,7 +85,7 @@ class block_list {
  public:
   // A filter that block_list_builder made. Throws errc::mismatch for any other.
   explicit block_list(any_filter f);
-  [[nodiscard]] static block_list open(const std::filesystem::path& path);
+  [[nodiscard]] static block_list open(const std::filesystem::path& path, const opening& how = {});
   block_list(block_list&&) noexcept;
   block_list& operator=(block_list&&) noexcept;
   ~block_list();
@@ -114,14 +116,7 @@ class block_confirmation {
   [[nodiscard]] std::size_t wanted() const noexcept { return wanted_.size(); }
 
  private:
-  struct text_hash {
-    using is_transparent = void;
-    std::size_t operator()(std::string_view text) const noexcept {
-      return std::hash<std::string_view>{}(text);
-    }
-  };
-
-  std::unordered_map<std::string, bool, text_hash, std::equal_to<>> wanted_;
+  std::unordered_map<std::string, bool, secret_text_hash, std::equal_to<>> wanted_;
   std::string derived_;
 };
 

@@ -69,7 +69,8 @@ class dictionary_filter {
  public:
   // A filter that dictionary_builder made. Throws errc::mismatch for any other.
   explicit dictionary_filter(any_filter f);
-  [[nodiscard]] static dictionary_filter open(const std::filesystem::path& path);
+  [[nodiscard]] static dictionary_filter open(const std::filesystem::path& path,
+                                              const opening& how = {});
 
   [[nodiscard]] const any_filter& filter() const noexcept { return filter_; }
 

@@ -65,7 +65,8 @@ class password_filter {
  public:
   // A filter that password_builder made. Throws errc::mismatch for any other.
   explicit password_filter(any_filter f);
-  [[nodiscard]] static password_filter open(const std::filesystem::path& path);
+  [[nodiscard]] static password_filter open(const std::filesystem::path& path,
+                                            const opening& how = {});
 
   [[nodiscard]] key_rule rule() const noexcept { return filter_.hash().rule; }
   [[nodiscard]] const any_filter& filter() const noexcept { return filter_; }

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "bloomery/hash/hash.hpp"
+#include "bloomery/hash/secret_hasher.hpp"
 #include "bloomery/lists/address.hpp"
 #include "bloomery/sketch/frequent_keys.hpp"
 
@@ -32,7 +32,7 @@ class source_counter {
 
  private:
   std::uint32_t wanted_;
-  xxh3_hasher hasher_;
+  secret_hasher hasher_;
   frequent_keys counts_;
 };
 

@@ -83,8 +83,15 @@ class text_index_view {
   };
 
   [[nodiscard]] const text_index_options& options() const noexcept { return options_; }
+  // With those that others have replaced: they take their space until the index is made anew.
   [[nodiscard]] std::uint64_t documents() const noexcept { return documents_; }
   [[nodiscard]] std::uint64_t files() const noexcept { return files_; }
+  struct contents {
+    std::uint64_t documents = 0;
+    std::uint64_t files = 0;
+  };
+  // Without these, by reading the whole list of documents.
+  [[nodiscard]] contents in_use() const;
   [[nodiscard]] std::uint64_t words() const noexcept { return words_; }
   [[nodiscard]] std::uint64_t file_bytes() const noexcept { return bytes_.size(); }
   [[nodiscard]] std::span<const group> groups() const noexcept { return groups_; }
@@ -127,10 +134,11 @@ class text_index_view {
   std::string_view names_;
 };
 
-// An index in a mapped file, opened equally fast whatever its size. Errors name the file.
+// An index in a mapped file, the checksum of which is compared first; with {.verify = false} it is
+// opened equally fast whatever its size (format/opening.hpp). Errors name the file.
 class text_index {
  public:
-  explicit text_index(const std::filesystem::path& path);
+  explicit text_index(const std::filesystem::path& path, const opening& how = {});
 
   const text_index_view& operator*() const noexcept { return view_; }
   const text_index_view* operator->() const noexcept { return &view_; }

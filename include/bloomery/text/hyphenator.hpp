@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "bloomery/filter/keyed.hpp"
+#include "bloomery/hash/secret_hasher.hpp"
 
 namespace bloomery {
 
@@ -39,7 +40,13 @@ class hyphen_patterns {
 
  private:
   // The digits of each pattern: before each letter, and after the last.
-  std::unordered_map<std::u32string, std::vector<std::uint8_t>> patterns_;
+  struct letters_hash {
+    std::size_t operator()(const std::u32string& letters) const {
+      return secret_text_hash()(
+          {reinterpret_cast<const char*>(letters.data()), letters.size() * sizeof(char32_t)});
+    }
+  };
+  std::unordered_map<std::u32string, std::vector<std::uint8_t>, letters_hash> patterns_;
   std::size_t longest_ = 0;
   std::size_t least_before_ = 2;
   std::size_t least_after_ = 2;

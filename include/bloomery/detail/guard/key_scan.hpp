@@ -9,13 +9,14 @@
 
 #include "bloomery/filter/keyed.hpp"
 #include "bloomery/hash/hash.hpp"
+#include "bloomery/hash/random_seed.hpp"
 
 namespace bloomery {
 
 struct scan_options {
   double fpr = 0.01;
-  double growth = 0.0;  // room for keys to come, as a share of those that are there
-  std::uint64_t seed = 0;
+  double growth = 0.0;                  // room for keys to come, as a share of those that are there
+  std::uint64_t seed = process_seed();  // a filter in memory need not be the same each time
 };
 
 class key_scan {

@@ -25,10 +25,11 @@ class derived_keys {
   void add(std::string_view derived);
   [[nodiscard]] std::uint64_t size() const noexcept { return spool_.keys() + waiting_.size(); }
 
-  // A blocked filter of all strings, with a rate of at most `fpr` for each string asked for. Sized
-  // for the different ones, which lists from several sources have far fewer of, or for `keys`, if
+  // A blocked filter of all strings, with a rate of at most `fpr` for a lookup that asks for so
+  // many of them: the rate of one is less, and `fpr` is what the file says was asked for. Sized for
+  // the different strings, which lists from several sources have far fewer of, or for `keys`, if
   // given, so that filters of several lists can be merged.
-  [[nodiscard]] any_filter build(double fpr, std::uint64_t keys = 0);
+  [[nodiscard]] any_filter build(double fpr, std::size_t strings, std::uint64_t keys = 0);
 
  private:
   void pass_on();
@@ -39,9 +40,6 @@ class derived_keys {
   hyperloglog different_;
   std::vector<std::uint64_t> waiting_;
 };
-
-// The rate that one string may have so that `strings` of them together stay below `fpr`.
-[[nodiscard]] double rate_of_one(double fpr, std::size_t strings);
 
 // The hash function of filters made by this rule. errc::mismatch when the header has another.
 [[nodiscard]] std::shared_ptr<const any_hasher> derived_hasher(const image_header& header,
