@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cctype>
 #include <csignal>
 #include <cstdlib>
 #include <exception>
@@ -20,6 +21,7 @@
 #include "bloomery/core/version.hpp"
 #include "cli/args/command.hpp"
 #include "cli/args/help.hpp"
+#include "cli/input/lost_file.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
@@ -47,7 +49,7 @@ void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
   const std::vector<section> sections = {
       {"Make and change filters", {add_build, add_add, add_remove, add_compact, add_map}},
       {"Ask", {add_check, add_count}},
-      {"Work on streams", {add_dedup, add_top}},
+      {"Work on streams", {add_dedup, add_top, add_quantiles}},
       {"Look inside", {add_info, add_verify, add_explain}},
       {"Use ready-made lists",
        {
@@ -63,7 +65,17 @@ void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
       {"Search texts", {add_index, add_search}},
 #endif
       {"Combine", {add_merge, add_intersect, add_fold, add_compare}},
-      {"Send", {add_pack, add_unpack, add_diff, add_patch}},
+      {"Send", {add_pack, add_unpack, add_diff, add_patch, add_import}},
+      {"Publish and follow",
+       {
+           add_publish,
+#ifdef BLOOMERY_HAS_CURL
+           add_fetch,
+#endif
+#ifdef BLOOMERY_HAS_SERVE
+           add_serve,
+#endif
+       }},
       {"Two hosts",
        {
            add_reconcile,
@@ -72,9 +84,21 @@ void add_verbs(CLI::App& app, bloomery::cli::command& tool, int& status) {
            add_share,
 #endif
        }},
+#ifdef BLOOMERY_HAS_CRYPTO
+      {"Many hosts", {add_node, add_find}},
+      {"Web caches", {add_digest}},
+#endif
 #ifdef BLOOMERY_HAS_HIREDIS
       {"Use Redis", {add_push, add_pull, add_redis}},
 #endif
+      {"Watch packets",
+       {
+           add_flows,
+           add_trace,
+#ifdef BLOOMERY_HAS_NFQUEUE
+           add_queue,
+#endif
+       }},
       {"Plan and measure", {add_plan, add_bench}},
   };
   const auto add = [&](const section& s) {
@@ -135,6 +159,8 @@ std::string in_words(const CLI::App& app, const CLI::ParseError& e) {
   }
   // CLI11 reports missing options before unknown ones, which are the likelier mistake.
   for (const std::string& word : verb->remaining()) {
+    const bool letter = word.size() > 1 && word[0] == '-' && std::isalpha(word[1]) != 0;
+    if (letter) return fmt::format("there is no option {}; see '{} --help'", word, path);
     if (word.compare(0, 2, "--") != 0) continue;
     std::vector<std::string> names;
     for (const CLI::Option* o : verb->get_options()) {
@@ -213,7 +239,7 @@ int run(int argc, char** argv) {
     app.parse(words);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return print_help(app, e);
-    return complain(in_words(app, e));
+    return complain(bloomery::cli::without_marks(in_words(app, e)));
   }
   return status;
 }
@@ -222,6 +248,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   hold_standard_streams();
+  bloomery::cli::tell_of_lost_files();
   std::signal(SIGXFSZ, SIG_IGN);  // a file over the limit is an error to tell, not a reason to die
   try {
     return run(argc, argv);

@@ -60,7 +60,7 @@ for kind in counting count-min spectral cuckoo; do
     '$2 < ($4 < most ? $4 : most) {print; bad = 1} END {exit bad}' || fail "$kind counts too low"
   expect_equal "$(echo nothing | bloomery count c.bloom || true)" "$(printf 'nothing\t0')"
 done
-expect_error "too many copies" bloomery build --kind cuckoo --fpr 1e-4 -o x.bloom stream
+expect_error "copies of one key already; add each key once" bloomery build --kind cuckoo --fpr 1e-4 -o x.bloom stream
 # More than 16 bits hold: counters have 32 by default. Smaller ones say "at least" when they are full.
 awk 'BEGIN {for (i = 0; i < 70000; ++i) print "often"; print "once"}' >many
 for kind in count-min spectral; do
@@ -142,3 +142,26 @@ expect_error "plain.bloom: a blocked filter has no values" bloomery map get plai
 [ ! -e x.bloom ] || fail "a refused map left a file"
 printf 'big\t18446744073709551615\n' | bloomery map build -q -o big.bloom
 expect_equal "$(echo big | bloomery map get big.bloom)" $'big\t18446744073709551615'
+
+# Counters can be as large as a number can be. A sum of counts stays there, too.
+echo often | bloomery build -q --kind count-min --cell-bits 64 --epsilon 10% -o often.bloom
+echo once | bloomery build -q --kind count-min --cell-bits 64 --epsilon 10% -o once.bloom
+for i in $(seq 64); do bloomery merge -q -o often.bloom often.bloom often.bloom; done
+bloomery merge -q -o both.bloom often.bloom once.bloom
+expect_equal "$(printf 'often\nonce\n' | bloomery count -q both.bloom)" $'often\t18446744073709551615\tat least\nonce\t1'
+printf 'often\nonce\n' | bloomery count --json both.bloom >got
+expect_equal "$(json got 'd["sum"], d["saturated"]')" "(18446744073709551615, 1)"
+bloomery info --json both.bloom >got
+expect_equal "$(json got 'd["total"]')" 18446744073709551615
+
+# Empty lines are left out by verbs that read, too, and they say so.
+printf 'a\n\nb\n\n' >gaps
+bloomery build -q --kind count-min -o gaps.bloom gaps
+for verb in top "count gaps.bloom"; do
+  bloomery $verb gaps >got 2>err
+  expect_equal "$(wc -l <got)" 2
+  grep -q "2 empty lines were left out; with --keep-empty" err || fail "$verb says: $(cat err)"
+  bloomery $verb --keep-empty gaps >got 2>err
+  [ ! -s err ] || fail "$verb says: $(cat err)"
+  expect_equal "$(bloomery $verb -q gaps 2>&1 | wc -l)" 2
+done

@@ -26,10 +26,14 @@ expect_error "at least 9.59" bloomery plan --keys 1M --packed 9
 expect_error "from 1 to 2^32" bloomery plan --keys 1M --key-bytes 0
 expect_error "2^60" bloomery plan --keys 1e18
 expect_error "at least 64" bloomery build -o x.bloom --bytes 10 $words
-expect_error "from 1 to 16" bloomery build -o x.bloom --probes 17 $words
+expect_error "from 1 to 16 in a blocked filter" bloomery build -o x.bloom --probes 17 $words
+expect_error "from 1 to 16 in a counting (in lines) filter" bloomery build -o x.bloom --kind counting --probes 17 $words
+expect_error "from 1 to 64 in a classic filter" bloomery build -o x.bloom --kind classic --probes 65 $words
+expect_error "at least 4 seconds" bloomery dedup --window 1s --keys 10 $words
 expect_error "--bytes" bloomery build -o x.bloom --bytes 10K --fpr 1% $words
 expect_error "1e-9" bloomery build -o x.bloom --fpr 1e-10 $words
-expect_error "square" bloomery build -o x.bloom --kind square $words
+expect_error "'square' is none of blocked, classic" bloomery build -o x.bloom --kind square $words
+expect_error "there is no 'clasic', did you mean 'classic'?" bloomery build -o x.bloom --kind clasic $words
 expect_error "none/x.bloom" bloomery build -o none/x.bloom $words
 mkdir folder
 expect_error folder bloomery build -o folder $words
@@ -38,6 +42,16 @@ expect_error folder bloomery check folder $words
 expect_error "standard output" bash -c '"$BLOOMERY" check w.bloom '$words' >/dev/full'
 expect_error "/dev/full" bloomery build -q -o /dev/full $words
 [[ -c /dev/full ]] || fail "/dev/full was replaced"
+# What was not written whole is not told of as made.
+seq 100 >few
+seq 100 | awk '{print $1 "\t" $1}' >pairs
+seq 100 | sed 's/$/.example.org/' >hosts
+bloomery build -q -o few.bloom few
+for verb in "build few" "build --kind fuse few" "merge few.bloom few.bloom" "fold few.bloom" "pack few.bloom" \
+  "diff few.bloom few.bloom" "passwd build few" "block build hosts" "map build pairs" "index few"; do
+  expect_error "/dev/full: writing failed" bloomery $verb -o /dev/full
+done
+rm few few.bloom hosts pairs
 
 # Damaged and foreign files.
 expect_error "BLOOMERY" bloomery check $words $words
@@ -60,10 +74,11 @@ for at in 0 9 12 30 100 200 255 256 5000 100000 $(($(stat -c %s w.bloom) - 1)); 
   expect_error "bad" bloomery add bad $words
 done
 
-# A large file opens without reading its payload; verify, info and add find the damage.
+# A large file is refused too, unless its checksums are not to be compared.
 bloomery build -q -o big.bloom --bytes 8M $words
 printf '\xff' | dd of=big.bloom bs=1 seek=5000000 conv=notrunc status=none
-expect_status 0 bloomery check big.bloom $words
+expect_error "chunk 5 of 8" bloomery check big.bloom $words
+expect_status 0 bloomery check --no-verify big.bloom $words
 expect_error "chunk 5 of 8" bloomery verify big.bloom
 expect_error "chunk 5 of 8" bloomery info big.bloom
 expect_error "chunk 5 of 8" bloomery add big.bloom $words

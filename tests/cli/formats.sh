@@ -93,6 +93,13 @@ printf '1\n2x\n' >bad.int
 expect_error "bad.int:2: not a whole number" bloomery build -o x --integers bad.int
 printf '12345' >bad.bin
 expect_error "bad.bin: ends in the middle of a record of 4 bytes" bloomery build -o x --record-bytes 4 bad.bin
+# RNA is DNA with U for T.
+printf '>dna\nACGTTGCAAATTCg\n' >dna.fa
+tr Tt Uu <dna.fa >rna.fa
+bloomery build -q -o dna.bloom --kmer 5 dna.fa
+bloomery build -q -o rna.bloom --kmer 5 rna.fa
+cmp dna.bloom rna.bloom
+bloomery explain --kmer 5 dna.bloom ACGUU | grep -q 'probably' || fail "$(bloomery explain --kmer 5 dna.bloom ACGUU)"
 expect_error "neither FASTA nor FASTQ" bloomery build -o x --kmer 5 w.txt
 printf '@r\nACG\n-\nIII\n' >bad.fq
 expect_error "bad.fq:3: the third line of a FASTQ record begins with +" bloomery build -o x --kmer 2 bad.fq

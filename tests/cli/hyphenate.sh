@@ -17,7 +17,10 @@ printf 'com-pu-ter\r\n\n Über-ra-schung\n' >mine
 expect_equal "$(bloomery hyphenate --exceptions mine text | grep -o 'COM-[^.]*')" COM-PU-TER
 expect_equal "$(bloomery hyphenate --exceptions mine text | grep -o 'Ü.*')" Über-ra-schung
 printf 'a word\n' >bad
-expect_error "bad:1: an entry is a word with hyphens inside" bloomery hyphenate --exceptions bad text
+expect_error "bad:1: an entry is a word of letters with hyphens inside" bloomery hyphenate --exceptions bad text
+# The list, and the patterns, may be pipes.
+expect_equal "$(bloomery hyphenate --exceptions <(cat mine) --patterns <(cat /usr/share/hyphen/hyph_en_US.dic) text | \
+  grep -o 'COM-[^.]*')" COM-PU-TER
 expect_error "nosuch" bloomery hyphenate --patterns nosuch text
 expect_error "is not UTF-8" bloomery hyphenate --patterns text text
 

@@ -15,8 +15,8 @@ example() {
     fail "the help of $* has no example that shows it"
 }
 
-expect_equal "$(echo $(verbs))" "build add remove compact map check count dedup top info verify explain passwd block spell hyphenate store index search merge intersect \
-fold compare pack unpack diff patch reconcile join share push pull redis plan bench help completion"
+expect_equal "$(echo $(verbs))" "build add remove compact map check count dedup top quantiles info verify explain passwd block spell hyphenate store index search merge intersect \
+fold compare pack unpack diff patch import publish fetch serve reconcile join share node find digest push pull redis flows trace queue plan bench help completion"
 for verb in $(verbs); do
   example $verb
   for inner in $(verbs $verb); do example $verb $inner; done

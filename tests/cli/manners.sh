@@ -21,6 +21,7 @@ for value in -1 18446744073709551616 1e3 0x10 "" " 1" 1.5; do
   expect_error "no whole number from 1 to 1024" bloomery build -o x.bloom --threads "$value" keys
   expect_error "no whole number from 1 to 1048576" bloomery top -k "$value" keys
   expect_error "no whole number" bloomery fold --by "$value" -o x.bloom f.bloom
+  expect_error "no whole number from 1 to 63" bloomery build -o x.bloom --kind windowed --generations "$value" keys
   expect_error "no whole number" bloomery check -m "$value" f.bloom keys
 done
 expect_error "no whole number from 0 to 4294967295" bloomery build -o x.bloom --probes 4294967296 keys
@@ -39,6 +40,25 @@ keys_of() { bloomery plan --keys $1 --json | json /dev/stdin 'd["keys"]'; }
 expect_equal "$(keys_of 2M)" 2000000
 expect_equal "$(keys_of 2Mi)" 2097152
 expect_equal "$(keys_of 1.5Ki)" 1536
+# Numbers may have the commas with which they are printed, but a comma is no decimal point.
+expect_equal "$(keys_of 1,000)" 1000
+expect_equal "$(keys_of 12,345,678)" 12345678
+expect_equal "$(keys_of 1,000k)" 1000000
+expect_equal "$(size 10,000,000)" "$(size 10000000)"
+for text in 1,5 1,5k 1,00 1,0000 ,100 1000,000 1,000, 1,,000 1,000.5,0; do
+  expect_error "'$text' is not a count" bloomery plan --keys $text
+done
+
+# plan names the kind that is the smallest, or that has the lowest rate in a size, and no other.
+best() { bloomery plan "$@" | tr '\n' ' ' | grep -o "add '--kind [^.;]*"; }
+expect_equal "$(best --keys 10)" "add '--kind classic' for the smallest"
+expect_equal "$(best --keys 1M)" "add '--kind ribbon' for the smallest if the keys never change"
+expect_equal "$(best --keys 1M --bytes 2M)" "add '--kind ribbon' for the lowest rate if the keys never change"
+
+# The numbers at the end are of work that is done: nothing is left.
+bloomery build --stats -o x.bloom keys 2>err
+grep -q 'building 100 %' err || fail "$(cat err)"
+! grep -q left err || fail "$(cat err)"
 for text in 10X 10Mb 10iM 10MBB -1 1e30 18446744073709551616; do
   expect_error "'$text' is not a number of bytes" bloomery plan --keys 1k --bytes $text
   expect_error "'$text' is not a count" bloomery plan --keys $text
@@ -59,11 +79,84 @@ expect_status 0 timeout 10 "$BLOOMERY" check -m 1 --threads 4 f.bloom endless
 expect_equal "$(cat out)" 7
 kill $writer $! 2>/dev/null || true
 
+# So it is with every verb whose exit status is the answer.
+quiet() {  # quiet STATUS COMMAND...: prints nothing at all
+  expect_status "$@"
+  [[ ! -s out && ! -s err ]] || fail "not quiet: $* printed $(cat out err)"
+}
+printf '10.1.0.0/16\n' >blocked
+bloomery block build -q -o blocked.bloom blocked
+for options in -q -qc -qv "-q --only" "-q --top 1"; do
+  quiet 0 bloomery block check $options blocked.bloom <(printf '10.1.2.3 x\n10.2.2.3 y\n')
+done
+quiet 1 bloomery block check -q blocked.bloom keys
+bloomery passwd build -q -o forbidden.bloom keys
+quiet 0 bloomery passwd check -q forbidden.bloom keys
+quiet 0 bloomery passwd check -qc forbidden.bloom <keys
+quiet 1 bloomery passwd check -qc forbidden.bloom /dev/null
+quiet 0 bloomery explain -q f.bloom 7
+quiet 1 bloomery explain -q f.bloom seven
+if bloomery help search >/dev/null 2>&1; then  # where the tool has ICU
+  bloomery index -q -o index.bloom keys
+  quiet 0 bloomery search -q index.bloom 7
+  quiet 0 bloomery search -qc --verify index.bloom 7
+  quiet 1 bloomery search -q --verify index.bloom nosuchword
+  quiet 0 bloomery spell -q -d "$words" <(echo brwon)
+  quiet 0 bloomery spell -qc -d "$words" <(echo brwon)
+  quiet 1 bloomery spell -q -d "$words" <(echo brown)
+fi
+if bloomery help share >/dev/null 2>&1; then  # and libsodium
+  seq 32 | sha256sum | cut -c1-64 >secret
+  chmod 600 secret
+  bloomery share make -q --key-file secret --for bert -o bert keys
+  quiet 0 bloomery share ask -q bert keys
+  quiet 1 bloomery share ask -q bert /dev/null
+fi
+# The first selected line is the end, also where more is to come.
+for verb in "block check -q blocked.bloom" "passwd check -q forbidden.bloom"; do
+  (echo none; echo 7 10.1.2.3; echo 7; exec sleep 20) >endless &
+  expect_status 0 timeout 10 "$BLOOMERY" $verb endless
+  kill $! 2>/dev/null || true
+done
+
+# "--" ends the options of every verb, whatever stands before it.
+seq 5 8 >./-n
+for verb in top "count counts.bloom" dedup "check f.bloom"; do
+  [[ $verb != count* ]] || bloomery build -q --kind count-min -o counts.bloom keys
+  bloomery $verb -- -n >got 2>err || fail "$verb -- -n: $(cat err)"
+  cmp got <(bloomery $verb ./-n 2>err) || fail "$verb -- -n printed $(cat got)"
+done
+for verb in top "count counts.bloom" dedup; do
+  bloomery $verb keys -- -n >got 2>err || fail "$verb keys -- -n: $(cat err)"
+  cmp got <(bloomery $verb keys ./-n 2>err) || fail "$verb keys -- -n printed $(cat got)"
+done
+bloomery build -q -o x.bloom keys -- -n
+bloomery merge -q -o y.bloom f.bloom -- x.bloom || fail "merge"
+cp f.bloom ./-f
+bloomery verify -q f.bloom -- -f || fail "verify"
+bloomery info f.bloom -- -f | grep -q '^-f: blocked filter' || fail "info"
+expect_status 1 bloomery explain f.bloom -- -9
+grep -q "^key      -9 (2 bytes)$" out || fail "$(cat out)"
+expect_error "--no-such-file: there is no such file" bloomery top keys -- --no-such-file
+expect_error "one argument too many: -7;" bloomery explain f.bloom 7 -- -7
+expect_error "there is no option -n; see" bloomery top -n 5 keys
+
+# One of a thing is one thing.
+printf 'id,a\n7,1\n' >a.csv
+printf 'id,b\n7,2\n' >b.csv
+bloomery join a.csv b.csv --on id >out 2>err
+grep -qE '^1 of 1 row of A sent: ' err || fail "$(cat err)"
+! grep -q '%' err || fail "a share of more than all: $(cat err)"
+expect_status 0 bloomery block check blocked.bloom <(echo 10.1.2.3)
+grep -qE '^1 line, 1 blocked; ([2-9]|[0-9,]{2,}) lines per second$|1 line per second$' err || fail "$(cat err)"
+expect_status 0 bloomery dedup <(echo 7)
+grep -q '^bloomery: 1 line, 1 printed' err || fail "$(cat err)"
+
 # grep's options mean what they mean in grep.
 printf 'no such line\n\n7\nnor this\n8\n' >one
 printf '9\n' >two
 for options in -n -H -nH -m1 "-m 2 -n" -c "-v -n" "-vm1" "--line-buffered -n" "-m0"; do
-  { sed 's/^$/#/' one | grep -xFf keys $options - || true; } | grep -v '#' | sed 's/^(standard input):/one:/' >expected || true
+  { grep -xFf keys $options one || true; } >expected
   { bloomery check $options f.bloom one || true; } >got
   cmp got expected || fail "check $options: $(cat got), not $(cat expected)"
 done
@@ -171,3 +264,31 @@ bloomery explain f.bloom $'a\tb\e[31m\n' >got || true
 grep -qF 'key      a\tb\x1b[31m\n (9 bytes)' got || fail "$(cat -v got)"
 grep -q $'\e' got && fail "control characters: $(cat -v got)"
 exit 0
+
+# As grep has it: an input that cannot be read is told of, the others have their turn, and the status is 2.
+mkdir -p a_folder
+seq 3 >three
+: >nothing
+expect_status 2 bloomery check f.bloom three nosuch.txt a_folder three
+expect_equal "$(cat out)" "$(cat three three)"
+expect_equal "$(sed 's/: .*//' err | tr '\n' ' ')" "bloomery bloomery "
+grep -q 'nosuch.txt: opening failed' err && grep -q 'a_folder: reading failed' err || fail "$(cat err)"
+expect_status 2 bloomery check -c f.bloom nosuch.txt three
+expect_equal "$(cat out)" 3
+expect_status 0 bloomery check -q f.bloom nosuch.txt three
+expect_status 2 bloomery check -qv f.bloom nosuch.txt three
+expect_status 2 bloomery check -c f.bloom nosuch.txt
+[[ ! -s out ]] || fail "a count of nothing: $(cat out)"
+# A count for each input with -H, also of empty ones, and for each filter.
+expect_status 0 bloomery check -cH f.bloom three nothing keys three
+expect_equal "$(cat out)" $'three:3\nnothing:0\nkeys:1000\nthree:3'
+expect_status 2 bloomery check -cH f.bloom nosuch.txt nothing three
+expect_equal "$(cat out)" $'nothing:0\nthree:3'
+expect_status 0 bloomery check -cH f.bloom <three
+expect_equal "$(cat out)" "standard input:3"
+bloomery build -q -o g.bloom three
+expect_status 0 bloomery check -cH --confirm keys f.bloom g.bloom -- three
+expect_equal "$(cat out)" $'f.bloom:three:3\ng.bloom:three:3'
+# Verbs that write a filter do not go on: it would lack keys.
+expect_error "nosuch.txt" bloomery build -o x2.bloom three nosuch.txt
+[[ ! -e x2.bloom ]] || fail "a filter without some of its keys"

@@ -18,7 +18,7 @@ cmp c.bloom shuffled.bloom || fail "the order of the lines shows"
 # What was given comes back, also where it looks like a number.
 printf 'a\t007\nb\t7\nc\t18446744073709551616\nd\t-1\ne\t\nf g\th\ti\n' >odd
 bloomery map build -q -o odd.bloom odd
-printf 'a\nb\nc\nd\ne\nf g\th\n' | bloomery map get odd.bloom | cmp - odd
+printf 'a\nb\nc\nd\ne\nf g\n' | bloomery map get odd.bloom | cmp - odd
 printf 'a\t1\nb\t2\n' >numbers
 bloomery map build -q -o n.bloom numbers
 expect_equal "$(bloomery info --json n.bloom | grep -c strings || true)" 0
@@ -45,8 +45,26 @@ bloomery map build -q -o numbers.bloom numbers
 expect_error "values of this map are whole numbers" bloomery map set numbers.bloom <(printf 'a\tx\n')
 expect_error "at least 3" bloomery map build --value-bits 2 -o x.bloom odd
 expect_error "values" bloomery map build -o x.bloom <(printf 'a\tx\na\ty\n')
+# The first tab ends the key, as in a store.
+printf 'k\t1\t2\nl\t3\n' | bloomery map build -q -o tabs.bloom
+expect_equal "$(printf 'k\nl\n' | bloomery map get tabs.bloom)" $'k\t1\t2\nl\t3'
 expect_error "late:200002: 'no tab' is no key, tab and value" bash -c "echo 'no tab' >>late; '$BLOOMERY' map build -o x.bloom late"
 [[ ! -e x.bloom ]] || fail "a refused map left a file"
+
+# Only the key is spelled as the options say.
+printf '7\t70\n-1\t5\n0x10\tff\n' | bloomery map build -q --integers -o i.bloom
+expect_equal "$(printf '7\n16\n18446744073709551615\n' | bloomery map get --integers i.bloom)" \
+  $'7\t70\n16\tff\n18446744073709551615\t5'
+printf '7\t71\n' | bloomery map set -q --integers i.bloom
+expect_equal "$(echo 7 | bloomery map get --integers i.bloom)" $'7\t71'
+expect_error "its keys are integers; give --integers" bloomery map get i.bloom absent
+printf '6261\t12\n00ff\t13\n' >hex
+bloomery map build -q --hex -o h.bloom hex
+expect_equal "$(cut -f1 hex | bloomery map get --hex h.bloom)" "$(cat hex)"
+expect_error "hex:3: an odd number of hexadecimal digits" bash -c "echo $'123\t1' >>hex; '$BLOOMERY' map build --hex -o x.bloom hex"
+expect_error "standard input:2: not a whole number" bloomery map build --integers -o x.bloom < <(printf '1\t2\nx\t3\n')
+expect_error "is no key, tab and value" bloomery map build --integers -o x.bloom < <(printf '1\n')
+expect_error "--hex" bloomery map build --integers --hex -o x.bloom hex
 
 # Other verbs know what it is; damage is found.
 bloomery verify -q c.bloom

@@ -37,6 +37,9 @@ alarms=$(sed 's/.*/&-7-&/' $real | bloomery passwd check -c real.bloom || true)
 printf 'secret' | sha1sum | cut -c1-40 | tr a-f A-F | sed 's/$/:12\r/' >sha1
 printf 'hunter2' | sha1sum | cut -c1-40 >>sha1
 bloomery passwd build -q -o digests.bloom --format sha1 sha1
+tr -d '\r' <sha1 | bloomery passwd build -o wrong.bloom 2>err
+grep -q "warning: standard input: the lines look like SHA-1 digests, .* give --format sha1" err || fail "$(cat err)"
+expect_equal "$(bloomery passwd build -o y.bloom list 2>&1 | grep -c warning || true)" 0
 expect_equal "$(printf 'secret\nhunter2\nhunter3\n' | bloomery passwd check digests.bloom)" $'secret\nhunter2'
 expect_error "none of SHA-1" bloomery passwd build -o x.bloom --format sha1 <<<"abcd:1"
 expect_error "not a hexadecimal number" bloomery passwd build -o x.bloom --format sha1 list
@@ -67,6 +70,11 @@ expect_status 2 bloomery passwd pam missing.bloom < <(printf 'hunter3\0')
 bloomery info near.bloom | grep -q "^near.bloom: blocked filter of passwords within one edit$" || fail "info does not say what it is"
 bloomery info --json near.bloom >json
 expect_equal "$(json json 'd["keys_are"]')" "passwords within one edit"
+# The rate that was asked for is that of a lookup. A string of it has less.
+bloomery passwd build -q --distance 1 --fpr 2% -o rate.bloom list
+bloomery info --json rate.bloom >json
+expect_equal "$(json json 'd["fpr_target"], d["fpr_now"] < 0.002')" "(0.02, True)"
+bloomery info rate.bloom | grep -q "now for one string, at most 2.00 % asked for, for a lookup" || fail "$(bloomery info rate.bloom)"
 bloomery build -q -o words.bloom list
 expect_error "plain keys, not of passwords" bloomery passwd check words.bloom list
 expect_error "ask it with 'bloomery passwd check'" bloomery check plain.bloom list

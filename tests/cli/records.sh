@@ -18,10 +18,14 @@ expect_equal "$(bloomery check -c --column mail a.bloom m.csv)" 2
 expect_equal "$(bloomery check -v -c --column mail a.bloom m.csv)" 2
 expect_status 1 bloomery check --column mail a.bloom <<<$'id,mail\n1,x'
 expect_equal "$(cat out)" id,mail
+# A column whose name looks like a number is named in quotes.
+printf 'id,2024\n1,a\n2,b\n' >years.csv
+expect_equal "$(bloomery check --column '"2024"' a.bloom years.csv)" "$(lines id,2024 1,a)"
+expect_error "no column '7' among id, 2024" bloomery check --column '"7"' a.bloom years.csv
 expect_equal "$(bloomery dedup -q --column mail m.csv more.csv)" "$(lines id,mail 1,a 2,b 3, 5,c)"
 expect_equal "$(bloomery dedup -q --no-header --column mail m.csv)" "$(lines 1,a 2,b 3,)"
 expect_status 0 bloomery check --column mail a.bloom m.csv
-grep -q "^bloomery: 1 of 4 records have no key in column 'mail'$" err || fail "$(cat err)"
+grep -q "^bloomery: 1 of 4 records without a key in column 'mail'$" err || fail "$(cat err)"
 # As the help has it: day by day into one file.
 printf 'id,mail\n7,a\n8,d\n' >tuesday.csv
 bloomery dedup -q --column mail --state seen.bloom more.csv >new.csv
@@ -44,13 +48,29 @@ expect_equal "$(json out '(d["keys"], d["matched"], d["keyless"], d["bad"])')" "
 expect_status 0 bloomery build -o x --json-key no k.json
 grep -q "^bloomery: warning: none of 5 records has a field 'no'$" err || fail "$(cat err)"
 
+# A number in JSON is the key that is written there, as in a line or a column; long ones stay different.
+lines 20000000000000000001 20000000000000000002 1e3 1000.0 1000 -0 0 1.50 1.5 -9223372036854775808 -9223372036854775809 \
+  0.1234567890123456789012 true false >numbers
+sed 's/.*/{"z":{"n":7},"n":&}/' numbers >numbers.json
+bloomery dedup -q --json-key n numbers.json | cmp - numbers.json
+bloomery build -q -o lines.bloom numbers
+bloomery build -q -o fields.bloom --json-key n numbers.json
+cmp lines.bloom fields.bloom
+printf '{"n":1e999}\n' >bad.json
+expect_error "bad.json:1: a number that is too large" bloomery build -o x.bloom --json-key n bad.json
+# The field is that of the path and no other; of repeated names the last one counts.
+printf '%s\n' '{"a":{"b":1},"a":2}' '{"a":{"c":{"b":3},"d":[{"b":4}],"b":5}}' '[{"a":{"b":6}}]' '{"a":[{"b":7}]}' \
+  '{"b":8,"a":{"b":9,"b":"x"}}' >paths.json
+bloomery check -v --only-keys --json-key a.b a.bloom paths.json >out 2>err
+expect_equal "$(cat out)" "$(lines 5 x)"
+
 # Bad records: verbs that read name them and go on, verbs that write a filter stop, and the options choose.
 printf '{"k":"a"}\nnot json\n{"k":[1]}\n{}\n{"k":"b"}\n' >bad.json
 expect_status 0 bloomery check --json-key k a.bloom bad.json
 expect_equal "$(cat out)" '{"k":"a"}'
 expect_equal "$(cat err)" "$(lines 'bloomery: bad.json:2: not JSON; left out' \
   'bloomery: bad.json:3: the field is an object or an array, not a key; left out' \
-  "bloomery: 1 of 5 records have no field 'k'")"
+  "bloomery: 1 of 5 records without a field 'k'")"
 for verb in "check a.bloom" "dedup" "top" "check -c a.bloom"; do
   expect_status 0 bloomery $verb --json-key k bad.json
   expect_equal "$(grep -c 'left out' err)" 2
@@ -79,6 +99,16 @@ expect_status 1 bloomery check --column 2 --header a.bloom bad.csv
 expect_equal "$(grep left err)" "$(lines 'bloomery: bad.csv:3: the row has 1 columns, not 2; left out' \
   'bloomery: bad.csv:4: a quote that is never closed; left out')"
 expect_equal "$(bloomery dedup -q --column n bad.csv)" "$(lines k,n a,1 a,4)"
+# What stands behind a closing quote is no part of a key that anybody can know; nor is a column of two.
+printf 'a,b\n1,"x"y\n2,"x"z\n3,"x"\r\n4,""\n"5"t,w\n6,"q""r"\n' >tail.csv
+expect_status 0 bloomery dedup --column b tail.csv
+expect_equal "$(cat out)" "$(printf 'a,b\n3,"x"\r\n4,""\n6,"q""r"')"
+expect_equal "$(grep left err)" "$(for i in 2 3 6; do echo "bloomery: tail.csv:$i: text behind a closing quote; left out"; done)"
+expect_error "tail.csv:2: text behind a closing quote" bloomery dedup --strict --column b tail.csv
+expect_error "tail.csv:2: text behind a closing quote" bloomery build -o x.bloom --column 2 --header tail.csv
+printf 'a,b,a\n1,2,3\n' >twice.csv
+expect_error "twice.csv:1: two columns are called 'a'" bloomery check a.bloom --column a twice.csv
+expect_equal "$(bloomery dedup -q --no-header --column b twice.csv)" 1,2,3
 printf '1\nx\n3\n99999999999999999999\n' >bad.int
 bloomery build -q --integers -o i.bloom --skip-bad bad.int
 expect_equal "$(lines 1 2 3 | bloomery check --integers i.bloom)" "$(lines 1 3)"
@@ -130,6 +160,60 @@ bloomery pack -q -o packed plain.bloom
 expect_error "packed: $hint" bloomery add a.bloom packed
 printf 'PK\3\4and so on' >a.zip
 expect_error "a.zip: this is a ZIP archive" bloomery build -o x.bloom a.zip
+tar -cf a.tar plain
+tar -czf a.tgz plain
+gzip -c plain.bloom >filter.gz
+printf '\x04\x22\x4d\x18 and so on' >a.lz4
+{ printf '\xff\xfe'; sed 's/./&\x0/g; s/$/\x0d\x0/' plain; } >utf16
+for file in a.tar a.tgz; do expect_error "$file: this is a tar archive" bloomery build -o x.bloom $file; done
+expect_error "filter.gz: $hint" bloomery check plain.bloom filter.gz
+expect_error "a.lz4: this is packed with lz4" bloomery dedup a.lz4
+expect_error "utf16: this is UTF-16, not UTF-8; convert it with 'iconv" bloomery build -o x.bloom utf16
+bloomery build -q --record-bytes 1 -o x.bloom utf16 # bytes are bytes
+# Binary data and line ends of another system: a warning, once, and none where they are expected.
+expect_status 0 bloomery build -o x.bloom "$BLOOMERY"
+grep -q 'warning: .*: has NUL bytes' err || fail "$(cat err)"
+sed 's/$/\r/' plain >dos
+expect_status 0 bloomery build -o dos.bloom dos dos
+expect_equal "$(grep CR err)" "bloomery: warning: dos: lines end with CR LF, and the CR is part of the keys; --crlf leaves it out"
+for verb in "add x.bloom" "check plain.bloom" "dedup" "passwd build -o p.bloom" "top" "remove x.bloom"; do
+  [[ $verb != remove* ]] || bloomery build -q --kind counting -o x.bloom dos
+  bloomery $verb dos >out 2>err || true
+  grep -q 'CR is part' err || fail "$verb: $(cat err)"
+  bloomery $verb -q dos >out 2>err || true
+  expect_equal "$(cat err)" ""
+done
+for verb in "build --crlf -o x.bloom" "passwd build --crlf -o p.bloom" "block build -o b.bloom" "build --column 1 -o x.bloom" "build -0 -o x.bloom"; do
+  bloomery $verb dos >out 2>err || true
+  ! grep -q "CR\|NUL" err || fail "$verb: $(cat err)"
+done
+
+# Empty lines: lines like others for what prints lines; what writes a filter says how many it leaves out.
+printf 'a\n\nb\n\na\n' >holes
+cmp <(bloomery dedup -q holes) <(awk '!seen[$0]++' holes)
+expect_equal "$(bloomery check -vc a.bloom holes)" 3
+expect_equal "$(bloomery check -c a.bloom holes)" 2
+expect_equal "$(bloomery check --annotate -n a.bloom holes | cut -f2 | paste -sd' ')" "1:a 2: 3:b 4: 5:a"
+cmp <(bloomery dedup -q --crlf <(sed 's/$/\r/' holes)) <(sed 's/$/\r/' holes | awk '!seen[$0]++')
+expect_status 0 bloomery build -o x.bloom holes
+grep -q "^bloomery: 2 empty lines were left out; with --keep-empty an empty line is a key$" err || fail "$(cat err)"
+expect_status 0 bloomery build -o x.bloom <holes
+expect_equal "$(grep -c '2 empty lines' err)" 1
+expect_status 0 bloomery build --keep-empty -o x.bloom holes
+! grep empty err || fail "nothing was left out"
+expect_equal "$(bloomery check -c x.bloom holes)" 5
+printf '\n7\n' | bloomery dedup -q --integers | cmp - <(echo 7)
+
+# Files of other columns under one row of names.
+printf 'id,mail\n1,a\n' >one.csv
+printf 'mail,id\nb,2\n' >other.csv
+printf 'id,mail\r\n3,c\r\n' >same.csv
+for verb in "dedup" "check -v a.bloom"; do
+  expect_status 0 bloomery $verb --column mail one.csv other.csv other.csv
+  expect_equal "$(grep -c "warning: other.csv has other columns than one.csv" err)" 1
+  expect_status 0 bloomery $verb --column id one.csv same.csv
+  ! grep -q columns err || fail "$(cat err)"
+done
 expect_equal "$(lines BLOOMERY | bloomery dedup -q)" BLOOMERY
 expect_equal "$(lines BZh9 BZhang | bloomery dedup -q)" "$(lines BZh9 BZhang)"
 expect_equal "$(printf BZh91AY | bloomery dedup -q)" BZh91AY

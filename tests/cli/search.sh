@@ -64,10 +64,17 @@ bloomery index -q -o parts.bloom d/latin
 bloomery index -q -o parts.bloom --add d/packed.gz d/sub
 bloomery index -q -o whole.bloom d/latin d/packed.gz d/sub
 cmp parts.bloom whole.bloom
+bloomery info --json parts.bloom >before
 echo plums >d/latin
 bloomery index -q -o parts.bloom --add d/latin
 expect_equal "$(bloomery search --verify -c parts.bloom apples)" 2
 expect_equal "$(bloomery search --verify parts.bloom plums)" d/latin
+# As many documents and files as before: what was replaced is told apart.
+bloomery info --json parts.bloom >after
+expect_equal "$(json after 'd["documents"], d["files"], d["replaced"]')" "$(json before 'd["documents"], d["files"], 1')"
+expect_status 0 bloomery index -o parts.bloom --add d/latin
+grep -q "^parts.bloom: $(json before 'd["documents"]') documents (2 more replaced), " err || fail "$(cat err)"
+bloomery info parts.bloom | grep -q '^ *2 more replaced' || fail "$(bloomery info parts.bloom)"
 # What has changed or gone since: --verify looks.
 echo pears >d/latin
 expect_status 1 bloomery search --verify parts.bloom plums
@@ -139,3 +146,20 @@ cp i.bloom before.bloom
 (ulimit -f 1; expect_error "writing failed: File too large" bloomery index -q -o i.bloom d)
 (ulimit -f 1; expect_error "writing failed: File too large" bloomery index -q -o i.bloom --add d)
 cmp i.bloom before.bloom
+
+# A file that an index names is read again only if it is a regular one: an index of a stranger may name /dev/zero, or a
+# pipe that nobody writes to. With --below it must also be in that folder, by whatever name.
+mkdir -p named/inside outside
+echo "quince medlar" | tee named/inside/a named/b outside/c >/dev/null
+bloomery index -q -o named.bloom named outside/c named/inside/../../outside
+rm named/b && mkfifo named/b
+expect_status 2 timeout 20 "$BLOOMERY" search --verify named.bloom quince
+expect_equal "$(cat err)" "bloomery: named/b: not a regular file, so it is not read again"
+ln -sf /dev/zero zero && mv -T zero named/b
+expect_status 2 timeout 20 "$BLOOMERY" search --verify named.bloom quince
+expect_equal "$(cat err)" "bloomery: named/b: not a regular file, so it is not read again"
+rm named/b && ln -s ../outside/c named/b
+expect_status 2 bloomery search --verify --below named named.bloom quince
+expect_equal "$(cat out)" "named/inside/a"
+expect_equal "$(cut -d' ' -f2- err | sort | tr '\n' ' ')" \
+  "named/b: not below named, so it is not read named/inside/../../outside/c: not below named, so it is not read outside/c: not below named, so it is not read "

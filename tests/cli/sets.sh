@@ -51,6 +51,20 @@ expect_error "a.bloom and seed.bloom: the filters cannot be combined: their seed
 bloomery build -q -o kind.bloom --keys $n a
 expect_error "their kinds differ, partitioned and blocked" bloomery intersect -o x.bloom a.bloom kind.bloom
 expect_error "divisor" bloomery fold --by 1000003 -o x.bloom a.bloom
+# 104,334 keys at 1 % have 2,034 blocks, which is no multiple of 4; whoever wants to fold plans for it.
+bloomery build -q -o odd.bloom $words
+expect_error "2034, the number of blocks, such as 2, 3, 6, 9, 18, 113, 226 and 339" \
+  bloomery fold --by 4 -o x.bloom odd.bloom
+bloomery build -q --shards 4 -o even.bloom $words
+bloomery fold -q --by 4 -o quarter.bloom even.bloom
+expect_equal "$(bloomery check -c quarter.bloom $words)" "$n"
+# Filters planned apart: the cure is named, also where each grew by itself.
+head -1000 $words >few
+for kind in blocked scalable counting; do
+  bloomery build -q --kind $kind -o few.bloom few
+  bloomery build -q --kind $kind -o many.bloom a
+  expect_error "; build both with the same --keys and --fpr" bloomery merge -o x.bloom few.bloom many.bloom
+done
 expect_error "missing" bloomery merge -o x.bloom a.bloom missing
 [[ ! -e x.bloom ]] || fail "a file was left"
 # Overlapping filters: the union has as many keys as planned, whatever the sum is.
@@ -66,3 +80,6 @@ bloomery build -q -o p.bloom --keys 50000 --kind blocked --seed 2 a
 bloomery build -q -o q.bloom --keys 50000 --kind blocked --seed 2 b
 expect_status 0 bloomery merge -o pq.bloom p.bloom q.bloom
 grep -q 'warning: the fpr of pq.bloom is' err || fail "no warning: $(cat err)"
+
+# Numbers for people have commas.
+bloomery compare p.bloom q.bloom | grep -qE '^  keys in A +(59|60),[0-9]{3} \+- [0-9]+$' || fail "no commas: $(bloomery compare p.bloom q.bloom)"

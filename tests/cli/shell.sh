@@ -71,11 +71,19 @@ printf 'a\nb\t1\0' | cmp - <(bloomery count --null z.bloom null)
 printf 'a\nb\t1\0' | cmp - <(bloomery top --null null)
 
 # Every verb takes --quiet, and says nothing on standard error then.
-verbs=$(bloomery help | sed -n '/^This tool/q; s/^  \([a-z]\+\) .*/\1/p' | grep -vx 'map\|passwd\|block\|redis\|store\|share')
+verbs=$(bloomery help | sed -n '/^This tool/q; s/^  \([a-z]\+\) .*/\1/p' | grep -vx 'map\|passwd\|block\|redis\|store\|share\|trace\|digest')
 while read -r verb; do
   bloomery help $verb | grep -q -- '-q, --quiet' || fail "$verb has no --quiet"
-  bloomery help $verb | grep -q -- '^  --json ' || fail "$verb has no --json"
+  [[ $verb == node || $verb == serve ]] || # which print no result; what they do is at --status and /metrics
+    bloomery help $verb | grep -q -- '^  --json ' || fail "$verb has no --json"
 done <<<"$verbs
+trace record
+trace ask
+trace path
+digest make
+digest info
+digest ask
+digest export
 map build
 map get
 map set

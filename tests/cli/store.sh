@@ -42,8 +42,18 @@ bloomery store info packages | grep -q '^  changes   0 in the log' || fail "info
 expect_error "there is no store" bloomery store get pakcages records
 [[ ! -e pakcages ]] || fail "asking made a store"
 expect_error "LC_ALL=C sort" bloomery store load new <(printf 'b\t1\na\t2\n')
-expect_error "not empty" bloomery store load packages records
-expect_error ":2: 'no tab' is no key, tab and value" bloomery store put new <(printf 'b\t1\nno tab\n')
+[[ ! -e new ]] || fail "a failed load left a store"
+mkdir bare
+expect_error "'no tab' is no key" bloomery store load bare <(echo 'no tab')
+expect_equal "$(ls bare)" ""
+expect_error "'no tab' is no key" bloomery store put new <(echo 'no tab')
+[[ ! -e new ]] || fail "a failed put left a store"
+expect_error "packages: the store is not empty; 'bloomery store put' adds" bloomery store load packages records
+! grep -q sort err || fail "a hint that does not help: $(cat err)"
+expect_error ":2: 'no tab' is no key, tab and value; 1 line before it was stored" bloomery store put new <(printf 'b\t1\nno tab\n')
+expect_equal "$(bloomery store list new)" $'b\t1'
+expect_error "nowhere: opening failed: No such file or directory; 2 lines before it were stored" \
+  bloomery store put new <(printf 'c\t1\nd\t2\n') ./nowhere
 mkdir empty.d
 expect_error "there is no store" bloomery store merge empty.d
 printf 'b\t1\n' | bloomery store put -q made # makes the folder

@@ -15,6 +15,12 @@ expect_equal "$(json packed_info 'd["kind"], d["keys"], d["fpr_now"], d["bits"]'
   "$(json plain_info 'd["kind"], d["keys"], d["fpr_now"], d["bits"]')"
 expect_equal "$(json packed_info 'd["bytes"]')" "$(stat -c %s w.packed)"
 bloomery verify -q w.packed
+expect_equal "$(json packed_info 'd["packed"]') $(json plain_info 'd["packed"]')" "True False"
+expect_equal "$(json packed_info 'd["name"]')" "$(json plain_info 'd["name"]')"
+# The sizes agree with each other, packed and not.
+bloomery info w.packed >text
+share=$(awk -v b=$(stat -c %s w.packed) -v n=$n 'BEGIN {printf "%.2f", 8 * b / n}')
+grep -q "size  .* bytes packed, $share bits a key; unpacked .* bytes, 48.0[0-9] bits a key$" text || fail "$(cat text)"
 expect_error "unpack it first" bloomery add w.packed $words
 
 # The published configurations: bits sent for a key.
@@ -48,6 +54,20 @@ cmp patched.bloom old.bloom || fail "patched back differs"
 bloomery pack -q -o old.packed old.bloom
 bloomery patch -q -o patched.bloom old.packed change.delta
 cmp patched.bloom new.bloom || fail "a packed version patches differently"
+# A delta can be looked at: where it starts, where it leads to, and what it holds.
+bloomery info --json change.delta >got
+expect_equal "$(json got 'd["kind"], d["of"], d["keys"], d["content"], d["bytes"]')" \
+  "('delta', 'blocked', 101000, 'changes', $(stat -c %s change.delta))"
+for version in old:from new:to; do
+  bloomery info --json ${version%:*}.bloom >one
+  expect_equal "$(json got "d['${version#*:}']")" "$(json one 'd["name"]')"
+  bloomery info change.delta | grep -q "$(json one 'd["name"]')" || fail "$(bloomery info change.delta)"
+done
+bloomery diff -q -o whole.delta w.bloom old.bloom
+expect_equal "$(bloomery info --json - <whole.delta | json /dev/stdin 'd["of"], d["keys"], d["content"]')" \
+  "('blocked', 100000, 'whole')"
+expect_equal "$(bloomery verify change.delta)" "change.delta: sound, $(stat -c %s change.delta | sed 's,\([0-9]\)\([0-9]\{3\}\)$,\1\,\2,') bytes"
+expect_error "a delta has no picture" bloomery info --plot - change.delta
 expect_error "change.delta: the delta starts from another version" bloomery patch -o x new.bloom change.delta
 expect_error "delta between two filters" bloomery check change.delta keys
 expect_error "no packed filter" bloomery unpack -o x old.bloom

@@ -10,11 +10,16 @@
 #include <utility>
 #include <variant>
 
+#include "cli/args/help.hpp"
+
 namespace bloomery::cli {
 
 namespace {
 
 std::optional<std::size_t> after_dashes;
+
+// Stands before an argument after "--" that looks like an option.
+constexpr std::string_view no_option = "\x1f--\x1f";
 
 // The whole number that the text is, or why it is none. CLI11 would take -1 for 2^64 - 1, what is
 // too large for the largest number, and 010 for 8.
@@ -43,6 +48,12 @@ CLI::Option* add_number(CLI::App& app, const std::string& names, Number& to,
       help);
 }
 
+// Arguments without the marks of part_arguments; options have none.
+CLI::Option* unmarked(CLI::Option* argument) {
+  if (argument->nonpositional()) return argument;
+  return argument->transform([](const std::string& text) { return without_marks(text); });
+}
+
 }  // namespace
 
 std::optional<std::size_t> arguments_after_dashes() { return after_dashes; }
@@ -50,13 +61,20 @@ std::optional<std::size_t> arguments_after_dashes() { return after_dashes; }
 std::vector<std::string> part_arguments(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const auto at = std::ranges::find(words, "--");
-  if (words.empty() || words[0] != "check" || at == words.end()) return words;
+  if (at == words.end()) return words;
   after_dashes = static_cast<std::size_t>(words.end() - at) - 1;
-  for (auto file = at + 1; file != words.end(); ++file) {
-    if (file->size() > 1 && file->front() == '-') file->insert(0, "./");
+  for (auto word = at + 1; word != words.end(); ++word) {
+    if (word->starts_with('-')) word->insert(0, no_option);
   }
   words.erase(at);
   return words;
+}
+
+std::string without_marks(std::string text) {
+  for (std::size_t at = 0; (at = text.find(no_option, at)) != std::string::npos;) {
+    text.erase(at, no_option.size());
+  }
+  return text;
 }
 
 option* option::required() {
@@ -90,7 +108,14 @@ option* option::one_a_time() {
 }
 
 option* option::one_of(const std::vector<std::string>& values) {
-  wrapped_->check(CLI::IsMember(values));
+  CLI::Validator member = CLI::IsMember(values);  // whose description help and completion read
+  member.operation([values](std::string& text) {
+    if (std::ranges::find(values, text) != values.end()) return std::string();
+    const std::string meant = suggestion(text, values);
+    return meant.empty() ? fmt::format("'{}' is none of {}", text, fmt::join(values, ", "))
+                         : fmt::format("there is no '{}'{}", text, meant);
+  });
+  wrapped_->check(member);
   return this;
 }
 
@@ -122,12 +147,12 @@ option* command::keep(CLI::Option& wrapped) {
 }
 
 option* command::add_option(const std::string& names, std::string& value, const std::string& help) {
-  return keep(*wrapped_->add_option(names, value, help));
+  return keep(*unmarked(wrapped_->add_option(names, value, help)));
 }
 
 option* command::add_option(const std::string& names, std::vector<std::string>& values,
                             const std::string& help) {
-  return keep(*wrapped_->add_option(names, values, help));
+  return keep(*unmarked(wrapped_->add_option(names, values, help)));
 }
 
 option* command::add_option(const std::string& names, std::uint32_t& value,

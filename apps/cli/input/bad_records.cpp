@@ -19,6 +19,7 @@ void record_report::take(const chunk& c) {
   keys_ += c.number;
   bad_ += c.bad.size();
   keyless_ += c.keyless.size();
+  empty_ += c.empty;
   waiting_.emplace(c.sequence, std::move(messages));
   for (auto first = waiting_.begin(); first != waiting_.end() && first->first == next_;
        first = waiting_.erase(first), ++next_) {
@@ -36,12 +37,16 @@ void record_report::finish() {
     meter_->warn(fmt::format("{} bad records of {} were left out, these are the first {}",
                              with_commas(bad_), with_commas(all), most_shown));
   }
-  if (keyless_ != 0) {
+  if (tells_empty_ && empty_ != 0) {
     meter_->warn(
-        keys_ == 0 && bad_ == 0
-            ? fmt::format("warning: none of {} records has a {}", with_commas(all), wanted_)
-            : fmt::format("{} of {} records have no {}", with_commas(keyless_), with_commas(all),
-                          wanted_));
+        fmt::format("{} left out; with --keep-empty an empty line is a key",
+                    empty_ == 1 ? "1 empty line was" : with_commas(empty_) + " empty lines were"));
+  }
+  if (keyless_ != 0) {
+    meter_->warn(keys_ == 0 && bad_ == 0
+                     ? fmt::format("warning: none of {} has a {}", counted(all, "record"), wanted_)
+                     : fmt::format("{} of {} without a {}", with_commas(keyless_),
+                                   counted(all, "record"), wanted_));
   }
 }
 

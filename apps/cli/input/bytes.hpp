@@ -32,6 +32,7 @@ class byte_source {
   [[nodiscard]] bool is_open() const { return fd_ >= 0; }
   // Reads some bytes of the open file, at most `room`. At its end returns 0 and closes it.
   std::size_t read(char* to, std::size_t room);
+  void close();  // the rest of the open file is not wanted
   // Whether there is nothing to read right now: a person or a slow program writes the input.
   [[nodiscard]] bool paused() const;
   [[nodiscard]] const std::string& name() const;  // of the open or last file, for messages
@@ -46,7 +47,6 @@ class byte_source {
   std::size_t read_raw(char* to, std::size_t room);
   std::size_t read_packed(char* to, std::size_t room);
   void recognise();
-  void close();
   [[noreturn]] void fail(const char* doing, int reason) const;
 
   std::vector<std::string> paths_;

@@ -1,5 +1,6 @@
 // Finds the fields of CSV in turn, quoted as in RFC 4180: they may contain delimiters, line ends
-// and doubled quotes. csv_format.cpp reads a column with it, csv_table.cpp whole rows.
+// and doubled quotes. csv_format.cpp reads a column with it and refuses what is
+// no CSV, csv_table.cpp splits the rows that it found.
 #pragma once
 
 #include <fmt/format.h>
@@ -52,7 +53,7 @@ class csv_fields {
         from = at + 1;
       }
     }
-    // Goes to the delimiter or the line end. Text after a closing quote is skipped.
+    // Goes to the delimiter or the line end. Text after a closing quote is a mistake: has_tail().
     while (at < text.size() && text[at] != delimiter_ && text[at] != '\n') ++at;
     f.last = at >= text.size() || text[at] == '\n';
     if (!f.quoted) {
@@ -77,7 +78,9 @@ class csv_fields {
     return {start, static_cast<std::size_t>(next - start)};
   }
 
-  // Whether there is text between the closing quote and the end of the field.
+  // Whether there is text between the closing quote and the end of the field. What such a field
+  // means is not known: programs cut the text, keep the quotes, or read on to the next quote.
+  static constexpr const char* tail_mistake = "text behind a closing quote";
   [[nodiscard]] static bool has_tail(std::string_view text, const csv_field& f) {
     if (!f.quoted) return false;
     const std::string_view tail = text.substr(f.end + 1, f.stop - f.end - 1);

@@ -17,6 +17,10 @@ class csv_format final : public record_format {
       : fields_(o.delimiter), header_(o.header), keep_empty_(o.keep_empty), wanted_(o.wanted()) {
     name_ = o.column;
     if (o.column_by_name) return;
+    if (name_.size() > 2 && name_.front() == '"' && name_.back() == '"') {
+      name_ = name_.substr(1, name_.size() - 2);
+      return;
+    }
     const char* const last = o.column.data() + o.column.size();
     const auto [end, failure] = std::from_chars(o.column.data(), last, number_);
     if (failure == std::errc() && end == last) {
@@ -54,12 +58,14 @@ class csv_format final : public record_format {
     for (std::size_t at = 0; at < c.text.size();) {
       const std::size_t start = at;
       std::size_t columns = 0;
+      bool tail = false;
       csv_field key;
       csv_field f;
       do {
         f = fields_.field_at(c.text, at);
         if (!f.closed) break;
         if (columns++ == c.column) key = f;
+        tail = tail || csv_fields::has_tail(c.text, f);
         at = f.next;
       } while (!f.last);
       if (!f.closed) {  // only the line is left out, and not all that follows
@@ -72,6 +78,10 @@ class csv_format final : public record_format {
       if (columns <= c.column) {
         take_bad(c, record.data(),
                  fmt::format("the row has {} columns, not {}", columns, c.column + 1));
+        continue;
+      }
+      if (tail) {  // what was meant, and where the columns are, is anybody's guess
+        take_bad(c, record.data(), csv_fields::tail_mistake);
         continue;
       }
       const std::string_view text = csv_fields::unquoted(c.text, key, next);
@@ -89,23 +99,25 @@ class csv_format final : public record_format {
 
  private:
   void read_header(chunk& c) {  // the first record of a file names the columns
-    bool found = number_ != 0;
+    std::size_t found = 0;
     std::size_t at = 0;
     csv_field f;
     std::string names;
     for (std::size_t i = 0; !f.last; ++i) {
       f = fields_.field_at(c.text, at);
       if (!f.closed) throw_bad_record(c, 1, "a quote that is never closed");
+      if (csv_fields::has_tail(c.text, f)) throw_bad_record(c, 1, csv_fields::tail_mistake);
       char* room = c.make_room(c.text.size());
       const std::string_view name = csv_fields::unquoted(c.text, f, room);
-      if (!found && name == name_) {
+      if (number_ == 0 && name == name_) {
         column_ = i;
-        found = true;
+        ++found;
       }
       names += (names.empty() ? "" : ", ") + std::string(name.substr(0, 40));
       at = f.next;
     }
-    if (!found) {
+    if (found > 1) throw_bad_record(c, 1, fmt::format("two columns are called '{}'", name_));
+    if (number_ == 0 && found == 0) {
       throw_bad_record(c, 1, fmt::format("there is no column '{}' among {}", name_, names));
     }
     c.header = c.text.substr(0, at);

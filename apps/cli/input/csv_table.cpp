@@ -47,14 +47,10 @@ void csv_table::read_header(const chunk& c, const std::string& key) {
   csv_field f;
   do {
     f = syntax_.field_at(c.header, f.next);
-    if (csv_fields::has_tail(c.header, f)) throw_bad_record(c, 1, "text behind a closing quote");
     columns_.emplace_back(csv_fields::unquoted(c.header, f, next));
   } while (!f.last);
   const auto found = std::find(columns_.begin(), columns_.end(), key);
   key_column_ = static_cast<std::size_t>(found - columns_.begin());
-  if (std::find(found + 1, columns_.end(), key) != columns_.end()) {
-    throw_bad_record(c, 1, fmt::format("two columns are called '{}'", key));
-  }
 }
 
 void csv_table::split(const chunk& c, std::string_view record, std::uint64_t number) {
@@ -67,7 +63,6 @@ void csv_table::split(const chunk& c, std::string_view record, std::uint64_t num
   csv_field f;
   do {
     f = syntax_.field_at(record, f.next);
-    if (csv_fields::has_tail(record, f)) complain("text behind a closing quote");
     fields_.push_back(csv_fields::unquoted(record, f, next));
   } while (!f.last);
   if (fields_.size() != columns_.size()) {

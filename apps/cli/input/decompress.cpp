@@ -184,11 +184,14 @@ struct mistaken_format {
 };
 
 // With the version, so that a list of words may begin with BLOOMERY.
-constexpr std::array<mistaken_format, 3> mistakes = {{
+constexpr std::array<mistaken_format, 6> mistakes = {{
     {{"BLOOMERY\x01\0", 10},
      "this is a filter, not a list of keys; 'bloomery merge' joins filters, and verbs that take a "
      "filter and a list take the filter first"},
     {"PK\x03\x04", "this is a ZIP archive, not a list of keys; unpack it with 'unzip -p'"},
+    {"\x04\x22\x4d\x18", "this is packed with lz4, not a list of keys; unpack it with 'lz4 -dc'"},
+    {"\x1f\x9d", "this is packed with compress, not a list of keys; unpack it with 'gzip -dc'"},
+    {"Rar!\x1a\x07", "this is a RAR archive, not a list of keys; unpack it with 'unrar p'"},
     {"7z\xbc\xaf\x27\x1c", "this is a 7z archive, not a list of keys; unpack it with '7z x -so'"},
 }};
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "bloomery/core/error.hpp"
+#include "bloomery/hash/secret_hasher.hpp"
 #include "bloomery/text/word_scanner.hpp"
 #include "cli/input/bytes.hpp"
 #include "cli/input/source.hpp"
@@ -184,7 +185,7 @@ std::vector<std::string> find_files(const std::vector<std::string>& named,
     fs::is_directory(status) ? folders.walk(path) : folders.add(path);
   }
   if (named.size() > 1) {
-    std::unordered_set<std::string> seen;
+    std::unordered_set<std::string, secret_text_hash> seen;
     std::erase_if(all, [&](const std::string& path) { return !seen.insert(path).second; });
   }
   return all;

@@ -10,6 +10,8 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/format/file.hpp"
+#include "bloomery/hash/murmur.hpp"
+#include "bloomery/hash/secret_hasher.hpp"
 #include "cli/input/keys.hpp"
 #include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
@@ -41,21 +43,24 @@ bool makes_digests(std::string_view name) {
                              [&](hash_id id) { return name == hash_name(id); });
 }
 
-std::shared_ptr<const any_hasher> make_hasher(std::string_view name, std::uint64_t seed,
-                                              const std::string& key_file, std::uint32_t probes,
+std::shared_ptr<const any_hasher> make_hasher(const hash_options& o, std::uint32_t probes,
                                               const key_form& form) {
-  // That is a choice of positions from the hash, which is the usual one.
-  if (name == pairwise_name) return make_hasher(hash_name(hash_id::xxh3), seed, key_file, 1, form);
-  if (name != hash_name(hash_id::xxh3) && seed != 0) {
+  // Pairwise rows are a choice of positions from the hash, which is the usual one.
+  const std::string chosen = o.chosen();
+  const std::string_view name = chosen == pairwise_name ? hash_name(hash_id::xxh3) : chosen;
+  const bool plain = name == hash_name(hash_id::xxh3);
+  const bool secret = name == hash_name(hash_id::xxh3_secret);
+  if (!plain && !secret && o.seed.value_or(0) != 0) {
     throw error(errc::bad_argument, fmt::format("the hash {} takes no --seed", name));
   }
-  if (name != hash_name(hash_id::siphash) && !key_file.empty()) {
+  if (name != hash_name(hash_id::siphash) && !o.key_file.empty()) {
     throw error(errc::bad_argument,
                 fmt::format("the hash {} takes no --key-file; did you mean --hash siphash?", name));
   }
-  if (name == hash_name(hash_id::xxh3)) return erase(xxh3_hasher(seed), form);
+  if (plain) return erase(xxh3_hasher(o.seed.value_or(0)), form);
+  if (secret) return erase(secret_hasher(o.seed ? *o.seed : random_seed()), form);
 #ifdef BLOOMERY_HAS_CRYPTO
-  if (name == hash_name(hash_id::siphash)) return keyed_hasher(key_file, form);
+  if (name == hash_name(hash_id::siphash)) return keyed_hasher(o.key_file, form);
   if (name == hash_name(hash_id::salted_sha1)) return erase(salted_sha1_hasher(probes), form);
   if (name == hash_name(hash_id::folded_sha1)) return erase(folded_sha1_hasher(probes), form);
   if (name == hash_name(hash_id::md5)) return erase(md5_hasher(), form);
@@ -109,8 +114,15 @@ std::shared_ptr<const any_hasher> hasher_of(const image_header& header, const st
   if (header.hash.id == hash_id::siphash && key_file.empty()) {
     throw error(errc::mismatch, "it was made with a secret key; give the key with --key-file");
   }
-  return make_hasher(hash_name(header.hash.id), header.hash.seed, key_file,
-                     header.planned.shape.probes, form);
+  if (header.hash.id == hash_id::murmur) return erase(murmur_hasher(header.hash.seed), form);
+  auto made = make_hasher({.name = std::string(hash_name(header.hash.id)),
+                           .seed = header.hash.seed,
+                           .key_file = key_file},
+                          header.planned.shape.probes, form);
+  if (made->spec().key_id != header.hash.key_id) {
+    throw error(errc::mismatch, "it was made with another secret key");
+  }
+  return made;
 }
 
 namespace {
@@ -129,12 +141,51 @@ std::string wrong_form(const key_form& in_file, const key_form& given) {
              : fmt::format("{}; give {}", keys, options_of(in_file, "or"));
 }
 
+namespace {
+
+// The options of the verb that runs; there is one.
+std::string limit_given;
+bool without_verifying = false;
+
+}  // namespace
+
+void add_limit(command& verb) {
+  verb.add_option("--limit", limit_given,
+                  "Refuse a file that asks for more memory: a few bytes can ask for terabytes "
+                  "(default: 256Mi, or 64 times the file, and at most what the machine has)")
+      ->type_name("M");
+}
+
+void add_opening_options(command& verb) {
+  add_limit(verb);
+  verb.add_flag("--no-verify", without_verifying,
+                "Ask at once, without reading the file first to compare its checksums: for files "
+                "that are huge and known to be sound");
+}
+
+opening opening_asked() {
+  return {.verify = !without_verifying,
+          .memory = limit_given.empty() ? 0 : std::max<std::uint64_t>(1, parse_bytes(limit_given))};
+}
+
 any_filter open_filter(const std::string& path, const std::string& key_file, const key_form& form) {
-  return any_filter::open(mapped_file(path), maker_of(key_file, form));
+  return within_limit([&] {
+    return any_filter::open(mapped_file(path), maker_of(key_file, form), opening_asked());
+  });
 }
 
 any_filter load_filter(const std::string& path, const std::string& key_file, const key_form& form) {
-  return any_filter::load(mapped_file(as_file(path)), maker_of(key_file, form));
+  return within_limit([&] {
+    return any_filter::load(mapped_file(as_file(path)), maker_of(key_file, form), opening_asked());
+  });
+}
+
+any_filter open_verified(const std::string& path, unsigned threads) {
+  opening how = opening_asked();
+  how.verify = false;  // verify() below does that and more
+  any_filter f = within_limit([&] { return any_filter::open(path, nullptr, how); });
+  f.verify(threads);
+  return f;
 }
 
 void require(bool ability, const any_filter& f, const std::string& path, std::string_view what) {
@@ -154,22 +205,36 @@ void check_writable(const std::string& path, const struct stat& info) {
                                     info.st_uid == ::geteuid() ? "" : ", and not yours"));
 }
 
+// What the filter refuses, or is too large for, is said of the file.
+template <class Work>
+auto naming_file(const std::string& path, Work work) {
+  try {
+    return work();
+  } catch (const error& e) {
+    const bool about_it = e.code() == errc::unsupported || e.code() == errc::no_memory;
+    if (!about_it || std::string_view(e.what()).starts_with(path)) throw;
+    throw error(e.code(), fmt::format("{}: {}", path, e.what()));
+  }
+}
+
+void save_changed(const any_filter& f, const std::string& path, bool quiet) {
+  struct stat before {};
+  struct stat after {};
+  const bool known = ::stat(path.c_str(), &before) == 0;
+  f.save(path);
+  if (known && !quiet && ::stat(path.c_str(), &after) == 0 && before.st_uid != after.st_uid) {
+    tell("bloomery: warning: {} belonged to another user and is yours now\n", path);
+  }
+}
+
 }  // namespace
 
 void lock_file(std::optional<file_lock>& lock, const std::string& path, const change_manners& m) {
-  constexpr std::uint64_t patience_ms = 1000;
   if (path == "-") {
     throw error(errc::bad_argument,
                 "a file is changed where it is, so standard input cannot be; give its name");
   }
-  bool said = m.quiet;
-  lock.emplace(path, [&](std::uint64_t so_far) {
-    if (!m.wait) {
-      throw error(errc::io, fmt::format("{}: another program is changing it", path));
-    }
-    if (so_far < patience_ms || std::exchange(said, true)) return;
-    tell("bloomery: waiting for another program that is changing {}\n", path);
-  });
+  wait_for_lock(lock, path, m);
   struct stat info {};
   if (::stat(path.c_str(), &info) == 0) check_writable(path, info);
 }
@@ -184,25 +249,12 @@ any_filter change_file(const std::string& path, const std::string& key_file, con
   if (is_packed(file.bytes())) {
     throw error(errc::unsupported, fmt::format("{}: it is packed; unpack it first", path));
   }
-  any_filter f = any_filter::load(std::move(file), maker_of(key_file, form));
-  f->advance(clock_now());
-  bool changed = false;
-  try {
-    changed = change(f);
-  } catch (const error& e) {
-    if (e.code() != errc::unsupported || std::string_view(e.what()).starts_with(path)) throw;
-    throw error(e.code(), fmt::format("{}: {}", path, e.what()));
-  }
-  if (!changed) return f;
-  struct stat before {};
-  struct stat after {};
-  const bool known = ::stat(path.c_str(), &before) == 0;
-  f.save(path);
-  if (known && !manners.quiet && ::stat(path.c_str(), &after) == 0 &&
-      before.st_uid != after.st_uid) {
-    tell("bloomery: warning: {} belonged to another user and is yours now\n", path);
-  }
-  return f;
+  return within_limit([&] {
+    any_filter f = any_filter::load(std::move(file), maker_of(key_file, form), opening_asked());
+    f->advance(clock_now());
+    if (naming_file(path, [&] { return change(f); })) save_changed(f, path, manners.quiet);
+    return f;
+  });
 }
 
 }  // namespace bloomery::cli

@@ -1,6 +1,7 @@
 // The k-mers of FASTA and FASTQ files: every k neighbouring bases of a sequence. A k-mer and its
 // reverse complement are the same piece of DNA read from the two strands, so the lesser of the two
-// in the alphabet is the key. Letters other than A, C, G, T (either case) are in no k-mer.
+// in the alphabet is the key. A U is a T, as RNA has it; letters other than these and A, C, G
+// (either case) are in no k-mer.
 //
 // Sequences may be whole chromosomes: a chunk that begins in one has the k - 1 bases before it.
 #include <fmt/format.h>
@@ -23,6 +24,8 @@ struct base_tables {
 
   constexpr base_tables() {
     constexpr std::string_view bases = "ACGT";
+    same['U'] = same['u'] = 'T';
+    opposite['U'] = opposite['u'] = 'A';
     for (std::size_t i = 0; i < bases.size(); ++i) {
       for (const char c : {bases[i], static_cast<char>(bases[i] + ('a' - 'A'))}) {
         same[static_cast<unsigned char>(c)] = bases[i];

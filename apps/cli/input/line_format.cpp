@@ -19,6 +19,7 @@ void line_format::split(chunk& c) const {
   };
   for (std::size_t i = 0; i < ends; ++i) take(c.ends.end(i));
   if (from < c.text.size()) take(c.text.size());
+  c.empty = ends + (!c.text.empty() && c.text.back() != end_ ? 1U : 0U) - found;
   c.records = {c.record_list.data(), found};
   c.keys = c.records;
   c.number = found;
@@ -31,7 +32,10 @@ void line_format::cut_returns(chunk& c) const {  // removes CRs at line ends, th
   for (const std::string_view record : c.records) {
     const std::string_view key =
         record.ends_with('\r') ? record.substr(0, record.size() - 1) : record;
-    if (key.empty() && !keep_empty_) continue;
+    if (key.empty() && !keep_empty_) {
+      ++c.empty;
+      continue;
+    }
     c.record_list[kept++] = record;
     c.key_list.push_back(key);
   }
@@ -44,7 +48,8 @@ void line_format::count(chunk& c) const {
   if (crlf_) return split_to_count(c);
   const record_count ends = count_records(c.text, end_);
   const bool open_end = !c.text.empty() && c.text.back() != end_;
-  c.number = (keep_empty_ ? ends.all : ends.not_empty) + (open_end ? 1U : 0U);
+  c.empty = keep_empty_ ? 0 : ends.all - ends.not_empty;
+  c.number = ends.all - c.empty + (open_end ? 1U : 0U);
   c.keys = {};
   c.records = {};
 }

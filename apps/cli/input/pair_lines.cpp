@@ -14,12 +14,23 @@ std::uint64_t line_counter::first_line(const chunk& c) {
   return first;
 }
 
+std::optional<pair_line> split_pair(std::string_view line) {
+  const std::size_t tab = line.find('\t');
+  if (tab == std::string_view::npos) return std::nullopt;
+  return pair_line{line.substr(0, tab), line.substr(tab + 1)};
+}
+
+void throw_bad_line(const chunk& c, std::uint64_t first_line, std::string_view line,
+                    std::string_view what) {
+  const auto before = static_cast<std::size_t>(line.data() - c.text.data());
+  throw_bad_record(c, first_line + count_records(c.text.substr(0, before), '\n').all, what);
+}
+
 void throw_no_pair(const chunk& c, std::uint64_t first_line, std::string_view line) {
   constexpr std::size_t shown = 60;
-  const auto before = static_cast<std::size_t>(line.data() - c.text.data());
-  throw_bad_record(c, first_line + count_records(c.text.substr(0, before), '\n').all,
-                   fmt::format("'{}{}' is no key, tab and value", line.substr(0, shown),
-                               line.size() > shown ? "..." : ""));
+  throw_bad_line(c, first_line, line,
+                 fmt::format("'{}{}' is no key, tab and value", line.substr(0, shown),
+                             line.size() > shown ? "..." : ""));
 }
 
 }  // namespace bloomery::cli

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -18,7 +19,17 @@ class line_counter {  // of lines before each chunk, for messages; chunks must c
   std::uint64_t lines_ = 0;
 };
 
-// Throws errc::corrupt with the file and the number of this line of the chunk.
+// The key is what stands before the first tab; a value may have tabs itself. Nothing when there is
+// no tab.
+struct pair_line {
+  std::string_view key;
+  std::string_view value;
+};
+std::optional<pair_line> split_pair(std::string_view line);
+
+// Throw errc::corrupt with the file and the number of this line of the chunk.
+[[noreturn]] void throw_bad_line(const chunk& c, std::uint64_t first_line, std::string_view line,
+                                 std::string_view what);
 [[noreturn]] void throw_no_pair(const chunk& c, std::uint64_t first_line, std::string_view line);
 
 }  // namespace bloomery::cli

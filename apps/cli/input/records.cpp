@@ -126,7 +126,7 @@ std::unique_ptr<record_format> make_format(const record_options& o) {
   check_forms(o);
   std::unique_ptr<record_format> form = make_form(o);
   form->set_policy(o.on_bad());
-  if (o.hex || o.integers) {
+  if (o.hex || o.integers || o.numbers) {
     form = make_spelled_format(o, std::move(form));
     form->set_policy(o.on_bad());
   }

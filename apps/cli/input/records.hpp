@@ -38,6 +38,7 @@ struct chunk {  // a piece of input that consists of whole records
   std::span<const std::string_view> keys;
   std::span<const std::string_view> records;  // without what ends them
   std::size_t number = 0;                     // of keys, also if only this was asked for
+  std::size_t empty = 0;                      // of empty lines that were left out
   std::vector<keyless_record> keyless;        // in order
   std::vector<bad_record> bad;                // in order, where they are left out
 
@@ -115,20 +116,29 @@ struct record_options {
   std::uint32_t kmer = 0;
   bool hex = false;  // spellings, from here
   bool integers = false;
-  bool numbered = false;  // chunks say the number of their first line, whatever the form
-  bool strict = false;    // what to do with bad records, from here
+  bool numbers = false;       // 8 bytes of a double each, for verbs that compute with them
+  bool numbered = false;      // chunks say the number of their first line, whatever the form
+  bool any_line_end = false;  // a CR before it is no mistake
+  bool tells_empty = false;   // whether to say how many empty lines were left out
+  bool go_on = false;         // an input that cannot be read is told of and left out, like grep
+  bool strict = false;        // what to do with bad records, from here
   bool skip_bad = false;
 
   [[nodiscard]] bad_records on_bad() const {
     if (strict) return bad_records::strict;
     return skip_bad ? bad_records::skip : bad_records::stop;
   }
+  // For verbs that print lines: an empty one is a line like others, and does not vanish.
+  void take_empty_lines() {
+    keep_empty = keep_empty || (column.empty() && json_key.empty() && !hex && !integers);
+  }
   // What a record without a key lacks, in forms that have such records.
   [[nodiscard]] std::string wanted() const;
 
   // Whether counting is as fast as reading, so that threads would only wait for each other.
   [[nodiscard]] bool counted_by_ends() const {
-    return !crlf && column.empty() && json_key.empty() && !hex && !integers && kmer == 0;
+    return !crlf && column.empty() && json_key.empty() && !hex && !integers && !numbers &&
+           kmer == 0;
   }
   // The end of a line that has a key and a number: keys that end with NUL may contain line ends.
   [[nodiscard]] std::string_view line_end() const {

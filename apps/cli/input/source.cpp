@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bloomery/core/error.hpp"
+#include "cli/output/text.hpp"
 
 namespace bloomery::cli {
 
@@ -15,7 +16,9 @@ key_source::key_source(std::vector<std::string> paths, const record_options& rec
       format_(make_format(records)),
       meter_(&meter),
       report_(records, meter),
-      numbered_(records.numbered) {
+      look_(records, meter),
+      numbered_(records.numbered),
+      go_on_(records.go_on) {
   if (numbered_ && terminator().empty()) {
     throw error(errc::bad_argument, "only lines have numbers");
   }
@@ -34,6 +37,7 @@ bool key_source::next(chunk& out, want wanted) {
     if (!fill(out)) return false;
     out.sequence = sequence_++;
     out.file = bytes_.name();
+    if (first_of_file_ && !report_.muted()) look_.take(out.text, out.file);
     if (numbered_) {
       if (first_of_file_) records_before_ = 0;
       out.first_line = records_before_ + 1;
@@ -43,6 +47,7 @@ bool key_source::next(chunk& out, want wanted) {
   }
   out.keyless.clear();
   out.bad.clear();
+  out.empty = 0;
   wanted == want::keys ? format_->split(out) : format_->count(out);
   report_.take(out);
   meter_->count_keys(out.number);
@@ -67,6 +72,35 @@ void key_source::grow(chunk& c, std::size_t used, std::size_t capacity) {
   c.capacity = capacity;
 }
 
+// Tells of an input that cannot be read, and goes on with the next one.
+void key_source::leave(const error& reason) {
+  const bool unreadable = reason.code() == errc::io || reason.code() == errc::corrupt;
+  if (!go_on_ || !unreadable) throw error(reason);
+  meter_->clear();
+  tell("bloomery: {}\n", reason.what());
+  unreadable_.push_back(bytes_.name());
+  bytes_.close();
+}
+
+bool key_source::open_next() {
+  for (;;) {
+    try {
+      return bytes_.open_next();
+    } catch (const error& e) {
+      leave(e);
+    }
+  }
+}
+
+std::size_t key_source::read(char* to, std::size_t room) {
+  try {
+    return bytes_.read(to, room);
+  } catch (const error& e) {
+    leave(e);
+    return 0;  // what came before is used
+  }
+}
+
 // Reads until the chunk has enough whole records, and keeps the rest for the next chunk.
 bool key_source::fill(chunk& c) {
   std::size_t size = carry_.size();
@@ -75,11 +109,11 @@ bool key_source::fill(chunk& c) {
   std::size_t searched = 0;  // no record ends before this
   for (;;) {
     if (!bytes_.is_open()) {
-      if (!bytes_.open_next()) return false;
+      if (!open_next()) return false;
       first_of_file_ = true;
     }
     if (size == c.capacity) grow(c, size, 2 * c.capacity);
-    const std::size_t got = bytes_.read(c.buffer.get() + size, c.capacity - size);
+    const std::size_t got = read(c.buffer.get() + size, c.capacity - size);
     size += got;
     if (got == 0) {
       if (size == 0) continue;

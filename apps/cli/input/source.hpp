@@ -18,8 +18,10 @@
 #include <thread>
 #include <vector>
 
+#include "bloomery/core/error.hpp"
 #include "cli/input/bad_records.hpp"
 #include "cli/input/bytes.hpp"
+#include "cli/input/first_look.hpp"
 #include "cli/input/records.hpp"
 #include "cli/output/progress.hpp"
 
@@ -40,12 +42,17 @@ class key_source {
   void rewind();  // starts again from the first file
   [[nodiscard]] std::string_view terminator() const { return format_->terminator(); }
   [[nodiscard]] record_report& report() { return report_; }
+  // The inputs that could not be read, or not to their end; only with record_options::go_on.
+  [[nodiscard]] const std::vector<std::string>& unreadable() const { return unreadable_; }
 
  private:
   static constexpr std::size_t chunk_bytes = std::size_t{256} << 10U;
   static constexpr std::size_t longest_record = std::size_t{1} << 30U;
 
   bool fill(chunk& c);
+  bool open_next();
+  std::size_t read(char* to, std::size_t room);
+  void leave(const error& reason);
   [[noreturn]] void throw_too_long() const;
   static void grow(chunk& c, std::size_t used, std::size_t capacity);
 
@@ -53,13 +60,18 @@ class key_source {
   std::unique_ptr<record_format> format_;
   progress* meter_;
   record_report report_;
+  first_look look_;
   bool numbered_;
+  bool go_on_;
+  std::vector<std::string> unreadable_;
   std::uint64_t records_before_ = 0;  // of the open file, with the empty ones
   std::mutex mutex_;
   bool first_of_file_ = true;
   std::string carry_;  // the start of a record whose end was not read yet
   std::uint64_t sequence_ = 0;
 };
+
+struct enough_read {};  // thrown by work on chunks when no more records are wanted
 
 class turnstile {  // lets threads do something in the order of their chunks
  public:

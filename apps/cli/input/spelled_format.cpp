@@ -1,9 +1,11 @@
-// Keys that are spelled: bytes in hexadecimal, integers in decimal. Another format finds them, as
-// lines, in a column or in a field of JSON, and this one converts them. Records stay as they are.
+// Keys that are spelled: bytes in hexadecimal, integers and other numbers in decimal. Another
+// format finds them, as lines, in a column or in a field of JSON, and this one converts them.
+// Records stay as they are.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 
 #include "bloomery/core/error.hpp"
@@ -21,7 +23,7 @@ int digit(char c) {
   return -1;
 }
 
-// These two append the bytes that `text` stands for to `to`, or throw errc::bad_argument.
+// These append the bytes that `text` stands for to `to`, or throw errc::bad_argument.
 void read_hex(std::string_view text, std::string& to) {
   if (text.size() % 2 != 0) {
     throw error(errc::bad_argument, "an odd number of hexadecimal digits");
@@ -50,10 +52,31 @@ void read_integer(std::string_view text, std::string& to) {
   to.append(reinterpret_cast<const char*>(&value), sizeof value);
 }
 
+// The eight bytes of a double, as this machine has them.
+void read_double(std::string_view text, std::string& to) {
+  constexpr std::string_view blank = " \t\r";
+  const std::size_t first = text.find_first_not_of(blank);
+  text = first == std::string_view::npos ? "" : text.substr(first);
+  text = text.substr(0, text.find_last_not_of(blank) + 1);
+  if (text.starts_with('+') && !text.starts_with("+-")) text.remove_prefix(1);
+  double value = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (failure == std::errc::result_out_of_range) {
+    throw error(errc::bad_argument, "the number is too large or too small");
+  }
+  if (failure != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+    throw error(errc::bad_argument, "not a number");
+  }
+  to.append(reinterpret_cast<const char*>(&value), sizeof value);
+}
+
 class spelled_format final : public record_format {
  public:
-  spelled_format(bool integers, std::unique_ptr<record_format> found)
-      : integers_(integers), found_(std::move(found)) {}
+  spelled_format(const record_options& o, std::unique_ptr<record_format> found)
+      : read_(o.integers  ? read_integer
+              : o.numbers ? read_double
+                          : read_hex),
+        found_(std::move(found)) {}
 
   [[nodiscard]] std::string_view terminator() const override { return found_->terminator(); }
   [[nodiscard]] std::size_t whole(std::string_view text, std::size_t searched) const override {
@@ -69,7 +92,7 @@ class spelled_format final : public record_format {
     // Reserves memory for all keys first, so that none of them moves.
     std::size_t size = 0;
     for (const std::string_view key : c.keys)
-      size += integers_ ? sizeof(std::uint64_t) : key.size() / 2;
+      size += read_ == read_hex ? key.size() / 2 : sizeof(std::uint64_t);
     c.read.clear();
     c.read.reserve(size);
     c.key_list.resize(c.number);
@@ -79,7 +102,7 @@ class spelled_format final : public record_format {
       for (; keyless != c.keyless.end() && keyless->before <= i; ++keyless) keyless->before = kept;
       const std::size_t start = c.read.size();
       try {
-        integers_ ? read_integer(c.keys[i], c.read) : read_hex(c.keys[i], c.read);
+        read_(c.keys[i], c.read);
       } catch (const error& e) {
         take_bad(c, c.records[i].data(), e.what());
         c.read.resize(start);
@@ -97,7 +120,7 @@ class spelled_format final : public record_format {
   }
 
  private:
-  bool integers_;
+  void (*read_)(std::string_view text, std::string& to);
   std::unique_ptr<record_format> found_;
 };
 
@@ -115,11 +138,13 @@ std::string spelled_key(std::string_view text, const record_options& o) {
     format->split(c);
     if (text.size() != o.kmer || c.keys.size() != 1) {
       throw error(errc::bad_argument,
-                  fmt::format("'{}' is no {}-mer of A, C, G and T", text, o.kmer));
+                  fmt::format("'{}' is no {}-mer of A, C, G and T (or U)", text, o.kmer));
     }
     key = c.keys.front();
   } else if (o.integers) {
     read_integer(text, key);
+  } else if (o.numbers) {
+    read_double(text, key);
   } else if (o.hex) {
     read_hex(text, key);
   } else {
@@ -142,7 +167,7 @@ void append_readable(std::string& to, std::string_view key, const record_options
 
 std::unique_ptr<record_format> make_spelled_format(const record_options& o,
                                                    std::unique_ptr<record_format> found) {
-  return std::make_unique<spelled_format>(o.integers, std::move(found));
+  return std::make_unique<spelled_format>(o, std::move(found));
 }
 
 }  // namespace bloomery::cli

@@ -8,9 +8,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 
 #include "bloomery/core/error.hpp"
 #include "cli/input/filters.hpp"
@@ -34,14 +36,14 @@ std::uint64_t bytes_of(const std::string& path) {
 
 }  // namespace
 
-state_file::state_file(std::string path) : path_(std::move(path)) {
+state_file::state_file(std::string path, const change_manners& manners) : path_(std::move(path)) {
   for (;;) {
     const int fd = ::open(path_.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
     if (fd < 0) throw_io(path_, "opening", errno);
     ::close(fd);
     bytes_of(path_);
     try {
-      lock_.emplace(path_);
+      wait_for_lock(lock_, path_, manners);
       break;
     } catch (const error&) {
       // While we waited, another run may have failed and taken its empty file away.
@@ -59,7 +61,9 @@ state_file::~state_file() {
 
 bool state_file::is_new() const { return bytes_of(path_) == 0; }
 
-any_filter state_file::load(const key_form& form) const { return load_filter(path_, "", form); }
+any_filter state_file::load(const std::string& key_file, const key_form& form) const {
+  return load_filter(path_, key_file, form);
+}
 
 void state_file::save(const any_filter& f) {
   atomic_file file(path_);
@@ -73,23 +77,43 @@ void state_file::save(const any_filter& f) {
 namespace {
 
 constexpr std::array ending_signals = {SIGINT, SIGTERM, SIGHUP};
-std::array<int, 2> told = {-1, -1};  // a pipe: signals are written to it, one byte each
+std::array<int, 2> told = {-1, -1};         // a pipe: signals are written to it, one byte each
+std::atomic<std::int64_t> first_signal{0};  // when it came, in milliseconds
+static_assert(decltype(first_signal)::is_always_lock_free);
 
+std::int64_t milliseconds_now() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return std::int64_t{now.tv_sec} * 1000 + now.tv_nsec / 1'000'000;
+}
+
+// One wish may come as several signals: timeout(1) sends it to its child and to its group, and a
+// terminal that closes sends SIGHUP after the shell did. Somebody who does not want to wait for the
+// state sends another after a second.
 extern "C" void tell_of_signal(int number) {
+  constexpr std::int64_t patience = 1000;
   const int before = errno;
-  const auto byte = static_cast<char>(number);
-  [[maybe_unused]] const ssize_t written = ::write(told[1], &byte, 1);
+  const std::int64_t now = milliseconds_now();
+  std::int64_t first = 0;
+  if (first_signal.compare_exchange_strong(first, now)) {
+    const auto byte = static_cast<char>(number);
+    [[maybe_unused]] const ssize_t written = ::write(told[1], &byte, 1);
+  } else if (now - first >= patience) {
+    std::signal(number, SIG_DFL);
+    ::kill(::getpid(), number);
+  }
   errno = before;
 }
 
 void catch_signals() {
+  first_signal = 0;
   for (const int number : ending_signals) {
     struct sigaction old {};
     // What is ignored, as under nohup, stays so.
     if (::sigaction(number, nullptr, &old) == 0 && old.sa_handler == SIG_IGN) continue;
     struct sigaction action {};
     action.sa_handler = tell_of_signal;
-    action.sa_flags = SA_RESTART | static_cast<int>(SA_RESETHAND);
+    action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
     ::sigaction(number, &action, nullptr);
   }
@@ -114,10 +138,9 @@ checkpoints::checkpoints(std::chrono::seconds every, std::function<void(bool)> s
 
 checkpoints::~checkpoints() {
   release_signals();
-  const char stop = 0;
-  while (::write(told[1], &stop, 1) < 0 && errno == EINTR) continue;
+  ::close(told[1]);  // which the thread reads as the end; a byte for it could fail to be written
   thread_.join();
-  for (const int fd : told) ::close(fd);
+  ::close(told[0]);
 }
 
 void checkpoints::watch(std::chrono::seconds every) {
@@ -129,7 +152,7 @@ void checkpoints::watch(std::chrono::seconds every) {
     const int ready = ::poll(&end, 1, static_cast<int>(wait.count()));
     if (ready < 0) continue;
     char number = 0;
-    if (ready > 0 && (::read(told[0], &number, 1) != 1 || number == 0)) return;
+    if (ready > 0 && ::read(told[0], &number, 1) != 1) return;
     std::unique_lock lock(mutex_);
     const clock::time_point start = clock::now();
     try {

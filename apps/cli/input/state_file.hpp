@@ -14,6 +14,7 @@
 
 #include "bloomery/format/any_filter.hpp"
 #include "bloomery/format/file.hpp"
+#include "cli/output/streams.hpp"
 
 namespace bloomery::cli {
 
@@ -21,13 +22,13 @@ class state_file {
  public:
   // Waits for the lock. A file that is not there is made, empty: so it is known early that it can
   // be. Throws errc::io.
-  explicit state_file(std::string path);
+  state_file(std::string path, const change_manners& manners);
   state_file(const state_file&) = delete;
   state_file& operator=(const state_file&) = delete;
   ~state_file();  // takes an empty file away again
 
   [[nodiscard]] bool is_new() const;
-  [[nodiscard]] any_filter load(const key_form& form) const;
+  [[nodiscard]] any_filter load(const std::string& key_file, const key_form& form) const;
   void save(const any_filter& f);
   [[nodiscard]] const std::string& path() const { return path_; }
 
@@ -38,9 +39,9 @@ class state_file {
 };
 
 // Saves while somebody else works: in a thread of its own, every so often, and when a signal asks
-// the program to end (SIGINT, SIGTERM, SIGHUP), which it then does, by that signal. A second signal
-// of the kind ends it at once. What is saved must not change meanwhile: whoever changes it holds
-// `mutex()`.
+// the program to end (SIGINT, SIGTERM, SIGHUP), which it then does, by that signal. Another signal
+// a second later, or after that, ends it at once. What is saved must not change meanwhile: whoever
+// changes it holds `mutex()`.
 class checkpoints {
  public:
   // `save` is told whether the program ends. It is called with the mutex held.

@@ -10,7 +10,9 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/format/file.hpp"
+#include "bloomery/format/image.hpp"
 #include "bloomery/text/speller.hpp"
+#include "cli/input/filters.hpp"
 #include "cli/input/text_blocks.hpp"
 
 namespace bloomery::cli {
@@ -21,7 +23,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* system_words = "/usr/share/dict/words";
 
-std::string_view contents(const mapped_file& file) {
+std::string_view word_file_text(const mapped_file& file) {
   return {reinterpret_cast<const char*>(file.bytes().data()), file.bytes().size()};
 }
 
@@ -29,7 +31,7 @@ void add_dictionary(dictionary_builder& to, const fs::path& dic) {
   const fs::path aff = fs::path(dic).replace_extension(".aff");
   const mapped_file words(dic);
   const mapped_file rules(aff);
-  add_hunspell(to, {contents(rules), aff.string()}, {contents(words), dic.string()});
+  add_hunspell(to, {word_file_text(rules), aff.string()}, {word_file_text(words), dic.string()});
 }
 
 std::string_view trimmed(std::string_view line) {  // without blanks at its ends
@@ -59,7 +61,7 @@ bool is_filter(const std::string& path) {  // regular files only: what a pipe gi
   if (!fs::is_regular_file(path, none)) return false;
   std::array<char, 8> start{};
   std::ifstream(path, std::ios::binary).read(start.data(), start.size());
-  return std::string_view(start.data(), start.size()) == "BLOOMERY";
+  return begins_like_ours(std::as_bytes(std::span(start)));
 }
 
 std::string value_of(const char* variable) {
@@ -118,7 +120,9 @@ void add_words(dictionary_builder& to, const std::string& path, progress& meter)
 }
 
 dictionary_filter open_dictionary(const std::string& path, progress& meter) {
-  if (is_filter(path)) return dictionary_filter::open(path);
+  if (is_filter(path)) {
+    return within_limit([&] { return dictionary_filter::open(path, opening_asked()); });
+  }
   dictionary_builder builder;
   add_words(builder, path, meter);
   return dictionary_filter(builder.build());

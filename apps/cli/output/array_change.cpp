@@ -44,7 +44,6 @@ std::string marks_of(const changed_row& row) {
 
 // ---- as a picture -----------------------------------------------------------------------------
 
-constexpr double margin = 20;
 constexpr double side = 15;         // of a cell
 constexpr double labels = 60;       // left of the cells
 constexpr double key_space = 46;    // between before and after, where the key stands
@@ -62,15 +61,15 @@ class change_layout {
   picture lay_out() {
     std::size_t widest = 32;  // cells: the legend needs that much
     for (const changed_row& row : change_.rows) widest = std::max(widest, row.cells.size());
-    made_.width = margin * 2 + labels + static_cast<double>(widest) * side;
-    words({margin, margin + 14}, made_.title, hue::ink, 17, anchor::start, true);
+    made_.width = figure_margin * 2 + labels + static_cast<double>(widest) * side;
+    words({figure_margin, figure_margin + 14}, made_.title, hue::ink, 17, anchor::start, true);
     legend();
-    double top = margin + head;
+    double top = figure_margin + head;
     for (const changed_row& row : change_.rows) {
       draw_row(row, top);
       top += side * 2 + key_space + row_space;
     }
-    made_.height = top - row_space + margin;
+    made_.height = top - row_space + figure_margin;
     return std::move(made_);
   }
 
@@ -101,7 +100,7 @@ class change_layout {
   }
 
   void legend() {
-    point at{margin, margin + 28};
+    point at{figure_margin, figure_margin + 28};
     for (const auto& [fill, text] : {std::pair{hue::orange, "changed by the key"},
                                      std::pair{hue::blue, "the key's, set before"},
                                      std::pair{hue::muted, "set"}, std::pair{hue::paper, "0"}}) {
@@ -113,16 +112,16 @@ class change_layout {
 
   void draw_row(const changed_row& row, double top) {
     const double low = top + side + key_space;
-    words({margin, top + 12}, "before", hue::muted, words_size);
-    words({margin, low + 12}, "after", hue::muted, words_size);
+    words({figure_margin, top + 12}, "before", hue::muted, words_size);
+    words({figure_margin, low + 12}, "after", hue::muted, words_size);
     if (row.first != 0) {
-      words({margin, top - 5}, fmt::format("from {}", with_commas(row.first)), hue::muted,
+      words({figure_margin, top - 5}, fmt::format("from {}", with_commas(row.first)), hue::muted,
             small_words);
     }
     double keys_middle = 0;
     double keys = 0;
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
-      const double x = margin + labels + static_cast<double>(i) * side;
+      const double x = figure_margin + labels + static_cast<double>(i) * side;
       draw_cell({x, top}, row.cells[i].before, false, row.cells[i].of_key);
       draw_cell({x, low}, row.cells[i].after, row.cells[i].before != row.cells[i].after,
                 row.cells[i].of_key);
@@ -135,7 +134,7 @@ class change_layout {
     words(name, change_.key, hue::ink, words_size, anchor::middle);
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
       if (!row.cells[i].of_key) continue;
-      const double x = margin + labels + (static_cast<double>(i) + 0.5) * side;
+      const double x = figure_margin + labels + (static_cast<double>(i) + 0.5) * side;
       made_.marks.push_back({.points = {{name.x, name.y + 5}, {x, low - 1}}, .colour = hue::muted});
     }
   }

@@ -8,7 +8,6 @@ namespace bloomery::cli {
 
 namespace {
 
-constexpr double margin = 20;       // around the figure
 constexpr double title_space = 34;  // the title of the figure
 constexpr double head_space = 48;   // title and y label of a panel
 constexpr double foot_space = 46;   // ticks and x label
@@ -161,19 +160,19 @@ tint tint_of(hue h) noexcept {
 picture laid_out(const figure& f) {
   picture made{.title = f.title};
   made.marks.push_back({.form = mark::words,
-                        .points = {{margin, margin + 14}},
+                        .points = {{figure_margin, figure_margin + 14}},
                         .size = 17,
                         .bold = true,
                         .text = f.title});
-  double left = margin;
-  constexpr double top = margin + title_space + head_space;
+  double left = figure_margin;
+  constexpr double top = figure_margin + title_space + head_space;
   for (const panel& p : f.panels) {
     left += tick_space;
     panel_layout(p, made.marks, {left, top}, plot_width(f)).lay_out();
-    left += plot_width(f) + label_space(p) + margin;
+    left += plot_width(f) + label_space(p) + figure_margin;
   }
   made.width = left;
-  made.height = top + plot_height + foot_space + margin / 2;
+  made.height = top + plot_height + foot_space + figure_margin / 2;
   return made;
 }
 

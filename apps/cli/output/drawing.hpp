@@ -8,6 +8,9 @@
 
 namespace bloomery::cli {
 
+// Around every figure.
+inline constexpr double figure_margin = 20;
+
 enum class anchor { start, middle, end };
 
 // A line, a filled outline, a dot, or words at a point. Coordinates are pixels from the top left.

@@ -106,9 +106,9 @@ std::string progress::state(clock::time_point now) const {
   if (total_ != 0) line += fmt::format(" {:3.0f} %", 100 * bytes / static_cast<double>(total_));
   line += fmt::format("  {}  {}  {:.1f} M keys/s", as_bytes(bytes), counted(keys_, "key"),
                       keys / seconds / 1e6);
-  if (total_ != 0 && bytes > 0) {
+  if (bytes > 0 && bytes < static_cast<double>(total_)) {
     const double left = (static_cast<double>(total_) - bytes) * seconds / bytes;
-    line += fmt::format("  {} left", as_clock(left < 0 ? 0 : left));
+    line += fmt::format("  {} left", as_clock(left));
   }
   return line;
 }

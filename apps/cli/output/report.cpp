@@ -10,6 +10,8 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
+#include "bloomery/format/describe.hpp"
+#include "bloomery/format/image.hpp"
 #include "cli/output/text.hpp"
 
 namespace bloomery::cli {
@@ -91,51 +93,14 @@ void print_summary(const std::string& path, const any_filter& f, std::string dif
 }
 
 nlohmann::json info_json(const any_filter& f, std::uint64_t file_bytes) {
-  const shape& s = f.shape();
-  std::uint64_t words = 0;
-  for (const auto part : f->parts()) words += part.size();
-  const std::optional<double> estimated = f->keys_estimated();
-  nlohmann::json object = {
-      {"kind", kind_name(s.kind)},
-      {"keys", f.keys()},
-      {"keys_planned", f.planned().keys},
-      {"keys_estimated", nullptr},
-      {"bits", words * 64},
-      {"bytes", file_bytes},
-      {"probes", s.probes},
-      {"fpr_target", nullptr},
-      {"fpr_now", f.fpr()},
-      {"fill", f->fill()},
-      {"form", nullptr},
-      {"hash", hash_name(f.hash().id)},
-      {"seed", f.hash().seed},
-      {"format_version", format_version},
-  };
-  if (f.planned().fpr_target > 0) object["fpr_target"] = f.planned().fpr_target;
-  // With every bit set any number of keys is possible: then there is no estimate.
-  if (estimated && std::isfinite(*estimated))
-    object["keys_estimated"] = static_cast<std::uint64_t>(std::llround(*estimated));
-  for (const fact& told : f->facts()) {
-    std::visit([&](auto value) { object[std::string(told.name)] = value; }, told.value);
-  }
-  if (s.kind == filter_kind::count_min && (s.variant & 2U) != 0) object["rows"] = "pairwise";
-  if (!s.shard.whole()) {
-    object["shard"] = s.shard.index;
-    object["shards"] = s.shard.count;
-  }
-  if (const key_form& form = f.hash().form; form.known()) {
-    object["form"] = form.type == key_type::kmers ? "k-mers" : form_name(form);
-    if (form.length != 0) object["kmer"] = form.length;
-  }
-  if (f.hash().rule != key_rule::plain) object["keys_are"] = rule_name(f.hash().rule);
-  if (f.hash().id == hash_id::siphash) object["key_id"] = fmt::format("{:016x}", f.hash().key_id);
-  return object;
+  return nlohmann::json::parse(info_as_json(f, file_bytes));
 }
 
 nlohmann::json info_json(const string_map_view& map, std::uint64_t file_bytes) {
   const image_view& image = map.image();
   nlohmann::json object =
       info_json(any_filter::copy_of({image.header(), image.words()}), file_bytes);
+  object.erase("name");  // there are no deltas of maps
   object["strings"] = map.strings();
   object["string_bytes"] = map.string_bytes();
   return object;
@@ -143,10 +108,12 @@ nlohmann::json info_json(const string_map_view& map, std::uint64_t file_bytes) {
 
 nlohmann::json info_json(const text_index_view& index) {
   const text_index_options& o = index.options();
+  const text_index_view::contents now = index.in_use();
   nlohmann::json object = {
       {"kind", "text-index"},
-      {"documents", index.documents()},
-      {"files", index.files()},
+      {"documents", now.documents},
+      {"files", now.files},
+      {"replaced", index.documents() - now.documents},
       {"groups", index.groups().size()},
       {"keys", index.words()},
       {"bits", index.bits()},

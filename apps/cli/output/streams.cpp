@@ -47,10 +47,14 @@ struct copy {  // a file without a name; it lives as long as it is open
 };
 
 copy make_copy(const std::string& name) {
-  std::string path = (temporary_folder() / "bloomery-XXXXXX").string();
-  const int fd = ::mkostemp(path.data(), O_CLOEXEC);
-  if (fd < 0) throw_io(path, "creating a temporary file", errno);
-  ::unlink(path.c_str());
+  const fs::path folder = temporary_folder();
+  int fd = ::open(folder.c_str(), O_TMPFILE | O_RDWR | O_EXCL | O_CLOEXEC, 0600);
+  if (fd < 0) {  // a file system where every file has a name
+    std::string path = (folder / "bloomery-XXXXXX").string();
+    fd = ::mkostemp(path.data(), O_CLOEXEC);
+    if (fd < 0) throw_io(path, "creating a temporary file", errno);
+    ::unlink(path.c_str());
+  }
   const copy made{.fd = fd, .path = fmt::format("/proc/self/fd/{}", fd)};
   names_of_copies.emplace_back(made.path, name);
   return made;
@@ -208,6 +212,36 @@ output_file::output_file(const std::string& path, const std::vector<std::string>
   const copy made = make_copy(path == "-" ? "standard output" : path);
   fd_ = made.fd;
   path_ = made.path;
+}
+
+void wait_for_lock(std::optional<file_lock>& lock, const std::string& path,
+                   const change_manners& m) {
+  constexpr std::uint64_t patience_ms = 1000;
+  bool said = m.quiet;
+  lock.emplace(path, [&](std::uint64_t so_far) {
+    if (!m.wait) {
+      throw error(errc::io, fmt::format("{}: another program is changing it", path));
+    }
+    if (so_far < patience_ms || std::exchange(said, true)) return;
+    tell("bloomery: waiting for another program that is changing {}\n", path);
+  });
+}
+
+void output_file::hold(const std::vector<std::string>& sources, const change_manners& m) {
+  const auto replaces = [this](const std::string& source) {
+    struct stat info {};
+    struct stat other {};
+    return fd_ < 0 && ::stat(path_.c_str(), &info) == 0 && look(source, STDIN_FILENO, other) &&
+           same_file(info, other);
+  };
+  for (const std::string& source : sources) {
+    if (!replaces(source)) continue;
+    if (!lock_) wait_for_lock(lock_, path_, m);
+    // Standard input was opened before the lock was there, and may be what the file was before.
+    if (replaces(source)) continue;
+    throw error(errc::io, fmt::format("{}: another program has changed {} meanwhile; start again",
+                                      name_of_input(source), path_));
+  }
 }
 
 output_file::~output_file() {

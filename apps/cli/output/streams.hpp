@@ -6,9 +6,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "bloomery/format/file.hpp"
 
 namespace bloomery::cli {
 
@@ -27,6 +30,14 @@ std::string name_of_input(const std::string& path);  // "standard input" for "-"
 // The text with names that users know instead of the paths of copies.
 std::string with_names(std::string text);
 
+struct change_manners {
+  bool quiet = false;
+  bool wait = true;  // for another program that changes the file
+};
+// Takes the lock of a file that is read to be replaced; after a second says what it waits for.
+void wait_for_lock(std::optional<file_lock>& lock, const std::string& path,
+                   const change_manners& m);
+
 class output_file {
  public:
   // Refuses a path that is one of the inputs by any name, and a terminal. With `json`, which says
@@ -35,6 +46,10 @@ class output_file {
   output_file(const output_file&) = delete;
   output_file& operator=(const output_file&) = delete;
   ~output_file();
+
+  // Where the file to be replaced is one of those that it is made from, by any name, keeps others
+  // from changing it meanwhile: to be called before these are opened.
+  void hold(const std::vector<std::string>& sources, const change_manners& m);
 
   [[nodiscard]] const std::string& path() const { return path_; }  // to write to and to read again
   [[nodiscard]] std::string name() const;                          // for messages
@@ -50,6 +65,7 @@ class output_file {
   std::string target_;  // of a copy that is to be sent; "-" is standard output
   std::string path_;
   int fd_ = -1;
+  std::optional<file_lock> lock_;
 };
 
 // The bytes of memory that a program may use without swapping; 0 if the system does not say.

@@ -1,8 +1,8 @@
 // A picture as SVG. cairo's SVG is worse: without text that can be searched, selected or read aloud
 // (letters become outlines of the machine's fonts, so no two machines agree on the bytes), without
-// dark mode, and five to twelve times as large (101,057 bytes for docs/figures/kinds.svg instead of
-// 19,411; 75,196 for probes.svg instead of 6,344). Here text is text, the bytes are the same
-// everywhere, and colours are classes, so one file suits light and dark pages.
+// dark mode, and up to twelve times as large (75,196 bytes for docs/figures/probes.svg instead of
+// 6,344). Here text is text, the bytes are the same everywhere, and colours are classes, so one
+// file suits light and dark pages.
 #include <fmt/format.h>
 
 #include <array>

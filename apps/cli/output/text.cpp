@@ -54,7 +54,26 @@ std::optional<double> factor_of(std::string_view unit, bool bytes) {
   return std::pow(unit.size() > 1 ? 1024 : 1000, static_cast<double>(power + 1));
 }
 
-std::uint64_t parse_scaled(std::string_view text, bool bytes, std::string_view wanted) {
+// Without the commas of with_commas. Where they do not part groups of three digits, as in 1,5 for
+// one and a half, the text stays as it is and is refused.
+std::string without_commas(std::string_view text) {
+  const std::size_t end = std::min(text.find_first_not_of("0123456789,"), text.size());
+  std::size_t first = std::min(text.find(','), end);
+  if (first == 0 || first > 3) return std::string(text);
+  std::string digits(text.substr(0, first));
+  for (; first < end; first += 4) {
+    const std::string_view group = text.substr(first, std::min<std::size_t>(4, end - first));
+    if (group.size() != 4 || group[0] != ',' || group.find(',', 1) != std::string_view::npos) {
+      return std::string(text);
+    }
+    digits += group.substr(1);
+  }
+  return digits.append(text.substr(end));
+}
+
+std::uint64_t parse_scaled(std::string_view written, bool bytes, std::string_view wanted) {
+  const std::string text = without_commas(written);
+  if (text.find(',') != std::string::npos) reject(written, wanted);
   const auto [value, rest] = split_number(text, wanted);
   const std::optional<double> factor = factor_of(rest, bytes);
   if (!factor) reject(text, wanted);
@@ -82,8 +101,8 @@ std::uint64_t parse_bytes(std::string_view text) {
 
 std::uint64_t parse_span(std::string_view text) {
   constexpr std::string_view wanted = "a span of time; write it like 90s, 15m, 1h, 7d or 2w";
-  constexpr std::array<std::pair<std::string_view, double>, 5> units = {
-      {{"s", 1}, {"m", 60}, {"h", 3600}, {"d", 86400}, {"w", 604800}}};
+  constexpr std::array<std::pair<std::string_view, double>, 6> units = {
+      {{"s", 1}, {"m", 60}, {"min", 60}, {"h", 3600}, {"d", 86400}, {"w", 604800}}};
   const auto [value, rest] = split_number(text, wanted);
   for (const auto& [name, seconds] : units) {
     if (rest == name) return scaled(text, value, seconds, wanted);

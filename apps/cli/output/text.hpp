@@ -13,7 +13,7 @@ namespace bloomery::cli {
 
 double parse_rate(std::string_view text);  // 0.01, 1% or 1e-2; throws errc::bad_argument
 // k, M, G and T are powers of 1000, Ki, Mi, Gi and Ti of 1024, for keys and bytes alike.
-std::uint64_t parse_count(std::string_view text);  // 1000, 1e9, 64k, 2.5M, 10G, 1Mi
+std::uint64_t parse_count(std::string_view text);  // 1000, 1,000, 1e9, 64k, 2.5M, 10G, 1Mi
 std::uint64_t parse_bytes(std::string_view text);  // 4096, 64k, 10M, 10MB, 2Gi, 2GiB
 std::uint64_t parse_span(std::string_view text);   // 90s, 15m, 1h, 7d, 2w, in seconds
 

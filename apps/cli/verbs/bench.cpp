@@ -42,12 +42,33 @@ nlohmann::json number_or_null(const std::optional<double>& value) {
   return value ? nlohmann::json(*value) : nlohmann::json(nullptr);
 }
 
-nlohmann::json make_row(const measured_kind& row, const measurement& m) {
-  nlohmann::json object = {
-      {"kind", kind_name(row.kind)},       {"keys", m.keys},
-      {"add_ns", number_or_null(row.add)}, {"add_bulk_ns", row.add_bulk},
-      {"contains_ns", row.contains},       {"contains_bulk_ns", row.contains_bulk},
-      {"bits_per_key", row.bits_per_key},  {"fpr", row.fpr}};
+// A kind's own floor: that of a line as often as the kind needs one. Nothing for a building.
+struct own_floor {
+  double contains = 0;
+  std::optional<double> add;
+};
+
+own_floor floor_of(const measured_kind& row, const measured_floor& one_line) {
+  own_floor own{.contains = one_line.read * row.lines, .add = std::nullopt};
+  if (row.add_lines > 0) own.add = one_line.write * row.add_lines;
+  return own;
+}
+
+nlohmann::json make_row(const measured_kind& row, const measured_floor& one_line,
+                        const measurement& m) {
+  const own_floor own = floor_of(row, one_line);
+  nlohmann::json object = {{"kind", kind_name(row.kind)},
+                           {"keys", m.keys},
+                           {"add_ns", number_or_null(row.add)},
+                           {"add_bulk_ns", row.add_bulk},
+                           {"add_lines", row.add_lines},
+                           {"add_floor_ns", number_or_null(own.add)},
+                           {"contains_ns", row.contains},
+                           {"contains_bulk_ns", row.contains_bulk},
+                           {"lines", row.lines},
+                           {"contains_floor_ns", own.contains},
+                           {"bits_per_key", row.bits_per_key},
+                           {"fpr", row.fpr}};
   if (m.threads > 1) {
     object["threads_add_mkeys_per_s"] = number_or_null(row.parallel_add);
     object["threads_contains_mkeys_per_s"] = number_or_null(row.parallel_contains);
@@ -57,7 +78,7 @@ nlohmann::json make_row(const measured_kind& row, const measurement& m) {
 
 nlohmann::json make_json(const measured_machine& all, const measurement& m) {
   nlohmann::json rows = nlohmann::json::array();
-  for (const measured_kind& row : all.rows) rows.push_back(make_row(row, m));
+  for (const measured_kind& row : all.rows) rows.push_back(make_row(row, all.floor, m));
   return {
       {"machine",
        {{"cpu", cpu_model()},
@@ -88,25 +109,38 @@ std::string head_text(const measured_machine& all, const measurement& m) {
   return text;
 }
 
-// Nanoseconds a key in bulk, the same as a multiple of the floor, and nanoseconds one by one.
-std::string cells(double bulk, double floor, const std::optional<double>& one) {
-  return fmt::format(" {:>7.2f} {:>6.1f} {:>7}", bulk, bulk / floor,
+// Nanoseconds a key in bulk, the same as a multiple of the kind's floor, and one by one.
+std::string cells(double bulk, const std::optional<double>& floor,
+                  const std::optional<double>& one) {
+  return fmt::format(" {:>7.2f} {:>6} {:>6}", bulk,
+                     floor ? fmt::format("{:.1f}", bulk / *floor) : "-",
                      one ? fmt::format("{:.2f}", *one) : "-");
 }
 
+// "7", or "5/1" where an add needs fewer lines than a lookup reads.
+std::string lines_text(const measured_kind& row) {
+  if (row.add_lines == 0 || row.add_lines == row.lines) return fmt::format("{}", row.lines);
+  return fmt::format("{}/{}", row.lines, row.add_lines);
+}
+
 std::string table_text(const measured_machine& all) {
-  std::string text = fmt::format("  {:<11} {:>8} {:>8} {:>7} {:>6} {:>7} {:>7} {:>6} {:>7}\n", "",
-                                 "", "", "lookup", "", "one", "add", "", "one");
-  text += fmt::format("  {:<11} {:>8} {:>8} {:>7} {:>6} {:>7} {:>7} {:>6} {:>7}\n", "", "bits/key",
-                      "fpr", "in bulk", "floors", "by one", "in bulk", "floors", "by one");
+  std::string text =
+      "                 bits                 lookup    own    one     add    own    one\n"
+      "                a key      fpr lines in bulk floors by one in bulk floors by one\n";
   bool building = false;
   for (const measured_kind& row : all.rows) {
     building |= !row.add;
-    text += fmt::format("  {:<11} {:>8.2f} {:>8}{}{}\n", kind_name(row.kind), row.bits_per_key,
-                        as_rate(row.fpr), cells(row.contains_bulk, all.floor.read, row.contains),
-                        cells(row.add_bulk, all.floor.write, row.add));
+    const own_floor own = floor_of(row, all.floor);
+    text += fmt::format("  {:<11} {:>7.2f} {:>8} {:>5}{}{}\n", kind_name(row.kind),
+                        row.bits_per_key, as_rate(row.fpr), lines_text(row),
+                        cells(row.contains_bulk, own.contains, row.contains),
+                        cells(row.add_bulk, own.add, row.add));
   }
-  text += "\n  Half of the keys asked for are there, in random order.\n";
+  text +=
+      "\n  Half of the keys asked for are there, in random order.\n"
+      "  A kind's own floor is the floor times its lines: those that a lookup reads,\n"
+      "  and after a stroke those of an add, where they are fewer. Below 1.0: a key is\n"
+      "  hashed once, lines lie side by side, or a lookup ends before the last.\n";
   if (building) text += "  Kinds without a single add are built from all keys at once.\n";
   return text;
 }

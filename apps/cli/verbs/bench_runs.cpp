@@ -299,6 +299,8 @@ struct kind_samples {
   std::vector<double> parallel_add;
   std::vector<double> parallel_contains;
   double bits_per_key = 0;
+  std::uint32_t lines = 1;
+  std::uint32_t add_lines = 1;
   double fpr = -1;
 
   void append(const sample& s) {
@@ -313,6 +315,8 @@ struct kind_samples {
     };
     return {.kind = kind,
             .bits_per_key = bits_per_key,
+            .lines = lines,
+            .add_lines = add_lines,
             .fpr = fpr,
             .add = some(add),
             .add_bulk = median(add_bulk),
@@ -333,7 +337,10 @@ void measure_kind(const workload& w, kind_samples& all) {
     if (round > 0) continue;
     if (all.fpr < 0) {
       all.fpr = rate_of(w, f);
-      all.bits_per_key = static_cast<double>(f.filter().shape().bits) / static_cast<double>(w.keys);
+      const shape& made = f.filter().shape();
+      all.bits_per_key = static_cast<double>(made.bits) / static_cast<double>(w.keys);
+      all.lines = sizing::lines_of_lookup(made);
+      all.add_lines = sizing::lines_of_add(made);
     }
     if (w.threads > 1) all.parallel_contains.push_back(parallel_contains(w, f));
   }

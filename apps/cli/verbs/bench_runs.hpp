@@ -27,9 +27,11 @@ struct measurement {
 struct measured_kind {  // times are in nanoseconds a key, medians of the repetitions
   filter_kind kind = filter_kind::blocked;
   double bits_per_key = 0;
-  double fpr = 0;             // share of absent keys that were found
-  std::optional<double> add;  // nothing for kinds that are built from all keys at once
-  double add_bulk = 0;        // for those, the building
+  std::uint32_t lines = 1;      // random lines that a lookup reads,
+  std::uint32_t add_lines = 1;  // and an add; none for kinds that are built from all keys
+  double fpr = 0;               // share of absent keys that were found
+  std::optional<double> add;    // nothing for kinds that are built from all keys at once
+  double add_bulk = 0;          // for those, the building
   double contains = 0;
   double contains_bulk = 0;
   // Million keys a second of all threads together, when there are several.

@@ -41,7 +41,8 @@ struct log_options {
   bool only = false;
   bool json = false;
 
-  [[nodiscard]] bool prints() const { return !count && !json; }
+  [[nodiscard]] bool silent() const { return input.silent(json); }
+  [[nodiscard]] bool prints() const { return !count && !json && !silent(); }
 };
 
 // Quotes the beginning of a line, which may contain any bytes, for a message on a terminal.
@@ -59,6 +60,7 @@ template <class Take>
 void for_each_list_line(std::vector<std::string> paths, progress& meter, Take take) {
   record_options records;
   records.keep_empty = true;
+  records.any_line_end = true;
   if (paths.empty()) paths.emplace_back("-");
   for (const std::string& path : paths) {
     key_source source({path}, records, meter);
@@ -118,9 +120,11 @@ void print_built(const list_options& o, const block_list_builder& builder,
   const std::uint64_t left_out = counts[line_kind::exception] + counts[line_kind::hiding] +
                                  counts[line_kind::options] + counts[line_kind::pattern];
   if (left_out > 0) {
-    fmt::print(stderr, "left out: {} exceptions, {} hiding rules, {} with options, {} patterns\n",
-               with_commas(counts[line_kind::exception]), with_commas(counts[line_kind::hiding]),
-               with_commas(counts[line_kind::options]), with_commas(counts[line_kind::pattern]));
+    fmt::print(stderr, "left out: {}, {}, {}, {}\n",
+               counted(counts[line_kind::exception], "exception"),
+               counted(counts[line_kind::hiding], "hiding rule"),
+               counted(counts[line_kind::options], "rule") + " with options",
+               counted(counts[line_kind::pattern], "pattern"));
   }
   if (counts[line_kind::bad] > 0) {
     fmt::print(stderr, "bloomery: warning: {} no entry of a block list; the first is {}\n",
@@ -139,6 +143,7 @@ void run_build(const list_options& o) {
   const line_counts counts = read_lists(o, builder);
   const any_filter f = builder.build();
   f.save(out.path());
+  out.finish();
   const std::uint64_t bytes = out.bytes();
   if (!o.input.quiet) print_built(o, builder, counts, out.name(), bytes);
   if (!o.input.quiet && builder.entries() == 0) warn_without_keys({}, out.name());
@@ -150,7 +155,6 @@ void run_build(const list_options& o) {
     object["bad_lines"] = counts[line_kind::bad];
     print_json(object);
   }
-  out.finish();
 }
 
 class log_chunk {  // looks up everything that a chunk of a log contains at once
@@ -251,21 +255,27 @@ log_totals check_log(const block_list& list, const log_options& o, key_source& s
   const auto start = std::chrono::steady_clock::now();
   log_totals totals;
   source_counter counter(std::max(1U, o.top));
-  for_each_chunk_in_order(source, o.input.threads, [&](const chunk& c, auto in_turn) {
-    const log_chunk asked(list, c);
-    std::string text;
-    const log_chunk::outcome sums = asked.write(o, confirmed, text);
-    const auto sources = o.top > 0 ? asked.sources() : std::vector<ip_address>{};
-    in_turn([&] {
-      write_output(text);
-      for (const ip_address& a : sources) counter.add(a);
-      totals.lines += c.records.size();
-      totals.things += asked.things();
-      totals.sums.selected += sums.selected;
-      totals.sums.found += sums.found;
-      totals.sums.false_alarms += sums.false_alarms;
+  // Threads that wait for a pipe would hold up the end.
+  const unsigned threads = o.silent() && !source.rereadable() ? 1 : o.input.threads;
+  try {
+    for_each_chunk_in_order(source, threads, [&](const chunk& c, auto in_turn) {
+      const log_chunk asked(list, c);
+      std::string text;
+      const log_chunk::outcome sums = asked.write(o, confirmed, text);
+      const auto sources = o.top > 0 ? asked.sources() : std::vector<ip_address>{};
+      in_turn([&] {
+        write_output(text);
+        for (const ip_address& a : sources) counter.add(a);
+        totals.lines += c.records.size();
+        totals.things += asked.things();
+        totals.sums.selected += sums.selected;
+        totals.sums.found += sums.found;
+        totals.sums.false_alarms += sums.false_alarms;
+        if (o.silent() && totals.sums.selected > 0) throw enough_read();
+      });
     });
-  });
+  } catch (const enough_read&) {
+  }
   if (o.top > 0) totals.top = counter.top();
   totals.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return totals;
@@ -292,23 +302,24 @@ void print_totals(const log_options& o, const log_totals& t) {
                s.error == 0 ? "" : fmt::format("\t{}", s.error));
   }
   if (o.input.quiet) return;
-  fmt::print(stderr, "{}, {} {}{}; {} lines per second\n", counted(t.lines, "line"),
+  fmt::print(stderr, "{}, {} {}{}; {} per second\n", counted(t.lines, "line"),
              with_commas(t.sums.selected), o.invert ? "not blocked" : "blocked",
              o.confirm.empty()
                  ? ""
                  : fmt::format(", {} removed", counted(t.sums.false_alarms, "false alarm")),
-             with_commas(static_cast<std::uint64_t>(t.lines_per_second())));
+             counted(static_cast<std::uint64_t>(t.lines_per_second()), "line"));
 }
 
 int run_check(const log_options& o) {
-  const block_list list = block_list::open(as_file(o.path));
+  const block_list list =
+      within_limit([&] { return block_list::open(as_file(o.path), opening_asked()); });
   progress meter("checking", o.input.show().unless(o.prints()));
   key_source source(o.input.paths, o.input.records, meter);
   block_confirmation confirmed;
   if (!o.confirm.empty()) confirm(list, o, source, meter, confirmed);
   const log_totals totals = check_log(list, o, source, o.confirm.empty() ? nullptr : &confirmed);
   meter.clear();
-  print_totals(o, totals);
+  if (!o.silent()) print_totals(o, totals);
   return totals.sums.selected > 0 ? exit_success : exit_no_match;
 }
 
@@ -337,6 +348,7 @@ void add_block_build(command& block) {
 
 void add_block_check(command& block, int& status) {
   auto o = std::make_shared<log_options>();
+  o->input.answers = true;
   command* verb = block.add_subcommand("check", "Print the lines of a log with what is blocked");
   verb->add_option("F", o->path, "The filter file to ask")->required()->type_name("");
   option* invert =
@@ -348,15 +360,18 @@ void add_block_check(command& block, int& status) {
                    "Look what the filter reports up in this list; may be given several times")
       ->one_a_time()
       ->type_name("LIST");
+  add_opening_options(*verb);
   verb->add_option("--top", o->top,
                    "Also say which N sources, the first address of a line, have the most lines")
       ->between(1, 100'000)
       ->type_name("N");
   verb->add_flag("--json", o->json, "Print how much was asked for and blocked as JSON");
   add_input_files(*verb, o->input);
+  o->input.records.any_line_end = true;
   add_threads(*verb, o->input.threads);
   verb->footer(
-      "Prints what is blocked, a tab, the entry that blocks it, a tab, and the line.\n"
+      "Prints what is blocked, a tab, the entry that blocks it, a tab, and the line. With -q the "
+      "first selected line ends it.\n"
       "Exit status: 0 when a line was selected, 1 when none was, 2 after an error.\n\n"
       "Example:\n  bloomery block check blocked.bloom access.log | cut -f1 | sort | uniq -c\n"
       "  bloomery block check --confirm drop.txt --top 10 blocked.bloom access.log");

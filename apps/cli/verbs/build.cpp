@@ -1,7 +1,7 @@
 // bloomery build: a filter from keys, in four ways that give the same bytes where a kind has them:
 //   --keys           read and added
-//   without          hashes are kept while the different ones are counted, then added; files are
-//                    read again if there is no room for their hashes
+//   without          hashes are spooled while the different ones are counted, then added; files
+//                    are read again if there is no room for their hashes
 //   a huge filter    hashes are spooled, then the file is made slice by slice
 //   a static filter  all hashes are collected, then the filter is made from them
 #include <fmt/format.h>
@@ -27,7 +27,7 @@ namespace bloomery::cli {
 
 namespace {
 
-constexpr std::size_t spool_memory = std::size_t{32} << 20U;
+constexpr std::size_t spool_memory = std::size_t{8} << 20U;  // what is more goes to a file
 
 struct build_options {
   input_options input;
@@ -48,9 +48,7 @@ struct build_options {
   std::string window;
   std::string layout;
   std::string update;
-  std::string hash = "xxh3";
-  std::uint64_t seed = 0;
-  std::string key_file;
+  hash_options hash = {.name = "xxh3"};  // a key file without --hash is refused
   std::string memory;
   bool force = false;
   bool json = false;
@@ -58,7 +56,7 @@ struct build_options {
   // What the output must not destroy.
   [[nodiscard]] std::vector<std::string> read_files() const {
     std::vector<std::string> all = input.paths;
-    if (!key_file.empty()) all.push_back(key_file);
+    if (!hash.key_file.empty()) all.push_back(hash.key_file);
     return all;
   }
 };
@@ -86,8 +84,12 @@ void check_build_options(const build_options& o) {  // refuses what has no meani
   only(!o.update.empty(), "--update", {"count-min", "spectral"});
   only(o.shards.has_value(), "--shards", {"blocked"});
   only(!o.epsilon.empty(), "--epsilon", {"count-min"});
-  only(makes_digests(o.hash), fmt::format("--hash {}", o.hash), {"classic"});
-  only(o.hash == pairwise_name, "--hash pairwise", {"count-min"});
+  only(makes_digests(o.hash.name), fmt::format("--hash {}", o.hash.name), {"classic"});
+  only(o.hash.name == pairwise_name, "--hash pairwise", {"count-min"});
+  if (!o.window.empty() && o.keys.empty() && o.bytes.empty()) {
+    throw error(errc::bad_argument,
+                "with --window, say with --keys how many keys may come in that time");
+  }
   if (o.kind == "bloomier") {
     throw error(errc::bad_argument, "a bloomier filter has values: use 'bloomery map build'");
   }
@@ -121,8 +123,8 @@ sizing::request make_request(const build_options& o, std::uint64_t keys) {
   if (o.generations) r.variant = o.generations;
   if (o.growth) r.variant = o.growth;
   if (!o.update.empty()) r.variant = update_variant(o);
-  if (o.hash == pairwise_name) r.variant = r.variant.value_or(0) | 2U;
-  if (o.hash == "md5" && !r.probes) r.probes = 4;
+  if (o.hash.name == pairwise_name) r.variant = r.variant.value_or(0) | 2U;
+  if (o.hash.name == "md5" && !r.probes) r.probes = 4;
   return r;
 }
 
@@ -185,7 +187,7 @@ void builder::run() {
     plan_by_input();
   }
   const bool sliced =
-      plan_.shape.bits / 8 > limit_ && !makes_digests(o_.hash) && is_of_bits(plan_.shape.kind);
+      plan_.shape.bits / 8 > limit_ && !makes_digests(o_.hash.name) && is_of_bits(plan_.shape.kind);
   if (!sliced && !o_.force) {
     need_memory(plan_.shape.bits / 8,
                 fmt::format("a {} filter for {}", o_.kind, counted(plan_.keys, "key")),
@@ -204,11 +206,11 @@ void builder::plan_by_input() {  // a kind that grows can take uncounted keys fr
     plan_for(census_.to_plan_for());
   } else if (abilities_of(kind).grow) {
     plan_for(first_layer);
-  } else if (makes_digests(o_.hash) || o_.kind == "top-k") {
-    throw error(
-        errc::bad_argument,
-        fmt::format("with --{} {} and keys from a pipe, say how many there are with --keys",
-                    o_.kind == "top-k" ? "kind" : "hash", o_.kind == "top-k" ? o_.kind : o_.hash));
+  } else if (makes_digests(o_.hash.name) || o_.kind == "top-k") {
+    throw error(errc::bad_argument,
+                fmt::format("with --{} {} and keys from a pipe, say how many there are with --keys",
+                            o_.kind == "top-k" ? "kind" : "hash",
+                            o_.kind == "top-k" ? o_.kind : o_.hash.name));
   } else {
     make_request(o_, 1);
     count_different();
@@ -216,32 +218,37 @@ void builder::plan_by_input() {  // a kind that grows can take uncounted keys fr
   }
 }
 
-// Counts keys by their hashes, which do not depend on the shape, and keeps the hashes: in memory,
-// or those of a pipe in a spool. Digests and sketches that need the keys themselves read files
-// again.
+// Counts keys by their hashes, which do not depend on the shape, and spools the hashes: a file of
+// 8 bytes a key beside the output, faster to read than the input. Digests and sketches that need
+// the keys themselves read files again.
 void builder::count_different() {
   const bool again = source_.rereadable();
-  const bool digests = makes_digests(o_.hash);
-  const auto hasher = digests
-                          ? make_hasher("xxh3", 0, "", 1, o_.input.records.form())
-                          : make_hasher(o_.hash, o_.seed, o_.key_file, 1, o_.input.records.form());
+  const bool digests = makes_digests(o_.hash.name);
+  const auto hasher =
+      make_hasher(digests ? hash_options{.name = "xxh3"} : o_.hash, 1, o_.input.records.form());
   if (!digests) hasher_ = hasher;
   meter_.relabel(again ? "building" : "hashing");
   const std::uint64_t room = limit_ / 4 / sizeof(std::uint64_t);
   if (!digests && !abilities_of(*kind_from_name(o_.kind)).lists_top) {
-    spool_.emplace(out_.folder(), 1, again ? SIZE_MAX : spool_memory);
+    spool_.emplace(out_.folder(), 1, spool_memory);
   }
   hash_in_order(*hasher, source_, o_.input.threads, [&](const chunk&, auto hashes) {
     census_.add(hashes);
     if (again && spool_ && spool_->keys() > room) spool_.reset();
-    if (spool_) spool(hashes);
+    if (!spool_) return;
+    try {
+      spool(hashes);
+    } catch (const error&) {
+      if (!again) throw;
+      spool_.reset();  // no space for them, but perhaps for the filter
+    }
   });
   if (again && !spool_) source_.rewind();
 }
 
 void builder::plan_for(std::uint64_t keys) {
   plan_ = o_.epsilon.empty() ? sizing::make_plan(make_request(o_, keys)) : plan_of_guarantee(o_);
-  if (makes_digests(o_.hash)) plan_.shape.scheme = probe_scheme::modulo;
+  if (makes_digests(o_.hash.name)) plan_.shape.scheme = probe_scheme::modulo;
   if (o_.shards) {  // a whole number of blocks in each
     const std::uint64_t unit = std::uint64_t{*o_.shards} * bits_per_block;
     plan_.shape.bits = (plan_.shape.bits + unit - 1) / unit * unit;
@@ -249,8 +256,7 @@ void builder::plan_for(std::uint64_t keys) {
   check_shape(plan_.shape);
   if (!o_.force) out_.need(plan_.shape.bits / 8);
   if (hasher_ == nullptr) {
-    hasher_ =
-        make_hasher(o_.hash, o_.seed, o_.key_file, plan_.shape.probes, o_.input.records.form());
+    hasher_ = make_hasher(o_.hash, plan_.shape.probes, o_.input.records.form());
   }
 }
 
@@ -285,7 +291,9 @@ void builder::spool(std::span<const std::uint64_t> hashes) {
 
 void builder::build_in_memory() {
   any_filter f(plan_, hasher_);
-  if (o_.hash == pairwise_name) f.get_if<count_min>()->choose_rows(o_.seed);
+  if (o_.hash.name == pairwise_name) {
+    f.get_if<count_min>()->choose_rows(o_.hash.seed.value_or(0));
+  }
   if (!o_.window.empty()) f->set_window(parse_span(o_.window));
   f->advance(clock_now());
   if (spool_) {
@@ -307,17 +315,18 @@ void builder::build_in_slices() {
   atomic_file file(out_.path());
   build_sliced(file, header, *spool_, limit_);
   file.commit();
-  report(any_filter::open(out_.path()));
+  report(any_filter::open(out_.path(), nullptr, {.verify = false}));
 }
 
 void builder::build_static() {
   constexpr std::uint64_t bytes_per_key = 28;  // the hashes, and 20 bytes to solve for them
   constexpr std::uint32_t partitions = 256;
-  hasher_ = make_hasher(o_.hash, o_.seed, o_.key_file, 1, o_.input.records.form());
+  hasher_ = make_hasher(o_.hash, 1, o_.input.records.form());
   // --keys is not needed here, because the keys are counted.
-  const bool fits = source_.rereadable() && count_keys() <= limit_ / bytes_per_key;
+  const std::uint64_t counted = source_.rereadable() ? count_keys() : UINT64_MAX;
   std::vector<std::uint64_t> hashes;
-  if (fits) {
+  if (counted <= limit_ / bytes_per_key) {
+    hashes.reserve(static_cast<std::size_t>(counted));  // growing takes up to twice the memory
     meter_.relabel("hashing");
     hash_in_order(*hasher_, source_, o_.input.threads, [&](const chunk&, auto piece) {
       hashes.insert(hashes.end(), piece.begin(), piece.end());
@@ -337,9 +346,12 @@ void builder::build_static() {
   plan_for(spool_ ? spool_->keys() : hashes.size());
   if (spool_ && hashes.size() != spool_->keys()) {
     atomic_file file(out_.path());
-    build_sharded(file, {.planned = plan_, .hash = hasher_->spec()}, *spool_);
+    const auto threads =
+        std::clamp<std::uint64_t>(limit_ / shard_memory, 1, parallel{o_.input.threads}.count());
+    build_sharded(file, {.planned = plan_, .hash = hasher_->spec()}, *spool_,
+                  static_cast<unsigned>(threads));
     file.commit();
-    return report(any_filter::open(out_.path()));
+    return report(any_filter::open(out_.path(), nullptr, {.verify = false}));
   }
   const any_filter f = any_filter::build(plan_, hasher_, hashes, {}, o_.input.threads);
   f.save(out_.path());
@@ -347,12 +359,12 @@ void builder::build_static() {
 }
 
 void builder::report(const any_filter& f) {
+  out_.finish();
   if (!o_.input.quiet) {
     print_summary(out_.name(), f, census_.text());
     if (f.keys() == 0) warn_without_keys(o_.input.records, out_.name());
   }
   if (o_.json) print_json(info_json(f, out_.bytes()));
-  out_.finish();
 }
 
 void add_kind_options(command& verb, build_options& o, std::initializer_list<option*> sizes) {
@@ -387,6 +399,7 @@ void add_kind_options(command& verb, build_options& o, std::initializer_list<opt
       ->type_name("T");
   verb.add_option("--generations", o.generations,
                   "Steps in which a windowed filter forgets (default 4)")
+      ->between(1U, 63U)
       ->type_name("G");
   verb.add_option("--shards", o.shards,
                   "A blocked filter of a size that can be spread over so many keys: see 'push'")
@@ -429,15 +442,18 @@ void add_build(command& app, int& /*status*/) {
   option* probes = verb->add_option("--probes", o->probes, "Bits for each key (default: the best)")
                        ->type_name("K");
   add_kind_options(*verb, *o, {fpr, bits, bytes, probes});
-  verb->add_option("--seed", o->seed, "Chooses the hash function (default 0)")->type_name("S");
+  add_seed(*verb, o->hash);
   verb->add_option(
-          "--hash", o->hash,
-          "The hash function (default xxh3); siphash has a secret key, sha1, sha1-folded and md5 "
-          "are "
-          "those of other programs, pairwise has rows by a pairwise independent family (count-min)")
-      ->one_of({"xxh3", "siphash", "sha1", "sha1-folded", "md5", std::string(pairwise_name)})
+          "--hash", o->hash.name,
+          "The hash function (default xxh3, for which anybody can make keys with one hash); "
+          "xxh3-secret has a secret that its seed chooses, siphash one of a file; sha1, "
+          "sha1-folded "
+          "and md5 are those of other programs, pairwise has rows by a pairwise independent family "
+          "(count-min)")
+      ->one_of({"xxh3", "xxh3-secret", "siphash", "sha1", "sha1-folded", "md5",
+                std::string(pairwise_name)})
       ->type_name("H");
-  add_key_file(*verb, o->key_file);
+  add_key_file(*verb, o->hash.key_file);
   verb->add_option(
           "--memory", o->memory,
           "Build in slices on disk when the filter is larger (default: 3/4 of what is free)")

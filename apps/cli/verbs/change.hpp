@@ -41,6 +41,7 @@ inline command* add_change_verb(command& app, const char* name, const char* help
   verb->add_option("F", o->path, "The filter file to change")->required()->type_name("");
   add_key_file(*verb, o->key_file);
   add_no_wait(*verb, o->no_wait);
+  add_limit(*verb);
   verb->add_flag("--json", o->json, "Print what the filter is now as JSON");
   add_input_options(*verb, o->input);
   return verb;

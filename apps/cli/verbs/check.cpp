@@ -1,10 +1,12 @@
 // bloomery check: which lines the filter may contain.
 #include <fmt/format.h>
 
+#include <functional>
 #include <mutex>
 #include <unordered_map>
 
 #include "bloomery/core/error.hpp"
+#include "bloomery/hash/secret_hasher.hpp"
 #include "cli/input/filters.hpp"
 #include "cli/input/keys.hpp"
 #include "cli/output/streams.hpp"
@@ -45,19 +47,19 @@ class confirmation {
     }
   }
   void see(std::string_view key) {
-    if (const auto at = in_list_.find(std::string(key)); at != in_list_.end()) at->second = true;
+    if (const auto at = in_list_.find(key); at != in_list_.end()) at->second = true;
   }
   void strike_out(const chunk& c, std::span<std::uint64_t> bitmap) const {
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
       if (((bitmap[i / 64] >> (i % 64)) & 1U) == 0) continue;
-      const auto at = in_list_.find(std::string(c.keys[i]));
+      const auto at = in_list_.find(c.keys[i]);
       if (at == in_list_.end() || !at->second) bitmap[i / 64] &= ~(std::uint64_t{1} << (i % 64));
     }
   }
 
  private:
   std::mutex mutex_;
-  std::unordered_map<std::string, bool> in_list_;
+  std::unordered_map<std::string, bool, secret_text_hash, std::equal_to<>> in_list_;
 };
 
 // Asks about the whole input, then reads the lists once.
@@ -83,6 +85,7 @@ void confirm(const check_options& o, const std::vector<any_filter>& filters, con
 
 int run_check(check_options& o) {
   const std::vector<std::string> names = take_filters(o);
+  o.input.records.take_empty_lines();
   std::vector<any_filter> filters;
   for (const std::string& name : names) {
     filters.push_back(open_filter(as_file(name), o.key_file, o.input.records.form()));
@@ -101,6 +104,7 @@ int run_check(check_options& o) {
 
 void add_check(command& app, int& status) {
   auto o = std::make_shared<check_options>();
+  o->input.answers = true;
   command* verb = app.add_subcommand("check", "Print the lines that a filter probably contains");
   verb->add_option("F", o->path,
                    "The filter file to ask; - is standard input. Several, if -- stands after them")
@@ -116,10 +120,11 @@ void add_check(command& app, int& status) {
       ->one_a_time()
       ->type_name("LIST");
   add_key_file(*verb, o->key_file);
+  add_opening_options(*verb);
   verb->add_flag("--json", o->selection.json, "Print how many keys and matches as JSON");
   add_reading_options(*verb, o->input);
   verb->footer(
-      "With -q nothing is printed, and the first selected line ends it, as with grep. Of several "
+      "With -q the first selected line ends it. Of several "
       "filters, the names of those that have the line stand before it, and a tab.\n\n"
       "Exit status: 0 when a line was selected, 1 when none was, 2 after an error.\n\n"
       "Example:\n  tr -cs A-Za-z '\\n' < letter.txt | bloomery check -v words.bloom\n"

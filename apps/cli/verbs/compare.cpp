@@ -14,6 +14,11 @@ nlohmann::json number(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
 }
 
+std::string in_text(double keys) {
+  return keys >= 0 && keys < 0x1p63 ? with_commas(static_cast<std::uint64_t>(std::llround(keys)))
+                                    : fmt::format("{:.0f}", keys);
+}
+
 // Two count-min sketches have the size of the join of their streams in common.
 void compare_counts(const set_options& o, const any_filter& a, const any_filter& b) {
   const count_min_view left(a.planned(), a.words(), a.keys());
@@ -29,10 +34,10 @@ void compare_counts(const set_options& o, const any_filter& a, const any_filter&
                        {"delta", left.delta()}});
   }
   write_output(fmt::format(
-      "A is {}, with {} keys in all; B is {}, with {}\n"
+      "A is {}, with {} in all; B is {}, with {}\n"
       "  inner product  {}: the sum of count in A times count in B over all keys\n"
       "                 never too low, too high by more than {:.3g} in at most {} of all cases\n",
-      o.paths[0], with_commas(left.total()), o.paths[1], with_commas(right.total()),
+      o.paths[0], counted(left.total(), "key"), o.paths[1], with_commas(right.total()),
       with_commas(product), most, as_rate(left.delta())));
 }
 
@@ -49,9 +54,8 @@ std::string subset_text(std::uint64_t bits_a, std::uint64_t bits_b, std::uint64_
   if (a_in_b && b_in_a) return "A and B have the same bits: probably the same keys";
   if (a_in_b) return "every bit of A is in B: A is probably a subset of B";
   if (b_in_a) return "every bit of B is in A: B is probably a subset of A";
-  return fmt::format(
-      "neither is a subset of the other, for sure: {} bits are only in A, {} only in B",
-      with_commas(bits_union - bits_b), with_commas(bits_union - bits_a));
+  return fmt::format("neither is a subset of the other, for sure: only in A {}, only in B {}",
+                     counted(bits_union - bits_b, "bit"), with_commas(bits_union - bits_a));
 }
 
 void run_compare(const set_options& o) {
@@ -63,7 +67,7 @@ void run_compare(const set_options& o) {
   const any_filter& a = filters[0];
   const any_filter& b = filters[1];
   if (a.shape().kind == filter_kind::count_min) {
-    return name_both(o.paths[0], o.paths[1], [&] { compare_counts(o, a, b); });
+    return name_both(o.paths[0], a, o.paths[1], b, [&] { compare_counts(o, a, b); });
   }
   require(is_of_bits(a.shape().kind), a, o.paths[0], "has no bits to compare");
   const std::uint64_t bits_a = count_bits(a.words());
@@ -92,12 +96,12 @@ void run_compare(const set_options& o) {
                   name_of_input(o.paths[0]), name_of_input(o.paths[1]));
   for (const compared& row : rows) {
     const bool share = std::string_view(row.name) == "jaccard";
-    const double unit = share ? 100 : 1;
-    text += fmt::format("  {:<16} {:>16.{}f} +- {:.{}f}{}\n", row.words, row.value.value * unit,
-                        share ? 2 : 0, row.value.standard_error * unit, share ? 2 : 0,
-                        share ? " %" : "");
+    text += share ? fmt::format("  {:<16} {:>16.2f} +- {:.2f} %\n", row.words,
+                                row.value.value * 100, row.value.standard_error * 100)
+                  : fmt::format("  {:<16} {:>16} +- {}\n", row.words, in_text(row.value.value),
+                                in_text(row.value.standard_error));
   }
-  text += fmt::format("  {:<16} {:>16}\n", "bits in both", c.shared_bits);
+  text += fmt::format("  {:<16} {:>16}\n", "bits in both", with_commas(c.shared_bits));
   text += subset_text(bits_a, bits_b, bits_union) + "\n";
   write_output(text);
 }
@@ -112,6 +116,7 @@ void add_compare(command& app, int& /*status*/) {
       ->required()
       ->type_name("");
   verb->add_flag("--json", o->json, "Print it as JSON");
+  add_limit(*verb);
   add_threads(*verb, o->threads);
   add_quiet(*verb, o->quiet);
   verb->footer(

@@ -1,6 +1,9 @@
 // bloomery count: how often keys were added, by a filter or sketch that counts.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdint>
+
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
 #include "cli/input/source.hpp"
@@ -20,6 +23,11 @@ struct count_options {
   bool json = false;
 };
 
+// Counters may be as large as a number can be; the sum of several stays there, as they do.
+std::uint64_t sum_at_most(std::uint64_t a, std::uint64_t b) {
+  return a + std::min(b, UINT64_MAX - a);
+}
+
 int run_count(const count_options& o) {
   const any_filter f = open_filter(as_file(o.path), o.key_file, o.input.records.form());
   require(f.can().count, f, o.path, "cannot count; build it with --kind count-min");
@@ -38,7 +46,7 @@ int run_count(const count_options& o) {
     std::uint64_t present = 0;
     std::uint64_t at_least = 0;
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
-      sum += counts[i];
+      sum = sum_at_most(sum, counts[i]);
       present += counts[i] != 0 ? 1U : 0U;
       at_least += counts[i] == most ? 1U : 0U;
       if (o.json) continue;
@@ -49,7 +57,7 @@ int run_count(const count_options& o) {
     in_turn([&] {
       keys += c.keys.size();
       found += present;
-      total += sum;
+      total = sum_at_most(total, sum);
       full += at_least;
       write_output(text);
     });
@@ -74,6 +82,7 @@ void add_count(command& app, int& status) {
       ->required()
       ->type_name("");
   add_key_file(*verb, o->key_file);
+  add_opening_options(*verb);
   verb->add_flag(
       "--json", o->json,
       "Print how many keys, how many were found, the sum, and how many counts are at least "

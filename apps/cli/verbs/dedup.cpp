@@ -16,6 +16,7 @@
 #include "cli/input/keys.hpp"
 #include "cli/input/source.hpp"
 #include "cli/input/state_file.hpp"
+#include "cli/output/header_row.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
@@ -30,9 +31,11 @@ struct dedup_options {
   std::string keys;
   std::string window;
   std::string state;
+  hash_options hash = {.usual = "xxh3-secret"};
   std::string checkpoint = "30s";
   bool count = false;
   bool no_header = false;
+  bool no_wait = false;
   bool json = false;
 };
 
@@ -67,7 +70,7 @@ any_filter make_filter(const dedup_options& o) {
                   "with a --window of time, say with --keys how many lines it may hold");
     }
   }
-  any_filter f(sizing::make_plan(r), make_hasher("xxh3", 0, "", 1, o.input.records.form()));
+  any_filter f(sizing::make_plan(r), make_hasher(o.hash, 1, o.input.records.form()));
   if (window.by_time) f->set_window(window.length);
   return f;
 }
@@ -81,21 +84,38 @@ std::optional<std::uint64_t> fact_of(const any_filter& f, std::string_view name)
   return std::nullopt;
 }
 
-// What is in the state. Options that were given must be those that it was begun with.
+// What is in the state. Options that were given must be those that it was begun with, and so must
+// the rate also if it was not: nobody should lose lines at the 1 % of a filter that was built.
 any_filter resumed(const dedup_options& o, const state_file& state, const any_filter& as_new) {
-  any_filter f = state.load(o.input.records.form());
+  any_filter f = state.load(o.hash.key_file, o.input.records.form());
   require(f.can().add && !f.can().lists_top, f, state.path(), "cannot take more lines");
+  require(f.can().grow || f.can().forget, f, state.path(),
+          "neither grows nor forgets, and is soon full; let dedup make the state");
   const plan& was = f.planned();
   const plan& wanted = as_new.planned();
-  const bool given = !o.fpr.empty() || !o.keys.empty() || !o.window.empty();
+  const bool given = !o.keys.empty() || !o.window.empty();
   const bool same = was.shape.kind == wanted.shape.kind && was.keys == wanted.keys &&
-                    was.fpr_target == wanted.fpr_target &&
                     fact_of(f, "window") == fact_of(as_new, "window");
   if (given && !same) {
     throw error(errc::bad_argument,
-                fmt::format("{}: it was begun with other values of --fpr, --keys or --window; "
-                            "leave them out to go on with it, or begin another",
+                fmt::format("{}: it was begun with other values of --keys or --window; leave them "
+                            "out to go on with it, or begin another",
                             state.path()));
+  }
+  if (was.fpr_target != wanted.fpr_target) {
+    throw error(errc::bad_argument,
+                fmt::format("{}: it was begun with --fpr {:.6g}, not {:.6g}; give that to go on "
+                            "with it, or begin another",
+                            state.path(), was.fpr_target, wanted.fpr_target));
+  }
+  const hash_spec& hash = f.hash();
+  if ((o.hash.seed && *o.hash.seed != hash.seed) ||
+      (!o.hash.name.empty() && o.hash.name != hash_name(hash.id))) {
+    throw error(errc::bad_argument,
+                fmt::format("{}: it was begun with --hash {}{}; leave out --hash and --seed to go "
+                            "on with it, or begin another",
+                            state.path(), hash_name(hash.id),
+                            takes_seed(hash.id) ? fmt::format(" --seed {}", hash.seed) : ""));
   }
   return f;
 }
@@ -113,14 +133,14 @@ class dedup {
         filter_(make_filter(o)),
         meter_("reading", o.input.show().unless(!o.count && !o.json)),
         source_(o.input.paths, o.input.records, meter_),
-        header_(!o.no_header) {}
+        header_(!o.no_header, meter_) {}
 
   void run() {
     if (o_.state.empty()) {
       read_all();
     } else {
       const std::uint64_t every = std::max<std::uint64_t>(1, parse_span(o_.checkpoint));
-      state_.emplace(o_.state);
+      state_.emplace(o_.state, change_manners{.quiet = o_.input.quiet, .wait = !o_.no_wait});
       if (!state_->is_new()) filter_ = resumed(o_, *state_, filter_);
       state_->save(filter_);
       checkpoints saving(std::chrono::seconds(every), [this](bool last) { save(last); });
@@ -167,10 +187,7 @@ class dedup {
 
   void print_new(const chunk& c) {
     text_.clear();
-    if (!c.header.empty() && std::exchange(header_, false)) {
-      text_.append(c.header);
-      if (!text_.ends_with('\n')) text_ += '\n';
-    }
+    text_.append(header_.before(c));
     auto keyless = c.keyless.begin();  // what has no key is no repetition
     for (std::size_t i = 0; i <= c.keys.size(); ++i) {
       for (; keyless != c.keyless.end() && keyless->before <= i; ++keyless) {
@@ -203,26 +220,24 @@ class dedup {
     }
     if (o_.input.quiet) return;
     tell(
-        "bloomery: {} lines, {} printed, {} dropped; expect {} of the dropped to be no "
+        "bloomery: {}, {} printed, {} dropped; expect {} of the dropped to be no "
         "repetition; {} filter of {}\n",
-        with_commas(lines_), with_commas(printed_), with_commas(lines_ - printed_),
+        counted(lines_, "line"), with_commas(printed_), with_commas(lines_ - printed_),
         as_number(lost()), kind_name(filter_.shape().kind), as_bytes(static_cast<double>(bytes())));
     warn();
   }
 
   void warn() const {
     const plan& p = filter_.planned();
-    const bool planned =
-        p.keys != 0 && p.shape.kind != filter_kind::scalable && !filter_.can().forget;
+    const bool planned = p.shape.kind != filter_kind::scalable && filter_.can().grow;
     if (planned && filter_.keys() > p.keys) {
-      tell("bloomery: warning: {} different lines, but --keys was {}{}\n",
-           with_commas(filter_.keys()), with_commas(p.keys),
-           filter_.can().grow ? "; the filter has grown" : "");
+      tell("bloomery: warning: {}, but the filter was planned for {}; it has grown\n",
+           counted(filter_.keys(), "different line"), with_commas(p.keys));
     }
     const std::uint64_t window = fact_of(filter_, "window").value_or(0);
     if (covered_ && *covered_ < window) {
       tell(
-          "bloomery: warning: there were times with more than --keys {} different lines in {}; "
+          "bloomery: warning: there were times with more different lines than --keys {} in {}; "
           "those of {} were remembered then, and no more\n",
           with_commas(p.keys), as_span(window),
           *covered_ == 0 ? "less than a second" : "the last " + as_span(*covered_));
@@ -239,7 +254,7 @@ class dedup {
   any_filter filter_;
   progress meter_;
   key_source source_;
-  bool header_;  // whether it is still to be printed
+  header_row header_;
   std::optional<state_file> state_;
   std::mutex* mutex_ = nullptr;  // of what saves the state meanwhile
   bool changed_ = false;         // since it was saved
@@ -267,16 +282,20 @@ void add_dedup(command& app, int& /*status*/) {
       ->type_name("N");
   verb->add_option(
           "--window", o->window,
-          "Forget lines after so many different ones (10M) or after a time (1h, with --keys)")
+          "Forget a line when so many others were printed (10M), or some time (1h, with --keys) "
+          "after it was")
       ->type_name("W");
   verb->add_option(
           "--state", o->state,
-          "Go on with the lines that this file has seen, and keep it up to date; it is made "
-          "if it is not there")
+          "Go on with the lines that this file has seen, at the same --fpr, and keep it up to "
+          "date; it is made if it is not there")
       ->type_name("F");
   verb->add_option("--checkpoint", o->checkpoint,
                    "Write the state after so much time, and at the end (default 30s)")
       ->type_name("T");
+  add_hash_options(*verb, o->hash);
+  add_limit(*verb);
+  add_no_wait(*verb, o->no_wait);
   verb->add_flag("-c,--count", o->count, "Print only how many different lines there are");
   verb->add_flag("--json", o->json, "Print only the numbers, as JSON");
   add_no_header(*verb, o->no_header);
@@ -286,7 +305,10 @@ void add_dedup(command& app, int& /*status*/) {
       "  bloomery dedup --column mail --state seen.bloom monday.csv > new.csv\n"
       "  bloomery dedup --column mail --state seen.bloom --no-header tuesday.csv >> new.csv\n"
       "  tail -f events.log | bloomery dedup --window 1h --keys 10M");
-  verb->callback([o] { dedup(*o).run(); });
+  verb->callback([o] {
+    o->input.records.take_empty_lines();
+    within_limit([&] { dedup(*o).run(); });
+  });
 }
 
 }  // namespace bloomery::cli

@@ -7,12 +7,13 @@ namespace {
 
 void run_diff(const wire_options& o) {
   output_file out(o.output, {o.first, o.second}, o.json);
-  const any_filter from = open_verified(o.first, o.threads);
-  const any_filter to = open_verified(o.second, o.threads);
+  const any_filter from = open_verified(as_file(o.first), o.threads);
+  const any_filter to = open_verified(as_file(o.second), o.threads);
   const std::vector<std::byte> delta = diff(from.version(), to.version());
   atomic_file file(out.path());
   file.append(delta);
   file.commit();
+  out.finish();
   say(o, out, beside_bits(delta.size(), to.words().size_bytes()));
   if (o.json) {
     print_json({{"kind", kind_name(to.shape().kind)},
@@ -21,7 +22,6 @@ void run_diff(const wire_options& o) {
                 {"bytes", delta.size()},
                 {"bytes_unpacked", to.words().size_bytes()}});
   }
-  out.finish();
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/detail/core/block_geometry.hpp"
 #include "bloomery/filter/explanation.hpp"
+#include "bloomery/format/describe.hpp"
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
 #include "cli/input/keys.hpp"
@@ -27,7 +28,7 @@ struct explain_options {
   record_options form;  // how the key is spelled
   bool before = false;
   std::string plot;
-  bool quiet = false;  // there is nothing to silence; scripts give it to every verb
+  bool quiet = false;
   bool json = false;
 };
 
@@ -83,18 +84,6 @@ std::string sentence(const finding& f) {  // with its numbers in it
   return text;
 }
 
-void add_numbers(nlohmann::json& object, const finding& f) {
-  nlohmann::json numbers = nlohmann::json::object();
-  for (const named_number& n : f.numbers) {
-    std::visit([&](const auto& value) { numbers[std::string(n.name)] = value; }, n.value);
-  }
-  if (f.list.empty()) {
-    object.update(numbers);
-  } else {
-    object[std::string(f.list)].push_back(std::move(numbers));
-  }
-}
-
 std::string verdict(const any_filter& f, const explanation& e, bool contained, double fpr) {
   const std::string reason = sentence(e.why);
   if (!contained && !reason.empty()) return "surely not in the set: " + reason;
@@ -115,27 +104,6 @@ std::string verdict(const any_filter& f, const explanation& e, bool contained, d
   if (f.keys() == 0) return "probably in the set" + why;
   return fmt::format("probably in the set{}; of keys that are not in it, {} look so too", why,
                      as_rate(fpr));
-}
-
-nlohmann::json explain_json(const explain_options& o, const any_filter& f,
-                            std::optional<std::uint64_t> hash, const explanation& e, bool contained,
-                            double fpr) {
-  nlohmann::json places = nlohmann::json::array();
-  for (const key_place& p : e.places) {
-    places.push_back({{"position", p.position}, {"value", p.value}});
-  }
-  nlohmann::json object = {
-      {"kind", kind_name(f.shape().kind)},
-      {"key", o.key},
-      {"hash_function", hash_name(f.hash().id)},
-      {"hash", hash ? nlohmann::json(fmt::format("{:016x}", *hash)) : nlohmann::json()},
-      {"unit", e.unit},
-      {"places", places},
-      {"contained", contained},
-      {"fpr_now", fpr}};
-  for (const finding& found : e.findings) add_numbers(object, found);
-  add_numbers(object, e.why);
-  return object;
 }
 
 // The array before and after the key is added to a copy in memory; the file stays as it is.
@@ -178,15 +146,17 @@ int run_explain(const explain_options& o) {
   }
   const bool contained = f.contains(view);
   const explanation e = f->explain(view, *f.hasher());
-  const double fpr = f.fpr();
+  const double fpr = quick_fpr(f);
   const std::optional<array_change> change = change_by(o, f, view);
   if (!o.plot.empty() && o.plot != "-") write_picture(change_picture(*change), o.plot);
   if (o.json) {
-    nlohmann::json object = explain_json(o, f, hash, e, contained, fpr);
+    nlohmann::json object = nlohmann::json::parse(explain_as_json(f, view, *f.hasher()));
+    object["key"] = o.key;
     if (change) add_changes(object, *change);
     print_json(object);
     return contained ? exit_success : exit_no_match;
   }
+  if (o.quiet) return contained ? exit_success : exit_no_match;
   std::string text = fmt::format("key      {} ({})\n", escaped(o.key), counted(key.size(), "byte"));
   text += fmt::format("filter   {}: {}, {}, {}\n", name_of_input(o.path), kind_name(f.shape().kind),
                       counted(f.keys(), "key"), counted(f.shape().probes, "probe"));
@@ -220,12 +190,13 @@ void add_explain(command& app, int& status) {
       ->excludes(integers)
       ->excludes(hex->excludes(integers));
   add_key_file(*verb, o->key_file);
+  add_opening_options(*verb);
   verb->add_flag("--before", o->before,
                  "Show the array before and after adding the key; the file stays as it is");
   verb->add_option("--plot", o->plot, "Draw that to FILE.svg or FILE.png, or with - as text")
       ->type_name("FILE");
   verb->add_flag("--json", o->json, "Print it as JSON");
-  add_quiet(*verb, o->quiet);
+  add_quiet(*verb, o->quiet, true);
   verb->footer(
       "Exit status: 0 when the key is probably in the set, 1 when it surely is not, 2 after an "
       "error.\n\nExample:\n  bloomery explain words.bloom mango\n"

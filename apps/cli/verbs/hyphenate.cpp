@@ -12,6 +12,7 @@
 #include "cli/input/text_blocks.hpp"
 #include "cli/input/word_lists.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -37,7 +38,7 @@ std::string_view text_in(const mapped_file& file) {
 
 hyphen_patterns read_patterns(const hyphenate_options& o) {
   const std::string path = o.patterns.empty() ? default_patterns() : o.patterns;
-  const mapped_file file(path);
+  const mapped_file file(as_file(path, content::anything));
   return {text_in(file), path, o.longest};
 }
 
@@ -55,7 +56,7 @@ void run_hyphenate(const hyphenate_options& o) {
   std::optional<mapped_file> file;
   std::optional<hyphen_list> list;
   if (!o.exceptions.empty()) {
-    file.emplace(o.exceptions);
+    file.emplace(as_file(o.exceptions, content::anything));
     list.emplace(text_in(*file), o.exceptions);
   }
   hyphenator words(
@@ -101,10 +102,10 @@ void add_hyphenate(command& app, int& /*status*/) {
   verb->add_flag("--json", o->json, "Print the numbers as JSON instead of the text");
   add_quiet(*verb, o->quiet);
   verb->footer(
-      "A filter of the exceptions is asked before the list is, so that the list may be long and "
-      "on disk.\n\n"
+      "Texts are plain: the tags and links of HTML would get hyphens, too. A filter of the "
+      "exceptions is asked before the list is, so that the list may be long and on disk.\n\n"
       "Example:\n  echo Hyphenation is approximate | bloomery hyphenate\n"
-      "  bloomery hyphenate --exceptions mine.txt --soft page.html");
+      "  bloomery hyphenate --exceptions mine.txt --soft letter.txt");
   verb->callback([o] { run_hyphenate(*o); });
 }
 

@@ -12,6 +12,7 @@
 #include "cli/output/report.hpp"
 #include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
+#include "cli/verbs/keyword_nodes.hpp"
 #include "cli/verbs/verbs.hpp"
 
 namespace bloomery::cli {
@@ -21,6 +22,9 @@ namespace {
 struct index_options {
   std::string path;
   std::vector<std::string> inputs;
+  std::string serve;
+  std::string memory;
+  std::vector<std::string> at;
   std::string fpr = "0.1%";
   std::uint32_t probes = 0;
   std::uint32_t kmer = 0;
@@ -99,9 +103,13 @@ index_totals read_files(const index_options& o, const std::vector<std::string>& 
 
 void print_built(const index_options& o, const output_file& out, const index_totals& totals,
                  std::uint64_t unreadable) {
-  const text_index made(out.path());
+  const text_index made(out.path(), {.verify = false});
+  nlohmann::json object = info_json(*made);
   if (!o.quiet) {
-    tell("{}: {}, {} in them, {}{}\n", out.name(), counted(made->documents(), "document"),
+    const auto replaced = object["replaced"].get<std::uint64_t>();
+    tell("{}: {}{}, {} in them, {}{}\n", out.name(),
+         counted(object["documents"].get<std::uint64_t>(), "document"),
+         replaced == 0 ? "" : fmt::format(" ({} more replaced)", with_commas(replaced)),
          counted(made->words(), "different word"),
          as_bytes(static_cast<double>(made->file_bytes())),
          o.add || totals.bytes == 0
@@ -111,7 +119,6 @@ void print_built(const index_options& o, const output_file& out, const index_tot
     if (totals.binary != 0) tell("left out: {}\n", counted(totals.binary, "binary file"));
   }
   if (!o.json) return;
-  nlohmann::json object = info_json(*made);
   object["text_bytes"] = totals.bytes;
   object["binary"] = totals.binary;
   object["unreadable"] = unreadable;
@@ -126,14 +133,13 @@ output_file output_of(const index_options& o) {
   return {o.path, replaced ? std::vector<std::string>{} : o.inputs, o.json};
 }
 
-int run_index(const index_options& o) {
+int make_index(const index_options& o) {
   output_file out = output_of(o);
   std::optional<file_lock> lock;
   std::optional<text_index> old;
   if (o.add) {
     lock_file(lock, o.path, {.quiet = o.quiet, .wait = !o.no_wait});
     old.emplace(o.path);
-    old->verify();
   }
   std::vector<complaint> complaints;
   const std::vector<std::string> paths = find_files(o.inputs, o.path, complaints);
@@ -143,9 +149,34 @@ int run_index(const index_options& o) {
   const index_totals totals = read_files(o, paths, *builder, complaints);
   tell_complaints(complaints);
   builder->save(out.path());
-  print_built(o, out, totals, complaints.size());
   out.finish();
+  print_built(o, out, totals, complaints.size());
   return complaints.empty() ? exit_success : exit_error;
+}
+
+// What the words are indexed for: a file, the nodes of a keyword search, or this node of them.
+int run_index(const index_options& o) {
+  const keyword_options nodes{.serve = o.serve,
+                              .memory = o.memory,
+                              .at = o.at,
+                              .inputs = o.inputs,
+                              .skip_binary = o.skip_binary,
+                              .quiet = o.quiet,
+                              .json = o.json};
+  if (!o.serve.empty()) {
+    if (!o.inputs.empty()) {
+      throw error(errc::bad_argument,
+                  "--serve takes no documents; publish them from another shell, with --at");
+    }
+    run_keyword_node(nodes);
+    return exit_success;
+  }
+  if (o.inputs.empty()) throw error(errc::bad_argument, "name the folders or files to index");
+  if (!o.at.empty()) return publish_documents(nodes);
+  if (o.path.empty()) {
+    throw error(errc::bad_argument, "say where the index goes: -o FILE, or --at NODES");
+  }
+  return make_index(o);
 }
 
 }  // namespace
@@ -153,13 +184,12 @@ int run_index(const index_options& o) {
 void add_index(command& app, int& status) {
   auto o = std::make_shared<index_options>();
   command* verb = app.add_subcommand("index", "Index the words of texts, for search");
-  verb->add_option("-o,--output", o->path, "The index file to write; - is standard output")
-      ->required()
-      ->type_name("I");
+  option* output =
+      verb->add_option("-o,--output", o->path, "The index file to write; - is standard output")
+          ->type_name("I");
   verb->add_option("DIR", o->inputs,
-                   "Folders, with all files below them, and files; - is standard input. gzip, zstd "
-                   "and xz are unpacked")
-      ->required()
+                   "Folders, with all files below them, and files; - is standard input. gzip, "
+                   "bzip2, zstd and xz are unpacked")
       ->type_name("");
   option* fpr = verb->add_option("--fpr", o->fpr,
                                  "Documents wrongly found for a word, at most (default 0.1%)")
@@ -174,11 +204,31 @@ void add_index(command& app, int& status) {
   option* paragraphs = verb->add_flag("--paragraphs", o->paragraphs,
                                       "Each paragraph of a file is a document, called FILE:LINE")
                            ->excludes(kmer);
-  verb->add_flag("--add", o->add, "Add to the index; documents that it has already are replaced")
-      ->excludes(fpr)
-      ->excludes(probes)
-      ->excludes(kmer)
-      ->excludes(paragraphs);
+  option* added = verb->add_flag("--add", o->add,
+                                 "Add to the index; documents that it has already are replaced")
+                      ->excludes(fpr)
+                      ->excludes(probes)
+                      ->excludes(kmer)
+                      ->excludes(paragraphs);
+  option* at = verb->add_option("--at", o->at,
+                                "Publish the documents to these nodes of a keyword search, "
+                                "HOST:PORT,HOST:PORT...; search --at asks them")
+                   ->one_a_time()
+                   ->type_name("NODES");
+  option* serve = verb->add_option("--serve", o->serve,
+                                   "Be such a node, at this address, which is one of those that "
+                                   "--at names; its words are in memory")
+                      ->needs(at)
+                      ->type_name("A");
+  verb->add_option("--memory", o->memory,
+                   "With --serve: refuse documents beyond this memory (default 1Gi)")
+      ->needs(serve)
+      ->type_name("M");
+  for (option* of_nodes : {at, serve}) {
+    for (option* of_files : {output, fpr, probes, kmer, paragraphs, added}) {
+      of_nodes->excludes(of_files);
+    }
+  }
   verb->add_flag("--no-wait", o->no_wait,
                  "With --add: fail when another program is changing the index");
   verb->add_flag("-I,--skip-binary", o->skip_binary, "Leave out files with NUL bytes, as grep -I");
@@ -189,7 +239,9 @@ void add_index(command& app, int& status) {
       "Files below a folder that cannot be read are named and left out; the exit status is 2 then."
       "\n\nExample:\n  bloomery index -o notes.bloom notes/\n"
       "  bloomery index -o notes.bloom --add notes/new/\n"
-      "  bloomery search notes.bloom bloom filter");
+      "  bloomery search notes.bloom bloom filter\n"
+      "  bloomery index --serve one.example:4711 --at one.example:4711,two.example:4711\n"
+      "  bloomery index --at one.example:4711,two.example:4711 notes/");
   verb->callback([o, &status] { status = run_index(*o); });
 }
 

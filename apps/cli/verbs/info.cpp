@@ -4,6 +4,9 @@
 #include <algorithm>
 
 #include "bloomery/core/error.hpp"
+#include "bloomery/format/delta.hpp"
+#include "bloomery/format/describe.hpp"
+#include "bloomery/format/version_name.hpp"
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
 #include "cli/input/keys.hpp"
@@ -14,6 +17,7 @@
 #include "cli/output/text.hpp"
 #include "cli/verbs/each_file.hpp"
 #include "cli/verbs/verbs.hpp"
+#include "cli/verbs/wire.hpp"
 
 namespace bloomery::cli {
 
@@ -30,12 +34,37 @@ struct info_options {
 std::string window_text(const nlohmann::json& info) {
   const auto window = info["window"].get<std::uint64_t>();
   if (!info.contains("window_covered")) {
-    return fmt::format("the last {} keys at least", with_commas(window));
+    return fmt::format("the last {} at least", counted(window, "key"));
   }
   const auto covered = info["window_covered"].get<std::uint64_t>();
   if (covered >= window) return fmt::format("the keys of the last {} at least", as_span(window));
   return fmt::format("{}, but only the last {} are covered: keys came faster than planned",
                      as_span(window), as_span(covered));
+}
+
+// The size of the file, and of the bits where the file has them packed.
+std::string size_text(const nlohmann::json& info, std::uint64_t keys) {
+  const auto with_share = [&](std::string text, std::uint64_t bits) {
+    if (keys == 0) return text;
+    return fmt::format("{}, {:.2f} bits a key", text,
+                       static_cast<double>(bits) / static_cast<double>(keys));
+  };
+  const auto bytes = info["bytes"].get<std::uint64_t>();
+  const auto bits = info["bits"].get<std::uint64_t>();
+  if (!info.value("packed", false)) return with_share(counted(bytes, "byte"), bits);
+  return with_share(counted(bytes, "byte") + " packed", 8 * bytes) + "; unpacked " +
+         with_share(counted(bits / 8, "byte"), bits);
+}
+
+// What was asked for passwords, words and addresses is the rate of a lookup; the filter is made of
+// strings, and the rate of its bits is theirs.
+std::string rate_text(const nlohmann::json& info) {
+  const bool derived = info.contains("keys_are");
+  const std::string now =
+      as_rate(info["fpr_now"].get<double>()) + (derived ? " now for one string" : " now");
+  if (info["fpr_target"].is_null()) return now;
+  return fmt::format("{}, at most {} asked for{}", now, as_rate(info["fpr_target"].get<double>()),
+                     derived ? ", for a lookup, which may take several" : "");
 }
 
 void print_text(const std::string& path, const nlohmann::json& info, const contents& now) {
@@ -56,13 +85,7 @@ void print_text(const std::string& path, const nlohmann::json& info, const conte
   } else if (info["fill"].get<double>() == 1) {
     row("", "every bit is set: no estimate");
   }
-  std::string size = counted(info["bytes"].get<std::uint64_t>(), "byte");
-  if (now.keys != 0) {
-    size +=
-        fmt::format(", {:.2f} bits a key", static_cast<double>(info["bits"].get<std::uint64_t>()) /
-                                               static_cast<double>(now.keys));
-  }
-  row("size", size);
+  row("size", size_text(info, now.keys));
   if (info.contains("shard")) {
     row("shard", fmt::format("{} of {}, counted from 0: a slice of a larger filter",
                              info["shard"].get<std::uint64_t>(),
@@ -89,11 +112,7 @@ void print_text(const std::string& path, const nlohmann::json& info, const conte
   }
   if (info.contains("window")) row("window", window_text(info));
   row("fill", fmt::format("{:.2f} %", info["fill"].get<double>() * 100));
-  row("fpr",
-      fmt::format("{} now{}", as_rate(info["fpr_now"].get<double>()),
-                  info["fpr_target"].is_null()
-                      ? ""
-                      : ", at most " + as_rate(info["fpr_target"].get<double>()) + " asked for"));
+  row("fpr", rate_text(info));
   if (info.contains("kmer")) {
     row("form", fmt::format("k-mers of {} bases", info["kmer"].get<int>()));
   } else if (!info["form"].is_null()) {
@@ -106,6 +125,7 @@ void print_text(const std::string& path, const nlohmann::json& info, const conte
                                 info["seed"].get<std::uint64_t>()) +
                         (info.contains("rows") ? "; rows by pairwise independent functions" : ""));
   row("format", fmt::format("version {}", info["format_version"].get<int>()));
+  if (info.contains("name")) row("name", info["name"].get<std::string>() + ", for deltas");
   write_output(text);
 }
 
@@ -121,7 +141,6 @@ void print_index_info(const info_options& o, const std::string& path) {
     throw error(errc::unsupported, fmt::format("{}: a text index has no picture", path));
   }
   const text_index index(path);
-  index.verify();
   const nlohmann::json info = info_json(*index);
   if (o.json) return print_info(o, info, path);
   const auto number = [&](const char* name) {
@@ -133,6 +152,10 @@ void print_index_info(const info_options& o, const std::string& path) {
   text += fmt::format("  documents {} in {} and {}\n", number("documents"),
                       counted(info["files"].get<std::uint64_t>(), "file"),
                       counted(info["groups"].get<std::uint64_t>(), "group"));
+  if (info["replaced"] != 0) {
+    text += fmt::format("            {} more replaced: a new index would be without them\n",
+                        number("replaced"));
+  }
   text += fmt::format("  {:<9} {}, each once for a document\n",
                       info.contains("kmer") ? number("kmer") + "-mers" : "words", number("keys"));
   text += fmt::format("  size      {} bytes, {:.2f} bits a word\n", number("bytes"),
@@ -149,8 +172,7 @@ void print_map_info(const info_options& o, const std::string& path, mapped_file 
   if (!o.plot.empty()) {
     throw error(errc::unsupported, fmt::format("{}: a map of strings has no picture", path));
   }
-  const string_map_file map(std::move(file));
-  map.verify(o.threads);
+  const string_map_file map(std::move(file), {.threads = o.threads});
   const nlohmann::json info = info_json(*map, std::filesystem::file_size(path));
   if (o.json) return print_info(o, info, path);
   const image_view& image = map->image();
@@ -158,15 +180,59 @@ void print_map_info(const info_options& o, const std::string& path, mapped_file 
              contents_of(any_filter::copy_of({image.header(), image.words()})));
 }
 
+// Prints what a delta leads from and to: its versions are told by the names that info gives them.
+void print_delta_info(const info_options& o, const std::string& path, const mapped_file& file) {
+  if (!o.plot.empty()) {
+    throw error(errc::unsupported, fmt::format("{}: a delta has no picture", path));
+  }
+  const delta_description d = naming(path, [&] { return describe_delta(file.bytes()); });
+  const shape& s = d.header.planned.shape;
+  const auto bits_bytes = (s.bits + 63) / 64 * 8;
+  if (o.json) {
+    return print_info(o,
+                      {{"kind", "delta"},
+                       {"of", kind_name(s.kind)},
+                       {"from", version_name(d.from)},
+                       {"to", version_name(d.to)},
+                       {"content", d.whole ? "whole" : "changes"},
+                       {"keys", d.header.keys},
+                       {"keys_planned", d.header.planned.keys},
+                       {"bits", bits_bytes * 8},
+                       {"bytes", file.bytes().size()},
+                       {"hash", hash_name(d.header.hash.id)},
+                       {"seed", d.header.hash.seed},
+                       {"format_version", format_version}},
+                      path);
+  }
+  write_output(fmt::format(
+      "{}: delta between two versions of a {} filter\n"
+      "  from      {}\n"
+      "  to        {}\n"
+      "  keys      {} added in the new version\n"
+      "  size      {}\n"
+      "  content   {}\n"
+      "  format    version {}\n",
+      with_names(path), kind_name(s.kind), version_name(d.from), version_name(d.to),
+      with_commas(d.header.keys), beside_bits(file.bytes().size(), bits_bytes),
+      d.whole ? "all of the new version, packed" : "the bits that change", format_version));
+}
+
 void print_filter_info(const info_options& o, const std::string& path) {
   if (is_text_index(path)) return print_index_info(o, path);
-  if (mapped_file file(path); is_string_map(file.bytes())) {
-    return print_map_info(o, path, std::move(file));
+  bool packed = false;
+  {
+    mapped_file file(path);
+    if (is_string_map(file.bytes())) return print_map_info(o, path, std::move(file));
+    if (is_delta(file.bytes())) return print_delta_info(o, path, file);
+    packed = is_packed(file.bytes());
   }
-  any_filter f = any_filter::open(path);
-  f.verify(o.threads);
+  any_filter f = open_verified(path, o.threads);
+  const std::string name =
+      version_name(content_name(f));  // before the clock makes another version of it
   f->advance(clock_now());
-  const nlohmann::json info = info_json(f, std::filesystem::file_size(path));
+  nlohmann::json info = info_json(f, std::filesystem::file_size(path));
+  info["packed"] = packed;
+  info["name"] = name;
   const std::string picture = o.plot.empty() ? "" : plot(fill_figure(f, with_names(path)), o.plot);
   if (o.json) {
     print_info(o, info, path);
@@ -196,6 +262,7 @@ void add_info(command& app, int& status) {
       ->type_name("");
   verb->add_flag("--json", o->json, "Print it as JSON");
   add_plot(*verb, o->plot);
+  add_limit(*verb);
   add_quiet(*verb, o->quiet);
   add_threads(*verb, o->threads);
   verb->footer(

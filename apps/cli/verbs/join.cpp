@@ -11,6 +11,7 @@
 
 #include "bloomery/core/error.hpp"
 #include "cli/args/options.hpp"
+#include "cli/args/peer.hpp"
 #include "cli/input/csv_table.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
@@ -24,8 +25,7 @@ struct join_options {
   std::vector<std::string> paths;
   std::string on;
   std::string delimiter;
-  std::string listen;
-  std::string connect;
+  peer_options peer;
   bool estimate = false;
   bool json = false;
   bool quiet = false;
@@ -42,15 +42,13 @@ std::string name_in(const join_options& o, bool of_a) {  // of NAME or A_NAME=B_
 class joined_table {  // as the library needs it: the key, and the other fields as a list
  public:
   joined_table(const std::string& path, const std::string& key, const join_options& o)
-      : meter_("reading", {.quiet = o.quiet}),
-        table_(path, key, o.delimiter, meter_),
-        side_([this](const row_visit& visit) { scan(visit); }) {
-    meter_.clear();
-  }
+      : meter_("reading", {.quiet = o.quiet}), table_(path, key, o.delimiter, meter_) {}
   joined_table(const joined_table&) = delete;
   joined_table& operator=(const joined_table&) = delete;
 
-  [[nodiscard]] const join_side& side() const { return side_; }
+  [[nodiscard]] row_scan rows() {
+    return [this](const row_visit& visit) { scan(visit); };
+  }
   [[nodiscard]] const csv_table& table() const { return table_; }
 
   [[nodiscard]] std::string about() const {  // for the peer: the names of the key and all columns
@@ -63,19 +61,27 @@ class joined_table {  // as the library needs it: the key, and the other fields 
  private:
   void scan(const row_visit& visit) {
     const std::size_t key = table_.key_column();
-    table_.scan([&](std::span<const std::string_view> fields) {
-      rest_.clear();
-      for (std::size_t i = 0; i < fields.size(); ++i) {
-        if (i != key) append_field(rest_, fields[i]);
-      }
-      visit(fields[key], rest_);
-    });
+    bool visiting = false;  // then an error is the peer's, not the table's
+    try {
+      table_.scan([&](std::span<const std::string_view> fields) {
+        rest_.clear();
+        for (std::size_t i = 0; i < fields.size(); ++i) {
+          if (i != key) append_field(rest_, fields[i]);
+        }
+        visiting = true;
+        visit(fields[key], rest_);
+        visiting = false;
+      });
+    } catch (const error& e) {
+      if (visiting) throw;
+      throw own_error(e.code(), e.what());
+    }
+    meter_.clear();
   }
 
   progress meter_;
   csv_table table_;
   std::string rest_;
-  join_side side_;
 };
 
 class row_printer {  // prints CSV: A's columns, then B's without the key
@@ -84,7 +90,7 @@ class row_printer {  // prints CSV: A's columns, then B's without the key
 
   void begin(std::string_view about) {
     std::vector<std::string_view> names;
-    split_fields(about, names);
+    split_fields(about, names, most_columns);
     const auto key =
         names.empty() ? names.end() : std::find(names.begin() + 1, names.end(), names[0]);
     if (key == names.end()) throw_damaged();
@@ -98,8 +104,8 @@ class row_printer {  // prints CSV: A's columns, then B's without the key
   }
 
   void row(std::string_view key, std::string_view rest_a, std::string_view rest_b) {
-    split_fields(rest_a, a_fields_);
-    split_fields(rest_b, b_fields_);
+    split_fields(rest_a, a_fields_, a_columns_);
+    split_fields(rest_b, b_fields_, b_->columns().size());
     if (a_fields_.size() + 1 != a_columns_) throw_damaged();
     auto next = a_fields_.begin();
     for (std::size_t i = 0; i < a_columns_; ++i) put(i == key_column_ ? key : *next++);
@@ -114,6 +120,7 @@ class row_printer {  // prints CSV: A's columns, then B's without the key
 
  private:
   static constexpr std::size_t output_bytes = 1 << 16;
+  static constexpr std::size_t most_columns = 1 << 20;
 
   [[noreturn]] static void throw_damaged() {
     throw error(errc::corrupt, "the peer's rows do not fit its columns");
@@ -162,29 +169,32 @@ nlohmann::json report_json(const join_report& r) {
 }
 
 std::string share(const join_report& r) {
-  if (r.plain_bytes == 0) return "";
+  if (r.bytes() >= r.plain_bytes) return "";  // tables so small that the greetings are most of it
   return fmt::format(" ({:.1f} %)",
                      100 * static_cast<double>(r.bytes()) / static_cast<double>(r.plain_bytes));
 }
 
 void tell_sent(const join_report& r) {
-  tell("{} of {} rows of A sent: {} bytes, of them {} for filters; all rows: {} bytes{}\n",
-       with_commas(r.rows_sent), with_commas(r.a.rows), with_commas(r.bytes()),
-       with_commas(r.filter_bytes), with_commas(r.plain_bytes), share(r));
+  tell("{} of {} of A sent: {}, of them {} for filters; all rows: {}{}\n", with_commas(r.rows_sent),
+       counted(r.a.rows, "row"), counted(r.bytes(), "byte"), with_commas(r.filter_bytes),
+       counted(r.plain_bytes, "byte"), share(r));
 }
 
 // ---- the sides --------------------------------------------------------------------------------
 
-int join_at_b(message_channel& peer, const joined_table& b, const join_options& o) {
+join_limits limits_of(const join_options& o) { return {.memory_bytes = memory_of(o.peer)}; }
+
+int join_at_b(message_channel& peer, joined_table& b, const join_options& o) {
   row_printer printer(b.table(), o);
   const join_report r = receive_join(
-      peer, b.side(),
+      peer, b.rows(),
       [&](std::string_view about) {
         if (!o.json) printer.begin(about);
       },
       [&](std::string_view key, std::string_view rest_a, std::string_view rest_b) {
         if (!o.json) printer.row(key, rest_a, rest_b);
-      });
+      },
+      limits_of(o));
   printer.flush();
   if (o.json) {
     nlohmann::json object = report_json(r);
@@ -196,8 +206,8 @@ int join_at_b(message_channel& peer, const joined_table& b, const join_options& 
   return r.pairs > 0 ? exit_success : exit_no_match;
 }
 
-int estimate_at_b(message_channel& peer, const joined_table& b, const join_options& o) {
-  const join_size size = receive_estimate(peer, b.side());
+int estimate_at_b(message_channel& peer, joined_table& b, const join_options& o) {
+  const join_size size = receive_estimate(peer, b.rows(), limits_of(o));
   if (o.json) {
     nlohmann::json object = report_json(size.report);
     object["rows_estimated"] = size.rows.value;
@@ -207,14 +217,15 @@ int estimate_at_b(message_channel& peer, const joined_table& b, const join_optio
     write_output(fmt::format("{:.0f} +- {:.0f}\n", size.rows.value, size.rows.standard_error));
   }
   if (!o.quiet) {
-    tell("about {:.0f} rows, standard error {:.0f}: from {} bytes; all rows of A: {} bytes\n",
-         size.rows.value, size.rows.standard_error, with_commas(size.report.bytes()),
-         with_commas(size.report.plain_bytes));
+    tell("about {}, standard error {:.0f}: from {}; all rows of A: {}\n",
+         counted(static_cast<std::uint64_t>(std::llround(std::max(0.0, size.rows.value))), "row"),
+         size.rows.standard_error, counted(size.report.bytes(), "byte"),
+         counted(size.report.plain_bytes, "byte"));
   }
   return size.rows.value >= 0.5 ? exit_success : exit_no_match;
 }
 
-int run_at_b(message_channel& peer, const joined_table& b, const join_options& o) {
+int run_at_b(message_channel& peer, joined_table& b, const join_options& o) {
   return o.estimate ? estimate_at_b(peer, b, o) : join_at_b(peer, b, o);
 }
 
@@ -222,15 +233,16 @@ int run_here(const join_options& o) {  // in this process, with A in a thread of
   if (o.paths[0] == "-" && o.paths[1] == "-") {
     throw error(errc::bad_argument, "only one of the two tables can be standard input");
   }
-  const joined_table a(o.paths[0], name_in(o, true), o);
-  const joined_table b(o.paths[1], name_in(o, false), o);
+  joined_table a(o.paths[0], name_in(o, true), o);
+  joined_table b(o.paths[1], name_in(o, false), o);
+  const join_side side(a.rows());
   const patience for_ever{.idle = {}, .total = {}};
   auto [end_a, end_b] = pipe_pair(for_ever);
   std::exception_ptr failure;
-  auto serve = [&a, &failure, end = std::move(end_a)]() mutable {
+  auto serve = [&, end = std::move(end_a)]() mutable {
     message_channel peer(std::move(end));
     try {
-      send_join(peer, a.side(), a.about());
+      send_join(peer, side, a.about(), limits_of(o));
     } catch (...) {
       failure = std::current_exception();
     }
@@ -241,6 +253,9 @@ int run_here(const join_options& o) {  // in this process, with A in a thread of
   try {
     message_channel peer(std::move(end_b));
     status = run_at_b(peer, b, o);
+  } catch (const own_error&) {
+    sender.join();
+    throw;
   } catch (...) {
     failure_b = std::current_exception();
   }
@@ -252,34 +267,33 @@ int run_here(const join_options& o) {  // in this process, with A in a thread of
 }
 
 int run_listen(const join_options& o) {
-  const joined_table a(o.paths[0], name_in(o, true), o);
-  listener door(o.listen);
-  if (!o.quiet) tell("waiting for the other table on port {}\n", door.port());
-  message_channel peer(door.accept());
-  const join_report r = send_join(peer, a.side(), a.about());
+  joined_table a(o.paths[0], name_in(o, true), o);
+  const join_side side(a.rows());
+  const join_report r = with_peer(o.peer, o.quiet, [&](message_channel& peer) {
+    return send_join(peer, side, a.about(), limits_of(o));
+  });
   if (o.json) print_json(report_json(r));
   if (!o.quiet) tell_sent(r);
   return exit_success;
 }
 
 int run_connect(const join_options& o) {
-  const joined_table b(o.paths[0], name_in(o, false), o);
-  message_channel peer(connect(o.connect));
-  return run_at_b(peer, b, o);
+  joined_table b(o.paths[0], name_in(o, false), o);
+  return with_peer(o.peer, o.quiet, [&](message_channel& peer) { return run_at_b(peer, b, o); });
 }
 
 int run_join(const join_options& o) {
-  const bool hosts = !o.listen.empty() || !o.connect.empty();
+  const bool hosts = o.peer.remote();
   if (o.paths.size() != (hosts ? 1U : 2U)) {
     throw error(errc::bad_argument,
                 fmt::format("{} needs {}, not {}", hosts ? "join with another host" : "join",
                             hosts ? "one table" : "two tables", o.paths.size()));
   }
-  if (!o.listen.empty() && o.estimate) {
+  if (!o.peer.listen.empty() && o.estimate) {
     throw error(errc::bad_argument, "--estimate is for the side that connects");
   }
-  if (!o.listen.empty()) return run_listen(o);
-  return o.connect.empty() ? run_here(o) : run_connect(o);
+  if (!hosts) return run_here(o);
+  return o.peer.listen.empty() ? run_connect(o) : run_listen(o);
 }
 
 }  // namespace
@@ -299,14 +313,8 @@ void add_join(command& app, int& status) {
       ->type_name("D");
   verb->add_flag("--estimate", o->estimate,
                  "Print only about how many rows the join has, and the standard error of that");
-  option* listen =
-      verb->add_option("--listen", o->listen,
-                       "Have A.csv here, and wait at HOST:PORT for the host with B.csv")
-          ->type_name("HOST:PORT");
-  verb->add_option("--connect", o->connect,
-                   "Have B.csv here, and print the join with the table of the host that listens")
-      ->type_name("HOST:PORT")
-      ->excludes(listen);
+  add_peer_options(*verb, o->peer, "Have A.csv here, and wait at HOST:PORT for the host with B.csv",
+                   "Have B.csv here, and print the join with the table of the host that listens");
   verb->add_flag("--json", o->json, "Print what was sent as JSON, and no rows");
   add_quiet(*verb, o->quiet);
   verb->footer(

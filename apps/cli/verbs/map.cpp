@@ -3,6 +3,7 @@
 
 #include <bit>
 #include <charconv>
+#include <deque>
 #include <filesystem>
 #include <optional>
 
@@ -29,7 +30,7 @@ struct map_options {
   std::string path;
   std::string fpr = "1%";
   std::optional<std::uint32_t> value_bits;
-  std::uint64_t seed = 0;
+  hash_options hash;
   bool no_wait = false;
   bool strings = false;
   bool json = false;
@@ -63,40 +64,63 @@ struct pair_list {  // the pairs of a chunk
   std::vector<std::string_view> texts;
   std::vector<std::uint64_t> numbers;   // of the texts, up to the first that is none
   std::optional<std::string_view> bad;  // a line that is no pair, after which nothing was read
+  std::string why_bad;                  // where it has a tab
+  std::deque<std::string> spelled;      // keys that were read from their spelling
 };
 
-// A line is KEY, a tab and a value; the key may contain tabs.
-pair_list split_pairs(const chunk& c) {
+// Options say how the key is spelled.
+pair_list split_pairs(const chunk& c, const record_options& records) {
   pair_list all;
   all.keys.reserve(c.keys.size());
   all.texts.reserve(c.keys.size());
   all.numbers.reserve(c.keys.size());
   for (const std::string_view line : c.keys) {
-    const std::size_t tab = line.rfind('\t');
-    if (tab == std::string_view::npos) {
+    const std::optional<pair_line> pair = split_pair(line);
+    if (!pair) {
       all.bad = line;
       break;
     }
-    all.keys.push_back(line.substr(0, tab));
-    all.texts.push_back(line.substr(tab + 1));
+    std::string_view key = pair->key;
+    if (records.hex || records.integers) {
+      try {
+        key = all.spelled.emplace_back(spelled_key(key, records));
+      } catch (const error& e) {
+        all.bad = line;
+        all.why_bad = e.what();
+        break;
+      }
+    }
+    all.keys.push_back(key);
+    all.texts.push_back(pair->value);
     if (all.numbers.size() + 1 != all.texts.size()) continue;
     if (const auto number = number_in(all.texts.back())) all.numbers.push_back(*number);
   }
   return all;
 }
 
+// Lines come whole, because only the key before the tab is spelled as the options say.
+key_source open_pairs(const input_options& input, progress& meter) {
+  make_format(input.records);  // refuses options that contradict each other
+  record_options lines = input.records;
+  lines.hex = false;
+  lines.integers = false;
+  return key_source(input.paths, lines, meter);
+}
+
 // Hashes in parallel and keeps the order of the input.
-pairs read_pairs(const any_hasher& hash, key_source& source, unsigned threads, bool strings) {
+pairs read_pairs(const any_hasher& hash, key_source& source, const input_options& input,
+                 bool strings) {
   pairs all;
   all.of_strings = strings;
   line_counter lines;
-  for_each_chunk_in_order(source, threads, [&](const chunk& c, auto in_turn) {
-    const pair_list some = split_pairs(c);
+  for_each_chunk_in_order(source, input.threads, [&](const chunk& c, auto in_turn) {
+    const pair_list some = split_pairs(c, input.records);
     std::vector<std::uint64_t> hashes(some.keys.size());
     hash.hash(some.keys, hashes);
     in_turn([&] {
       const std::uint64_t first_line = lines.first_line(c);
-      if (some.bad) throw_no_pair(c, first_line, *some.bad);
+      if (some.bad && some.why_bad.empty()) throw_no_pair(c, first_line, *some.bad);
+      if (some.bad) throw_bad_line(c, first_line, *some.bad, some.why_bad);
       all.hashes.insert(all.hashes.end(), hashes.begin(), hashes.end());
       if (some.numbers.size() < some.texts.size()) all.use_strings();
       if (all.of_strings) {
@@ -135,6 +159,7 @@ void build_numbers(const map_options& o, output_file& out,
     return any_filter::build(sizing::make_plan(r), hasher, all.hashes, all.values, o.input.threads);
   });
   f.save(out.path());
+  out.finish();
   if (!o.input.quiet) print_summary(out.name(), f);
   if (o.json) print_json(info_json(f, out.bytes()));
 }
@@ -148,8 +173,9 @@ void build_strings(const map_options& o, output_file& out, const hash_spec& hash
                        .threads = o.input.threads});
   });
   made.save(out.path());
+  out.finish();
   if (!std::filesystem::is_regular_file(out.path())) return;  // /dev/null
-  const string_map_file f(out.path());
+  const string_map_file f(out.path(), {.verify = false});
   if (!o.input.quiet) {
     tell("{}: map of {} to {}, {}, fpr {}\n", out.name(), counted(f->filter().keys(), "key"),
          counted(f->strings(), "different string"), as_bytes(static_cast<double>(out.bytes())),
@@ -159,15 +185,16 @@ void build_strings(const map_options& o, output_file& out, const hash_spec& hash
 }
 
 void run_build(const map_options& o) {
-  output_file out(o.path, o.input.paths, o.json);
+  std::vector<std::string> inputs = o.input.paths;
+  if (!o.hash.key_file.empty()) inputs.push_back(o.hash.key_file);
+  output_file out(o.path, inputs, o.json);
   progress meter("reading", o.input.show());
-  key_source source(o.input.paths, o.input.records, meter);
-  const auto hasher = make_hasher("xxh3", o.seed, "", 1, o.input.records.form());
-  const pairs all = read_pairs(*hasher, source, o.input.threads, o.strings);
+  key_source source = open_pairs(o.input, meter);
+  const auto hasher = make_hasher(o.hash, 1, o.input.records.form());
+  const pairs all = read_pairs(*hasher, source, o.input, o.strings);
   meter.clear();
   all.of_strings ? build_strings(o, out, hasher->spec(), all) : build_numbers(o, out, hasher, all);
   if (!o.input.quiet && all.hashes.empty()) warn_without_keys(o.input.records, out.name());
-  out.finish();
 }
 
 // Prints the keys that have a value. `text_of(chunk)` returns a function that gives the value of
@@ -202,14 +229,14 @@ int print_values(const map_options& o, TextOf text_of) {
 
 std::shared_ptr<const any_hasher> hasher_of_map(const map_options& o, const string_map_view& map) {
   try {
-    return hasher_of(map.image().header(), "", o.input.records.form());
+    return hasher_of(map.image().header(), o.hash.key_file, o.input.records.form());
   } catch (const error& e) {
     throw error(e.code(), fmt::format("{}: {}", o.path, e.what()));
   }
 }
 
 int get_strings(const map_options& o, mapped_file file) {
-  const string_map_file map(std::move(file));
+  const string_map_file map(std::move(file), opening_asked());
   const auto hasher = hasher_of_map(o, *map);
   return print_values(o, [&](const chunk& c) {
     std::vector<std::uint64_t> hashes(c.keys.size());
@@ -224,7 +251,7 @@ int run_get(const map_options& o) {
   const std::string path = as_file(o.path);
   mapped_file file(path);
   if (is_string_map(file.bytes())) return get_strings(o, std::move(file));
-  const any_filter f = open_filter(path, "", o.input.records.form());
+  const any_filter f = open_filter(path, o.hash.key_file, o.input.records.form());
   require(f.can().value, f, o.path, no_map);
   return print_values(o, [&](const chunk& c) {
     std::vector<std::uint64_t> values(c.keys.size());
@@ -248,9 +275,9 @@ std::optional<set_counts> set_strings(const map_options& o, key_source& source) 
   lock_file(lock, o.path, {.quiet = o.input.quiet, .wait = !o.no_wait});
   mapped_file file(*lock);
   if (!is_string_map(file.bytes())) return std::nullopt;
-  const string_map_file old(std::move(file));
+  const string_map_file old(std::move(file), {.verify = false});  // the copy verifies it
   const auto hasher = hasher_of_map(o, *old);
-  const pairs all = read_pairs(*hasher, source, o.input.threads, true);
+  const pairs all = read_pairs(*hasher, source, o.input, true);
   string_map map(*old);
   set_counts counts{.asked = all.hashes.size()};
   naming_inputs(o, [&] {
@@ -265,9 +292,9 @@ std::optional<set_counts> set_strings(const map_options& o, key_source& source) 
 set_counts set_numbers(const map_options& o, key_source& source) {
   set_counts counts;
   const change_manners manners{.quiet = o.input.quiet, .wait = !o.no_wait};
-  change_file(o.path, "", o.input.records.form(), manners, [&](any_filter& f) {
+  change_file(o.path, o.hash.key_file, o.input.records.form(), manners, [&](any_filter& f) {
     require(f.can().value, f, o.path, no_map);
-    const pairs all = read_pairs(*f.hasher(), source, o.input.threads, false);
+    const pairs all = read_pairs(*f.hasher(), source, o.input, false);
     if (all.of_strings) {
       throw error(errc::bad_argument,
                   fmt::format("{}: the values of this map are whole numbers from 0 to 2^64 - 1, "
@@ -282,7 +309,7 @@ set_counts set_numbers(const map_options& o, key_source& source) {
 
 int run_set(const map_options& o) {
   progress meter("setting", o.input.show());
-  key_source source(o.input.paths, o.input.records, meter);
+  key_source source = open_pairs(o.input, meter);
   std::optional<set_counts> counts = set_strings(o, source);
   if (!counts) counts = set_numbers(o, source);
   meter.clear();
@@ -308,10 +335,11 @@ void add_map_build(command& map) {
       ->type_name("V");
   verb->add_flag("--strings", o->strings,
                  "Values are strings, even if all are whole numbers (default: when one is none)");
-  verb->add_option("--seed", o->seed, "Chooses the hash function (default 0)")->type_name("S");
+  add_hash_options(*verb, o->hash);
   verb->add_flag("--json", o->json, "Print what was built as JSON");
   add_input_options(*verb, o->input);
   verb->footer(
+      "The first tab counts; a value may have tabs itself.\n\n"
       "Example:\n  bloomery map build -o sizes.bloom sizes.tsv\n"
       "  bloomery map build -o countries.bloom countries.tsv");
   verb->callback([o] { run_build(*o); });
@@ -327,6 +355,8 @@ void add_map(command& app, int& status) {
   command* get =
       map->add_subcommand("get", "Print the keys that have a value, a tab and the value");
   get->add_option("F", asked->path, "The map; - is standard input")->required()->type_name("");
+  add_key_file(*get, asked->hash.key_file);
+  add_opening_options(*get);
   get->add_flag("--json", asked->json, "Print how many keys and how many had a value as JSON");
   add_reading_options(*get, asked->input);
   get->footer(
@@ -337,6 +367,7 @@ void add_map(command& app, int& status) {
   command* set = map->add_subcommand("set", "Give keys of a map other values, atomically");
   set->add_option("F", changed->path, "The map")->required()->type_name("");
   add_no_wait(*set, changed->no_wait);
+  add_key_file(*set, changed->hash.key_file);
   set->add_flag("--json", changed->json, "Print how many keys and how many were found as JSON");
   add_input_options(*set, changed->input);
   set->footer(

@@ -6,19 +6,23 @@ namespace bloomery::cli {
 namespace {
 
 void run_merge(const set_options& o) {
+  set_output out(o);
   const std::vector<any_filter> filters = open_alike(o.paths, o.threads);
   if (is_of_bits(filters.front().shape().kind)) {
-    return combine_words(o, filters, set_operation::merge);
+    return combine_words(o, filters, set_operation::merge, out);
   }
   // Filters of counters are merged in memory, because counters cannot be combined word by word.
   any_filter sum = any_filter::copy_of(filters.front().version());
+  sum->limit_memory(opening_asked().memory);
   for (std::size_t i = 1; i < filters.size(); ++i) {
-    name_both(o.paths.front(), o.paths[i], [&] { sum.merge(filters[i]); });
+    within_limit([&] {
+      name_both(o.paths.front(), filters.front(), o.paths[i], filters[i],
+                [&] { sum.merge(filters[i]); });
+    });
   }
-  output_file out(o.output, {}, o.json);
   sum.save(out.path());
-  report_set(o, out);
   out.finish();
+  report_set(o, out);
 }
 
 }  // namespace

@@ -6,8 +6,8 @@ namespace bloomery::cli {
 namespace {
 
 void run_pack(const wire_options& o) {
-  output_file out(o.output, {}, o.json);
-  const any_filter f = open_verified(o.first, o.threads);
+  wire_output out(o, {});
+  const any_filter f = open_verified(as_file(o.first), o.threads);
   atomic_file file(out.path());
   std::uint64_t bytes = 0;
   pack(f.header(), f.words(), [&](std::span<const std::byte> piece) {
@@ -15,6 +15,7 @@ void run_pack(const wire_options& o) {
     bytes += piece.size();
   });
   file.commit();
+  out.finish();
   say(o, out, "packed to " + beside_bits(bytes, f.words().size_bytes()));
   if (o.json) {
     print_json({{"kind", kind_name(f.shape().kind)},
@@ -22,7 +23,6 @@ void run_pack(const wire_options& o) {
                 {"bytes", bytes},
                 {"bytes_unpacked", f.words().size_bytes()}});
   }
-  out.finish();
 }
 
 }  // namespace
@@ -35,6 +35,7 @@ void add_pack(command& app, int& /*status*/) {
       ->required()
       ->type_name("");
   add_threads(*verb, o->threads);
+  add_no_wait(*verb, o->no_wait);
   verb->footer(
       "info, check, verify, merge and diff read packed files as they are.\n\n"
       "Example:\n  bloomery pack -o words.packed words.bloom");

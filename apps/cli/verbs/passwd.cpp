@@ -4,6 +4,7 @@
 #include <termios.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "bloomery/core/error.hpp"
@@ -60,6 +61,22 @@ record_options record_form(const passwd_options& o) {
   return records;
 }
 
+// A digest as lists of breaches have it, alone or with a count behind it.
+bool is_digest_line(std::string_view line) {
+  constexpr std::size_t digits = 2 * password_digest_bytes;
+  if (line.size() < digits || (line.size() > digits && line[digits] != ':')) return false;
+  return line.substr(0, digits).find_first_not_of("0123456789abcdefABCDEF") ==
+         std::string_view::npos;
+}
+
+void warn_of_digests(const chunk& first, progress& meter) {
+  if (first.keys.empty() || !std::ranges::all_of(first.keys, is_digest_line)) return;
+  meter.warn(
+      fmt::format("warning: {}: the lines look like SHA-1 digests, and are taken for "
+                  "passwords; give --format sha1",
+                  first.file));
+}
+
 void run_build(const passwd_options& o) {
   output_file out(o.path, o.input.paths, o.json);
   password_builder builder(
@@ -68,6 +85,7 @@ void run_build(const passwd_options& o) {
     progress meter("reading", o.input.show());
     key_source source(o.input.paths, record_form(o), meter);
     for (chunk c; source.next(c);) {
+      if (c.sequence == 0 && o.format == "plain") warn_of_digests(c, meter);
       for (const std::string_view word : c.keys) {
         if (o.format == "sha1" && word.size() != password_digest_bytes) {
           throw error(errc::corrupt,
@@ -80,6 +98,7 @@ void run_build(const passwd_options& o) {
   }
   const any_filter f = builder.build();
   f.save(out.path());
+  out.finish();
   const std::uint64_t bytes = out.bytes();
   if (!o.input.quiet) {
     fmt::print(stderr, "{}: {}, {}, {:.1f} bits each, false alarms at most {}\n", out.name(),
@@ -95,7 +114,6 @@ void run_build(const passwd_options& o) {
     object["passwords"] = builder.words();
     print_json(object);
   }
-  out.finish();
 }
 
 // The string to look up. Without bloomery::crypto there are no digests.
@@ -124,7 +142,7 @@ class silent_terminal {  // switches the echo off while the object exists
   termios before_{};
 };
 
-int ask_terminal(password_filter& f) {
+int ask_terminal(password_filter& f, bool quiet) {
   std::string candidate;
   {
     const silent_terminal silent;
@@ -135,32 +153,38 @@ int ask_terminal(password_filter& f) {
   }
   const bool found = f.contains(asked_key(f, candidate));
   explicit_bzero(candidate.data(), candidate.size());
-  write_output(found ? "on the list: choose another\n" : "not on the list\n");
+  if (!quiet) write_output(found ? "on the list: choose another\n" : "not on the list\n");
   return found ? exit_success : exit_no_match;
 }
 
+password_filter open_passwords(const std::string& path) {
+  return within_limit([&] { return password_filter::open(path, opening_asked()); });
+}
+
 int run_check(const passwd_options& o) {
-  password_filter f = password_filter::open(as_file(o.path));
-  if (o.input.paths.empty() && isatty(STDIN_FILENO) != 0) return ask_terminal(f);
-  progress meter("checking", o.input.show().unless(!o.count && !o.json));
+  password_filter f = open_passwords(as_file(o.path));
+  const bool silent = o.input.silent(o.json);
+  if (o.input.paths.empty() && isatty(STDIN_FILENO) != 0) return ask_terminal(f, silent);
+  const bool print = !o.count && !o.json && !silent;
+  progress meter("checking", o.input.show().unless(print));
   key_source source(o.input.paths, record_form(o), meter);
   std::uint64_t asked = 0;
   std::uint64_t found = 0;
   std::string text;
-  for (chunk c; source.next(c);) {
+  for (chunk c; (!silent || found == 0) && source.next(c);) {
     text.clear();
     asked += c.keys.size();
     for (std::size_t i = 0; i < c.keys.size(); ++i) {
       if (!f.contains(asked_key(f, c.keys[i]))) continue;
       ++found;
-      if (!o.count && !o.json) text.append(c.records[i]).append("\n");
+      if (print) text.append(c.records[i]).append("\n");
     }
     write_output(text);
   }
   meter.clear();
   if (o.json) {
     print_json({{"passwords", asked}, {"found", found}});
-  } else if (o.count) {
+  } else if (o.count && !silent) {
     write_output(fmt::format("{}\n", found));
   }
   return found > 0 ? exit_success : exit_no_match;
@@ -169,7 +193,7 @@ int run_check(const passwd_options& o) {
 // Reads what pam_exec with expose_authtok writes: the password, then a zero byte or the pipe's end.
 int run_pam(const passwd_options& o) {
   constexpr std::size_t longest = 4096;
-  password_filter f = password_filter::open(o.path);
+  password_filter f = open_passwords(o.path);
   std::string candidate(longest, '\0');
   std::cin.read(candidate.data(), static_cast<std::streamsize>(longest));
   candidate.resize(static_cast<std::size_t>(std::cin.gcount()));
@@ -214,12 +238,14 @@ void add_passwd(command& app, int& status) {
   passwd->require_subcommand(1);
   add_passwd_build(*passwd);
   auto asked = std::make_shared<passwd_options>();
+  asked->input.answers = true;
   command* check = passwd->add_subcommand("check", "Print the passwords that are on the list");
   check->add_option("F", asked->path, "The filter file to ask")->required()->type_name("");
   check->add_flag("-c,--count", asked->count, "Print only how many");
   check->add_flag("--json", asked->json, "Print how many were asked for and found as JSON");
   check->add_flag("--crlf", asked->input.records.crlf,
                   "Lines end with CR LF; the CR is no part of the password");
+  add_opening_options(*check);
   add_input_files(*check, asked->input);
   check->footer(
       "Exit status: 0 when one is on the list, 1 when none is, 2 after an error.\n\n"
@@ -228,6 +254,7 @@ void add_passwd(command& app, int& status) {
   auto pam = std::make_shared<passwd_options>();
   command* helper = passwd->add_subcommand("pam", "Refuse a password on the list: for pam_exec");
   helper->add_option("F", pam->path, "The filter file to ask")->required()->type_name("");
+  add_opening_options(*helper);
   helper->footer(
       "Exit status: 0 when the password is not on the list, 1 when it is, 2 after an error.\n\n"
       "Example:\n  bloomery passwd pam /etc/security/forbidden.bloom < secret");

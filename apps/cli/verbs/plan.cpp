@@ -5,6 +5,7 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/sizing.hpp"
+#include "bloomery/format/describe_plan.hpp"
 #include "cli/args/options.hpp"
 #include "cli/output/plan_answers.hpp"
 #include "cli/output/plan_figure.hpp"
@@ -39,61 +40,6 @@ struct plan_options {
   bool json = false;
 };
 
-nlohmann::json make_row(const sizing::request& r, std::optional<double> universe) {
-  const plan p = sizing::make_plan(r);
-  const double bound = universe ? sizing::lower_bound_bits(r.keys, p.fpr, *universe)
-                                : sizing::lower_bound_bits(r.keys, p.fpr);
-  const abilities can = abilities_of(r.kind);
-  return {{"kind", kind_name(r.kind)},
-          {"bits_per_key", p.bits_per_key()},
-          {"bytes", (p.shape.bits + 63) / 64 * 8},
-          {"probes", p.shape.probes},
-          {"fpr", p.fpr},
-          {"times_lower_bound", static_cast<double>(p.shape.bits) / bound},
-          {"lines", sizing::lines_of_lookup(p.shape)},
-          {"add", can.add},
-          {"remove", can.remove},
-          {"count", can.count},
-          {"value", can.value},
-          {"merge", can.merge},
-          {"grow", can.grow},
-          {"forget", can.forget}};
-}
-
-// The kinds that hold a set. Top-k holds only the most frequent keys, so it has no size for all.
-nlohmann::json make_rows(const sizing::request& asked, std::optional<double> universe) {
-  nlohmann::json rows = nlohmann::json::array();
-  std::optional<error> reason;
-  for (const filter_kind kind : all_kinds()) {
-    if (abilities_of(kind).lists_top) continue;
-    sizing::request r = asked;
-    r.kind = kind;
-    try {
-      rows.push_back(make_row(r, universe));
-    } catch (const error& e) {
-      if (!reason) reason = e;  // such a kind has no line; if none can, the first reason is thrown
-    }
-  }
-  if (rows.empty()) throw error(*reason);
-  return rows;
-}
-
-nlohmann::json make_json(const plan_questions& q) {
-  const sizing::request& r = q.asked;
-  nlohmann::json rows = make_rows(r, q.universe);
-  // If a size is given, rates differ by kind, and the lower bound is that for the best one.
-  double fpr = 1;
-  for (const auto& row : rows) fpr = std::min(fpr, row["fpr"].get<double>());
-  if (r.fpr) fpr = *r.fpr;
-  nlohmann::json plan = {{"keys", r.keys},
-                         {"fpr", fpr},
-                         {"rows", rows},
-                         {"lower_bound", bound_json(q, fpr)},
-                         {"alternatives", alternatives_json(q, fpr)}};
-  add_answers(plan, q);
-  return plan;
-}
-
 std::string can_text(const nlohmann::json& row) {
   std::string text = row["add"].get<bool>() ? "" : "static";
   for (const char* ability : {"remove", "count", "value", "merge", "grow", "forget"}) {
@@ -121,6 +67,20 @@ const nlohmann::json* row_named(const nlohmann::json& rows, const char* field,
   return nullptr;
 }
 
+// The kind to take instead of the first for the smallest size, or the lowest rate of a size.
+std::string better_kind(const nlohmann::json& rows, bool by_size) {
+  const char* const measure = by_size ? "fpr" : "bytes";
+  const nlohmann::json* best = &rows[0];
+  for (const auto& row : rows) {
+    if (row["value"].get<bool>()) continue;  // those are for 'map build'
+    if (row[measure].get<double>() < (*best)[measure].get<double>()) best = &row;
+  }
+  if (best == &rows[0]) return "";
+  return fmt::format("; add '--kind {}' for the {}{}", (*best)["kind"].get<std::string>(),
+                     by_size ? "lowest rate" : "smallest",
+                     (*best)["add"].get<bool>() ? "" : " if the keys never change");
+}
+
 // The result in a sentence, with the command to build that filter.
 std::string in_words(const nlohmann::json& plan, const plan_options& o) {
   // If a size is given, kinds differ in their rates, else in their sizes.
@@ -146,9 +106,7 @@ std::string in_words(const nlohmann::json& plan, const plan_options& o) {
   const std::string first = plan["rows"][0]["kind"].get<std::string>();
   std::string run = fmt::format("Run 'bloomery build {}{} -o F KEYS'", build_options(o),
                                 first == "blocked" ? "" : " --kind " + first);
-  if (row_named(plan["rows"], "kind", "ribbon") != nullptr) {
-    run += "; add '--kind ribbon' for the smallest if the keys never change";
-  }
+  run += better_kind(plan["rows"], by_size);
   return wrapped(text, 0, 0) + wrapped(run + ".", 0, 0) + "\n";
 }
 
@@ -231,7 +189,7 @@ void run_plan(const plan_options& o) {
   }
   const plan_questions q = questions_of(o);
   check_plot(o.plot, o.json);
-  const nlohmann::json plan = make_json(q);
+  const nlohmann::json plan = nlohmann::json::parse(plan_as_json(q));
   const std::string picture = o.plot.empty() ? "" : plot(plan_figure(q.asked, o.panel), o.plot);
   if (o.json) {
     print_json(plan);

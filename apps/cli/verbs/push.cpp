@@ -94,8 +94,7 @@ void push_one(redis_cluster& cluster, const std::string& key, const filter_versi
 
 void run_push(const transfer_options& o) {
   const redis_url url = checked_url(o);
-  const any_filter f = any_filter::open(as_file(o.file));
-  f.verify();
+  const any_filter f = open_verified(as_file(o.file), 0);
   if (f.hash().form.type == key_type::integers) {
     throw error(errc::unsupported,
                 fmt::format("{}: its keys are integers, but a server hashes the strings that it is "
@@ -145,6 +144,7 @@ void add_push(command& app, int& /*status*/) {
                    "Replicas that must have it before it counts (default 1 in a cluster with "
                    "replicas)")
       ->type_name("R");
+  add_limit(*verb);
   add_transfer_options(*verb, *o);
   verb->footer(
       "Example:\n  bloomery push words.bloom redis://127.0.0.1:6379/words\n"

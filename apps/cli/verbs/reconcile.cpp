@@ -12,6 +12,7 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/format/file.hpp"
 #include "cli/args/options.hpp"
+#include "cli/args/peer.hpp"
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
@@ -25,11 +26,9 @@ struct reconcile_verb {
   record_options records;
   std::string a;
   std::string b;
-  std::string listen;
-  std::string connect;
+  peer_options peer;
   std::string method = "auto";
   std::string output;
-  std::optional<double> timeout;
   bool quiet = false;
   bool json = false;
 };
@@ -90,26 +89,24 @@ class piecewise {
   std::string buffer_;
 };
 
-patience patience_of(const reconcile_verb& o) {
-  constexpr double most_seconds = 1e6;
-  const double seconds = o.timeout.value_or(60);
-  if (!(seconds > 0 && seconds <= most_seconds)) {
-    throw error(errc::bad_argument, "--timeout is a number of seconds above 0, at most a million");
-  }
-  const auto idle = std::chrono::milliseconds(
-      std::max<std::int64_t>(1, static_cast<std::int64_t>(seconds * 1000)));
-  return {.idle = idle, .total = 60 * idle};
-}
-
-reconcile_options protocol_options(const reconcile_verb& o) {
-  return {.method = *method_from_name(o.method)};
-}
-
-reconciliation talk(channel bytes, const line_list& lines, const reconcile_verb& o) {
-  message_channel peer(std::move(bytes));
-  reconciliation r = reconcile(peer, lines.lines(), protocol_options(o));
+reconciliation talk(message_channel& peer, const line_list& lines, const reconcile_verb& o) {
+  reconciliation r =
+      reconcile(peer, lines.lines(),
+                {.method = *method_from_name(o.method), .memory_bytes = memory_of(o.peer)});
   peer.finish();
   return r;
+}
+
+// A line of ours never has the byte that ends lines here. A peer's may, and would come out as
+// several lines.
+void refuse_line_ends(const reconciliation& r, const reconcile_verb& o) {
+  const char end = o.records.line_end().back();
+  const auto has_end = [end](const std::string& line) { return line.find(end) != line.npos; };
+  if (std::none_of(r.only_there.begin(), r.only_there.end(), has_end)) return;
+  throw error(errc::mismatch,
+              o.records.null ? "the peer has a line with a NUL in it: without -0 it can be read"
+                             : "the peer has a line with a line end in it: it may have been "
+                               "given -0; give it here too");
 }
 
 // The result, for both forms of output.
@@ -149,10 +146,10 @@ void tell_report(const findings& f, std::string_view who) {
   const reconcile_report& r = f.report;
   const auto size = [](std::uint64_t bytes) { return as_bytes(static_cast<double>(bytes)); };
   tell(
-      "bloomery: {} and {} different lines; only here (<) {}, only there (>) {}\n"
+      "bloomery: {} and {}; only here (<) {}, only there (>) {}\n"
       "bloomery: {} {} ({}, {}); sending everything takes {}, the smaller set, as comm "
       "needs it, {}\n",
-      with_commas(r.keys_here), with_commas(r.keys_there), with_commas(f.here.size()),
+      with_commas(r.keys_here), counted(r.keys_there, "different line"), with_commas(f.here.size()),
       with_commas(f.there.size()), who, size(r.all().both()), method_name(r.method),
       counted(r.round_trips, "round trip"), size(r.everything_bytes()), size(r.smaller_bytes()));
 }
@@ -195,11 +192,15 @@ void run_local(const reconcile_verb& o) {
   }
   const line_list a(o.a, o.records, o.quiet);
   const line_list b(o.b, o.records, o.quiet);
-  auto [here, there] = pipe_pair(patience_of(o));
+  auto [here, there] = pipe_pair(patience_of(o.peer));
   auto other = std::async(std::launch::async, [&, end = std::move(there)]() mutable {
-    return talk(std::move(end), b, o);
+    message_channel peer(std::move(end));
+    return talk(peer, b, o);
   });
-  const reconciliation of_a = talk(std::move(here), a, o);
+  const reconciliation of_a = [&, end = std::move(here)]() mutable {
+    message_channel peer(std::move(end));
+    return talk(peer, a, o);
+  }();
   const reconciliation of_b = other.get();
   show(o, a,
        {.here = chosen(a, of_a.only_here),
@@ -208,28 +209,17 @@ void run_local(const reconcile_verb& o) {
        "two hosts would exchange");
 }
 
-channel meet(const reconcile_verb& o) {
-  if (!o.connect.empty()) return connect(o.connect, patience_of(o));
-  listener door(o.listen);
-  if (!o.quiet) tell("bloomery: listening on port {}\n", door.port());
-  return door.accept(patience_of(o));
-}
-
 void run_remote(const reconcile_verb& o) {
   if (!o.b.empty()) {
     throw error(errc::bad_argument,
                 "with --listen or --connect there is one file here; the other is with the peer");
   }
   const line_list lines(o.a, o.records, o.quiet);
-  const std::string& address = o.connect.empty() ? o.listen : o.connect;
-  channel bytes = meet(o);
-  const reconciliation r = [&] {
-    try {
-      return talk(std::move(bytes), lines, o);
-    } catch (const error& e) {
-      throw error(e.code(), fmt::format("{}: {}", address, e.what()));
-    }
-  }();
+  const reconciliation r = with_peer(o.peer, o.quiet, [&](message_channel& peer) {
+    reconciliation found = talk(peer, lines, o);
+    refuse_line_ends(found, o);
+    return found;
+  });
   show(o, lines,
        {.here = chosen(lines, r.only_here),
         .there = {r.only_there.begin(), r.only_there.end()},
@@ -243,18 +233,15 @@ void add_reconcile(command& app, int& /*status*/) {
   auto o = std::make_shared<reconcile_verb>();
   command* verb = app.add_subcommand(
       "reconcile", "Print the lines that only one of two hosts or files has, for few bytes");
-  verb->add_option("A", o->a,
-                   "A file of lines, or - for standard input; gzip, zstd and xz are unpacked")
+  verb->add_option(
+          "A", o->a,
+          "A file of lines, or - for standard input; gzip, bzip2, zstd and xz are unpacked")
       ->required()
       ->type_name("");
   verb->add_option("B", o->b, "Another, to compare it with")->type_name("");
-  option* listen =
-      verb->add_option("--listen", o->listen,
-                       "Wait for a peer at this address instead of B; port 0 takes a free one")
-          ->type_name("HOST:PORT");
-  verb->add_option("--connect", o->connect, "Ask the peer at this address instead of B")
-      ->excludes(listen)
-      ->type_name("HOST:PORT");
+  add_peer_options(*verb, o->peer,
+                   "Wait for a peer at this address instead of B; port 0 takes a free one",
+                   "Ask the peer at this address instead of B");
   verb->add_option("-o,--output", o->output,
                    "Write the union there: the lines of A and what it lacks")
       ->type_name("FILE");
@@ -262,8 +249,6 @@ void add_reconcile(command& app, int& /*status*/) {
                    "auto, sketch, filter or full: how the difference is found (default auto)")
       ->one_of({"auto", "sketch", "filter", "full"})
       ->type_name("M");
-  verb->add_option("--timeout", o->timeout, "Give up after so many seconds of silence (default 60)")
-      ->type_name("S");
   verb->add_flag("--json", o->json, "Print only the numbers, as JSON");
   add_quiet(*verb, o->quiet);
   verb->group_options("Input");
@@ -282,10 +267,10 @@ void add_reconcile(command& app, int& /*status*/) {
     if (o->output == "-") {
       throw error(errc::bad_argument, "the differences go to standard output; give -o a file");
     }
-    if (o->listen.empty() && o->connect.empty()) {
-      run_local(*o);
-    } else {
+    if (o->peer.remote()) {
       run_remote(*o);
+    } else {
+      run_local(*o);
     }
   });
 }

@@ -207,6 +207,7 @@ void add_redis(command& app, int& status) {
       "Example:\n  bloomery redis add --cluster 10.0.0.1:7000 seen --keys 1G --fpr 0.1% urls.txt");
   add->callback([o] { run_add(*o); });
   auto asked = std::make_shared<redis_options>();
+  asked->input.answers = true;
   command* check = redis->add_subcommand("check", "Print the lines that are probably in it");
   add_shared_options(*check, *asked);
   add_selection_options(*check, asked->selection);

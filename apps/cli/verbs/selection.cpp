@@ -6,14 +6,14 @@
 #include <utility>
 
 #include "cli/input/source.hpp"
+#include "cli/output/header_row.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/verbs/verbs.hpp"
 
 namespace bloomery::cli {
 
 namespace {
-
-struct enough {};  // thrown when no more records are wanted
 
 class answers {  // of all filters about one chunk
  public:
@@ -51,6 +51,11 @@ struct totals {
     selected += other.selected;
     for (std::size_t f = 0; f < by_filter.size(); ++f) by_filter[f] += other.by_filter[f];
   }
+};
+
+struct input_totals {  // of one input that had records
+  std::string_view name;
+  totals sums;
 };
 
 class line_writer {  // of the selected records of a chunk
@@ -129,11 +134,12 @@ totals select(const chunk& c, const answers& found, const selection_options& o, 
   return sums;
 }
 
-// The row of column names, for the first file that has one.
-void print_header(const chunk& c, bool marked) {
-  if (marked) write_output("\t");  // the marks have no name
-  write_output(c.header);
-  if (!c.header.ends_with('\n')) write_output("\n");
+// Chunks come in order; each input has a name of its own, which is told apart by its place.
+void add_to_input(std::vector<input_totals>& all, std::string_view name, const totals& here) {
+  if (all.empty() || all.back().name.data() != name.data()) {
+    all.push_back({name, {.by_filter = std::vector<std::uint64_t>(here.by_filter.size())}});
+  }
+  all.back().sums.add(here);
 }
 
 void write_lines(std::string_view text, char end) {  // each with a call of its own
@@ -141,6 +147,32 @@ void write_lines(std::string_view text, char end) {  // each with a call of its 
     const std::size_t size = std::min(text.find(end), text.size() - 1) + 1;
     write_output(text.substr(0, size));
     text.remove_prefix(size);
+  }
+}
+
+void print_counts(const std::vector<std::string>& filters, const totals& sums,
+                  const std::string& input) {
+  if (filters.size() == 1) return write_output(fmt::format("{}{}\n", input, sums.selected));
+  for (std::size_t f = 0; f < filters.size(); ++f) {
+    write_output(fmt::format("{}:{}{}\n", filters[f], input, sums.by_filter[f]));
+  }
+}
+
+// A count for each input, in their order; empty ones have no records, but a count. Those that could
+// not be read have none.
+void print_counts_by_input(const std::vector<std::string>& paths,
+                           const std::vector<std::string>& filters,
+                           const std::vector<input_totals>& found,
+                           const std::vector<std::string>& unreadable) {
+  const totals none{.by_filter = std::vector<std::uint64_t>(filters.size())};
+  auto next = found.begin();
+  for (const std::string& path : paths.empty() ? std::vector<std::string>{"-"} : paths) {
+    const std::string name = name_of_input(path);
+    const bool here = next != found.end() && next->name == name;
+    if (here || std::ranges::find(unreadable, name) == unreadable.end()) {
+      print_counts(filters, here ? next->sums : none, name + ":");
+    }
+    if (here) ++next;
   }
 }
 
@@ -155,12 +187,8 @@ void print_totals(const selection_options& o, const std::vector<std::string>& fi
       more["filters"].push_back({{"file", filters[f]}, {"matched", sums.by_filter[f]}});
     }
     print_json(more);
-  } else if (o.count && filters.size() == 1) {
-    write_output(fmt::format("{}\n", sums.selected));
   } else if (o.count) {
-    for (std::size_t f = 0; f < filters.size(); ++f) {
-      write_output(fmt::format("{}:{}\n", filters[f], sums.by_filter[f]));
-    }
+    print_counts(filters, sums, "");
   }
 }
 
@@ -170,7 +198,9 @@ void add_selection_options(command& verb, selection_options& o) {
   verb.add_flag("-v,--invert", o.invert, "Print the lines that are surely not in it instead");
   verb.add_flag("-c,--count", o.count, "Print only how many");
   verb.add_flag("-n,--line-number", o.number, "The number of the line before each");
-  verb.add_flag("-H,--with-filename", o.file_name, "The name of the input before each");
+  verb.add_flag(
+      "-H,--with-filename", o.file_name,
+      "The name of the input before each line or count; without it none, as with grep -h");
   verb.add_option("-m,--max-count", o.most, "Stop after so many selected lines")->type_name("NUM");
   verb.add_flag("--line-buffered", o.line_buffered,
                 "Write each line by itself; without it, all when the input pauses");
@@ -180,22 +210,24 @@ void add_selection_options(command& verb, selection_options& o) {
 int select_records(const input_options& input, const selection_options& o,
                    const std::vector<std::string>& filters, const ask_filter& ask,
                    nlohmann::json more) {
-  const bool silent = input.quiet && !o.json;
+  const bool silent = input.silent(o.json);
   const bool print = o.prints() && !silent;
   progress meter("checking", input.show().unless(o.prints()));
   record_options records = input.records;
   records.numbered = o.number;
+  records.go_on = true;
   key_source source(input.paths, records, meter);
   const bool readable = !records.hex && !records.integers;
   const std::uint64_t most = silent ? 1 : o.most.value_or(UINT64_MAX);
   const bool ends_early = most != UINT64_MAX;
   // Threads that wait for a pipe would hold up the end.
   const unsigned threads = ends_early && !source.rereadable() ? 1 : input.threads;
-  bool header = print && !o.no_header && !(o.only_keys && readable);
+  header_row header(print && !o.no_header && !(o.only_keys && readable), meter);
   const bool marked = o.annotate || (filters.size() > 1 && !o.invert);
   totals sums{.by_filter = std::vector<std::uint64_t>(filters.size())};
+  std::vector<input_totals> by_input;
   try {
-    if (most == 0) throw enough();
+    if (most == 0) throw enough_read();
     for_each_chunk_in_order(source, threads, [&](const chunk& c, auto in_turn) {
       thread_local answers found;
       thread_local std::string text;
@@ -210,19 +242,31 @@ int select_records(const input_options& input, const selection_options& o,
       in_turn([&] {
         if (ends_early) choose(most - sums.selected);
         sums.add(here);
-        if (!c.header.empty() && std::exchange(header, false)) print_header(c, marked);
+        if (o.file_name && o.count) add_to_input(by_input, c.file, here);
+        if (const std::string names = header.before(c); !names.empty()) {
+          write_output((marked ? "\t" : "") + names);  // the marks have no name
+        }
         if (o.line_buffered && !source.terminator().empty()) {
           write_lines(text, source.terminator().front());
         } else {
           write_output(text);
         }
-        if (sums.selected >= most) throw enough();
+        if (sums.selected >= most) throw enough_read();
       });
     });
-  } catch (const enough&) {
+  } catch (const enough_read&) {
   }
   meter.clear();
-  if (!silent) print_totals(o, filters, sums, source.report(), std::move(more));
+  const std::size_t inputs = std::max<std::size_t>(1, input.paths.size());
+  if (silent || source.unreadable().size() == inputs) {
+    // There is nothing to tell.
+  } else if (o.count && o.file_name && !o.json) {
+    print_counts_by_input(input.paths, filters, by_input, source.unreadable());
+  } else {
+    print_totals(o, filters, sums, source.report(), std::move(more));
+  }
+  // As with grep: with --quiet a selected line counts for more than an input that is missing.
+  if (!source.unreadable().empty() && !(silent && sums.selected > 0)) return exit_error;
   return sums.selected > 0 ? exit_success : exit_no_match;
 }
 

@@ -23,17 +23,32 @@ struct set_options {
   std::vector<std::string> paths;
   std::uint64_t divisor = 2;
   unsigned threads = 1;
+  bool no_wait = false;
   bool quiet = false;
   bool json = false;
 };
 
-// Runs `step`; its errors get the names of the two files.
+// Where the result goes. It may be one of the filters: they stay as they were until it is whole,
+// and nobody else changes it meanwhile. To be made before they are opened.
+struct set_output : output_file {
+  explicit set_output(const set_options& o) : output_file(o.output, {}, o.json) {
+    hold(o.paths, {.quiet = o.quiet, .wait = !o.no_wait});
+  }
+};
+
+// Runs `step`, which combines two filters; its errors get the names of their files, and say how to
+// make filters of one kind alike.
 template <class Step>
-void name_both(const std::string& first, const std::string& second, const Step& step) {
+void name_both(const std::string& first, const any_filter& a, const std::string& second,
+               const any_filter& b, const Step& step) {
   try {
     step();
   } catch (const error& e) {
-    throw error(e.code(), fmt::format("{} and {}: {}", first, second, e.what()));
+    const bool planned = e.code() == errc::mismatch && a.shape().kind == b.shape().kind &&
+                         a.shape().shard == b.shape().shard && a.shape() != b.shape();
+    throw error(e.code(),
+                fmt::format("{} and {}: {}{}", first, second, e.what(),
+                            planned ? "; build both with the same --keys and --fpr" : ""));
   }
 }
 
@@ -42,13 +57,12 @@ void name_both(const std::string& first, const std::string& second, const Step& 
 inline std::vector<any_filter> open_alike(const std::vector<std::string>& paths, unsigned threads) {
   std::vector<any_filter> filters;
   for (const std::string& path : paths) {
-    filters.push_back(any_filter::open(as_file(path)));
-    filters.back().verify(threads);
+    filters.push_back(open_verified(as_file(path), threads));
     require(abilities_of(filters.back().shape().kind).merge, filters.back(), path,
             "cannot be combined with others");
     const filter_kind first_kind = filters.front().shape().kind;
     if (abilities_of(first_kind).grow && filters.back().shape().kind == first_kind) continue;
-    name_both(paths.front(), path,
+    name_both(paths.front(), filters.front(), path, filters.back(),
               [&] { check_combinable(filters.front().header(), filters.back().header()); });
   }
   return filters;
@@ -56,24 +70,22 @@ inline std::vector<any_filter> open_alike(const std::vector<std::string>& paths,
 
 inline void report_set(const set_options& o, const output_file& out) {
   if (o.quiet && !o.json) return;
-  const any_filter f = any_filter::open(out.path());
+  const any_filter f = any_filter::open(out.path(), nullptr, {.verify = false});
   if (!o.quiet) print_summary(out.name(), f);
   if (o.json) print_json(info_json(f, out.bytes()));
 }
 
 // Word by word, for filters of bits.
 inline void combine_words(const set_options& o, const std::vector<any_filter>& filters,
-                          set_operation operation) {
+                          set_operation operation, output_file& out) {
   std::vector<filter_version> parts;
   parts.reserve(filters.size());
   for (const any_filter& f : filters) parts.push_back(f.version());
-  // The output may be one of the filters: they stay as they were until it is whole.
-  output_file out(o.output, {}, o.json);
   atomic_file file(out.path());
   combine(file, parts, operation);
   file.commit();
-  report_set(o, out);
   out.finish();
+  report_set(o, out);
 }
 
 inline command* add_set_verb(command& app, const char* name, const char* purpose,
@@ -87,6 +99,8 @@ inline command* add_set_verb(command& app, const char* name, const char* purpose
       ->expected(filters)
       ->type_name("");
   verb->add_flag("--json", o->json, "Print what was made as JSON");
+  add_limit(*verb);
+  add_no_wait(*verb, o->no_wait);
   add_threads(*verb, o->threads);
   add_quiet(*verb, o->quiet);
   return verb;

@@ -1,21 +1,25 @@
 // bloomery share: a set for friends, in filters that are wrong on purpose (exchange/noisy.hpp). A
 // folder has what one recipient gets: filters 1.bloom, 2.bloom, ..., and the file `keys` for them.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <fstream>
 #include <map>
+#include <optional>
 #include <unordered_set>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/crypto/key_derivation.hpp"
 #include "bloomery/exchange/noisy.hpp"
 #include "bloomery/format/file.hpp"
+#include "bloomery/hash/secret_hasher.hpp"
 #include "cli/args/options.hpp"
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -51,10 +55,12 @@ fs::path filter_path(const share_options& o, std::uint32_t number) {
 }
 
 // A line that came twice must not count twice: a filter for more keys than there are is sharper.
-std::unordered_set<std::string> read_set(const share_options& o) {
+using key_set = std::unordered_set<std::string, secret_text_hash>;
+
+key_set read_set(const share_options& o) {
   progress meter("reading", o.input.show());
   key_source source(o.input.paths, o.input.records, meter);
-  std::unordered_set<std::string> all;
+  key_set all;
   for (chunk c; source.next(c);) {
     for (const std::string_view key : c.keys) all.emplace(key);
   }
@@ -64,14 +70,15 @@ std::unordered_set<std::string> read_set(const share_options& o) {
 }
 
 // Writes the keys of the filters behind those that are there; only the owner may read the file.
-void write_keys(const fs::path& path, const std::vector<siphash_hasher::key_type>& keys) {
+// Others who do the same meanwhile wait.
+void write_keys(const fs::path& path, const std::vector<siphash_hasher::key_type>& keys,
+                bool quiet) {
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CREAT | O_CLOEXEC, 0600);  // replacing keeps it
+  if (fd >= 0) ::close(fd);  // otherwise locking says why
+  std::optional<file_lock> lock;
+  wait_for_lock(lock, path.string(), {.quiet = quiet});
   std::vector<siphash_hasher::key_type> all;
-  if (fs::exists(path)) {
-    all = read_keys(path);
-  } else {
-    std::ofstream(path, std::ios::binary);
-    fs::permissions(path, fs::perms::owner_read | fs::perms::owner_write);  // replacing keeps it
-  }
+  if (fs::file_size(path) != 0) all = read_keys(path);
   for (const auto& key : keys) {
     if (std::ranges::find(all, key) == all.end()) all.push_back(key);
   }
@@ -113,26 +120,30 @@ void check_unsent(const share_options& o) {
 void run_make(const share_options& o) {
   check_unsent(o);
   const master_key master = read_master_key(o.key_file);
-  const std::unordered_set<std::string> set = read_set(o);
+  const key_set set = read_set(o);
   const std::uint64_t keys = o.keys.empty() ? set.size() : parse_count(o.keys);
   noisy_set noisy({.keys = keys, .fpr = parse_rate(o.fpr)},
                   derive_hashers(master, o.recipient, o.filters, o.number - 1));
   for (const std::string& key : set) noisy.add(key);
   fs::create_directories(o.folder);
+  // The keys come first: one too many does no harm, but a filter without its key cannot be asked.
   std::vector<siphash_hasher::key_type> secrets;
   for (std::uint32_t i = 0; i < o.filters; ++i) {
     secrets.push_back(derive_key(master, o.recipient, o.number - 1 + i));
+  }
+  write_keys(fs::path(o.folder) / "keys", secrets, o.input.quiet);
+  for (std::uint32_t i = 0; i < o.filters; ++i) {
     save(noisy.filters()[i], filter_path(o, o.number + i));
   }
-  write_keys(fs::path(o.folder) / "keys", secrets);
-  const double each = noisy.filters()[0].fpr();
+  // They differ a little: the mean, so that what is said of one and of all goes together.
+  const double each = std::pow(noisy.fpr(), 1.0 / o.filters);
   const std::uint32_t last = o.number + o.filters - 1;
   if (!o.input.quiet) {
     tell(
-        "{}: filters {} to {}, keys: {}, {} bytes each; one is wrong for {} of all other keys, "
+        "{}: filters {} to {}, keys: {}, {} each; one is wrong for {} of all other keys, "
         "these together for {}\n",
         o.folder, o.number, last, with_commas(set.size()),
-        with_commas(fs::file_size(filter_path(o, last))), as_rate(each), as_rate(noisy.fpr()));
+        counted(fs::file_size(filter_path(o, last)), "byte"), as_rate(each), as_rate(noisy.fpr()));
     warn_sharing(o, each, last);
   }
   if (o.json) {
@@ -178,7 +189,7 @@ opened_filters open_filters(const std::string& folder) {
       throw error(errc::mismatch,
                   fmt::format("{}: {}/keys has no key for it", path.string(), folder));
     }
-    all.files.emplace_back(path, hasher->second);
+    all.files.emplace_back(path, hasher->second).file().verify();
     all.views.push_back(*all.files.back());
   }
   return all;
@@ -195,12 +206,14 @@ int run_ask(const share_options& o) {
   std::uint64_t keys = 0;
   std::uint64_t matched = 0;
   std::string text;
-  for (chunk c; source.next(c);) {
+  const bool silent = o.input.silent(o.json);
+  const bool print = !o.count && !o.json && !silent;
+  for (chunk c; (!silent || matched == 0) && source.next(c);) {
     for (const std::string_view key : c.keys) {
       ++keys;
       if (in_all_of(std::span(filters.views), key) == o.invert) continue;
       ++matched;
-      if (!o.count && !o.json) text.append(key).append("\n");
+      if (print) text.append(key).append("\n");
     }
     write_output(text);
     text.clear();
@@ -210,7 +223,7 @@ int run_ask(const share_options& o) {
                 {"matched", matched},
                 {"filters", filters.views.size()},
                 {"fpr_together", fpr}});
-  } else if (o.count) {
+  } else if (o.count && !silent) {
     write_output(fmt::format("{}\n", matched));
   }
   if (!o.input.quiet) {
@@ -226,6 +239,7 @@ std::map<std::uint64_t, image_file> by_key(const std::string& folder) {
   std::map<std::uint64_t, image_file> all;
   for (const fs::path& path : filters_in(folder)) {
     image_file file(path);
+    file.verify();
     const image_header& h = file.image().header();
     if (h.planned.shape.kind != filter_kind::classic || h.hash.id != hash_id::siphash) {
       throw error(errc::mismatch,
@@ -329,6 +343,7 @@ void add_share_make(command& share) {
 
 void add_share_ask(command& share, int& status) {
   auto o = std::make_shared<share_options>();
+  o->input.answers = true;
   command* verb = share.add_subcommand("ask", "Print the lines that all filters contain");
   verb->add_option("DIR", o->folder, "The folder with the filters that came, and their keys")
       ->required()

@@ -24,9 +24,11 @@ struct spell_options {
   std::string dictionary;
   bool number = false;
   bool count = false;
-  bool quiet = false;  // there is nothing to silence; scripts give it to every verb
+  bool quiet = false;
   bool json = false;
   bool suggest = false;
+
+  [[nodiscard]] bool silent() const { return quiet && !json; }
 };
 
 struct spell_build_options {
@@ -47,7 +49,7 @@ class spell_report {
     std::uint64_t line = block.first_line;
     words_ += words.check(block.text, [&](std::string_view unknown) {
       ++unknown_;
-      if (o_.count) return;
+      if (o_.count || o_.silent()) return;
       line += static_cast<std::uint64_t>(std::count(counted, unknown.data(), '\n'));
       counted = unknown.data();
       std::vector<std::string> better;
@@ -58,12 +60,14 @@ class spell_report {
     text_.clear();
   }
 
+  [[nodiscard]] bool wants_more() const { return !o_.silent() || unknown_ == 0; }
+
   int finish() {
     if (o_.json) {
       nlohmann::json object = {{"words", words_}, {"unknown", unknown_}};
       if (!o_.count) object["places"] = std::move(places_);
       print_json(object);
-    } else if (o_.count) {
+    } else if (o_.count && !o_.silent()) {
       write_output(fmt::format("{}\n", unknown_));
     }
     return unknown_ > 0 ? exit_success : exit_no_match;
@@ -97,7 +101,7 @@ int run_spell(const spell_options& o) {
       silent));
   spell_report report(o);
   text_blocks blocks(o.paths, silent);
-  for (text_block block; blocks.next(block);) report.take(block, words);
+  for (text_block block; report.wants_more() && blocks.next(block);) report.take(block, words);
   return report.finish();
 }
 
@@ -109,6 +113,7 @@ void run_build(const spell_build_options& o) {
   for (const std::string& path : o.paths) add_words(builder, path, silent);
   const any_filter f = builder.build();
   f.save(out.path());
+  out.finish();
   const std::uint64_t bytes = out.bytes();
   if (!o.quiet) {
     fmt::print(stderr, "{}: {}, {}, wrong words taken for right at most {}\n", out.name(),
@@ -121,7 +126,6 @@ void run_build(const spell_build_options& o) {
     object["words"] = builder.words();
     print_json(object);
   }
-  out.finish();
 }
 
 void add_spell_build(command& spell, bool& built) {
@@ -167,7 +171,8 @@ void add_spell(command& app, int& status) {
   spell->add_flag("-c,--count", o->count, "Print only how many");
   spell->add_flag("--suggest", o->suggest, "A tab, and words one edit away, after each word");
   spell->add_flag("--json", o->json, "Print the words, their places and numbers as JSON");
-  add_quiet(*spell, o->quiet);
+  add_opening_options(*spell);
+  add_quiet(*spell, o->quiet, true);
   add_spell_build(*spell, *built);
   spell->footer(
       "Exit status: 0 when there are unknown words, 1 when there are none, 2 after an error.\n"

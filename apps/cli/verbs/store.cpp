@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <optional>
+#include <system_error>
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/store/differential.hpp"
@@ -14,6 +16,8 @@
 #include "cli/verbs/verbs.hpp"
 
 namespace bloomery::cli {
+
+namespace fs = std::filesystem;
 
 namespace {
 
@@ -34,11 +38,16 @@ differential_store open_store(const store_options& o) {
   return differential_store(o.folder, parse_rate(o.fpr));
 }
 
+record_options lines_as_they_are(record_options records) {
+  records.any_line_end = true;
+  return records;
+}
+
 // The lines of the input, one after the other.
 class line_reader {
  public:
   explicit line_reader(const input_options& o)
-      : meter_("reading", o.show()), source_(o.paths, o.records, meter_) {}
+      : meter_("reading", o.show()), source_(o.paths, lines_as_they_are(o.records), meter_) {}
 
   bool next() {
     while (place_ == chunk_.keys.size()) {
@@ -53,12 +62,10 @@ class line_reader {
     return true;
   }
   [[nodiscard]] std::string_view line() const { return line_; }
-  // The key is what stands before the first tab; the value may contain tabs.
-  void split(std::string_view& key, std::string_view& value) const {
-    const std::size_t tab = line_.find('\t');
-    if (tab == std::string_view::npos) throw_no_pair(chunk_, first_line_, line_);
-    key = line_.substr(0, tab);
-    value = line_.substr(tab + 1);
+  [[nodiscard]] pair_line pair() const {
+    const std::optional<pair_line> here = split_pair(line_);
+    if (!here) throw_no_pair(chunk_, first_line_, line_);
+    return *here;
   }
 
  private:
@@ -87,13 +94,52 @@ void report_store(const store_options& o, const differential_store& s) {
   if (o.json) print_json(store_json(s));
 }
 
+// Opens a store or makes one, and takes one that it made away again unless it was filled: while it
+// is still locked, so that nobody else has put anything there.
+class filled_store {
+ public:
+  explicit filled_store(const store_options& o)
+      : folder_(o.folder),
+        had_folder_(fs::exists(folder_)),
+        had_files_(had_folder_ && !fs::is_empty(folder_)),
+        store_(o.folder, parse_rate(o.fpr)) {}
+  filled_store(const filled_store&) = delete;
+  filled_store& operator=(const filled_store&) = delete;
+  ~filled_store() {
+    if (filled_ || had_files_) return;
+    std::error_code ignored;
+    for (const fs::directory_entry& e : fs::directory_iterator(folder_, ignored)) {
+      fs::remove(e.path(), ignored);
+    }
+    if (!had_folder_) fs::remove(folder_, ignored);
+  }
+
+  void keep() { filled_ = true; }
+  [[nodiscard]] differential_store& operator*() { return store_; }
+  [[nodiscard]] differential_store* operator->() { return &store_; }
+
+ private:
+  fs::path folder_;
+  bool had_folder_;
+  bool had_files_;
+  bool filled_ = false;
+  differential_store store_;
+};
+
 void run_load(const store_options& o) {
-  differential_store s(o.folder, parse_rate(o.fpr));
+  filled_store s(o);
+  if (s->base_records() != 0 || s->changes() != 0) {
+    throw error(errc::bad_argument,
+                fmt::format("{}: the store is not empty; 'bloomery store put' adds records to it",
+                            o.folder));
+  }
   line_reader lines(o.input);
   try {
-    s.load([&](std::string_view& key, std::string_view& value) {
+    s->load([&](std::string_view& key, std::string_view& value) {
       if (!lines.next()) return false;
-      lines.split(key, value);
+      const pair_line pair = lines.pair();
+      key = pair.key;
+      value = pair.value;
       return true;
     });
   } catch (const error& e) {
@@ -102,27 +148,43 @@ void run_load(const store_options& o) {
                                       "'bloomery store put' takes them in any order",
                                       e.what()));
   }
-  report_store(o, s);
+  s.keep();
+  report_store(o, *s);
+}
+
+// Runs change() for each line. Those before a line that is none stay changed, and the message says
+// how many: the input may be a pipe that cannot be read again.
+template <class Change>
+void change_by_lines(differential_store& s, line_reader& lines, std::string_view done,
+                     Change change) {
+  std::uint64_t changed = 0;
+  try {
+    for (; lines.next(); ++changed) change();
+  } catch (const error& e) {
+    if (changed == 0) throw;
+    s.sync();
+    throw error(e.code(), fmt::format("{}; {} before it {} {}", e.what(), counted(changed, "line"),
+                                      changed == 1 ? "was" : "were", done));
+  }
+  s.sync();
 }
 
 void run_put(const store_options& o) {
-  differential_store s(o.folder, parse_rate(o.fpr));
+  filled_store s(o);
   line_reader lines(o.input);
-  std::string_view key;
-  std::string_view value;
-  while (lines.next()) {
-    lines.split(key, value);
-    s.put(key, value);
-  }
-  s.sync();
-  report_store(o, s);
+  change_by_lines(*s, lines, "stored", [&] {
+    const pair_line pair = lines.pair();
+    s->put(pair.key, pair.value);
+    s.keep();
+  });
+  s.keep();
+  report_store(o, *s);
 }
 
 void run_erase(const store_options& o) {
   differential_store s = open_store(o);
   line_reader lines(o.input);
-  while (lines.next()) s.erase(lines.line());
-  s.sync();
+  change_by_lines(s, lines, "done", [&] { s.erase(lines.line()); });
   report_store(o, s);
 }
 
@@ -216,10 +278,16 @@ void add_changes(command& store) {
   constexpr const char* json = "Print what the store has now as JSON";
   add_store_verb(store, "load", "Fill an empty store from sorted lines of key, tab and value",
                  inputs::some, json, run_load)
-      ->footer("Example:\n  LC_ALL=C sort parts.tsv | bloomery store load parts");
+      ->footer(
+          "The first tab counts; a value may have tabs itself.\n\n"
+          "Example:\n  LC_ALL=C sort parts.tsv | bloomery store load parts");
   add_store_verb(store, "put", "Add or replace records, from lines of key, tab and value",
                  inputs::some, json, run_put)
-      ->footer("Example:\n  printf 'bolt\\t12 cm, steel\\n' | bloomery store put parts");
+      ->footer(
+          "The first tab counts; a value may have tabs itself. What stands before a line without "
+          "one "
+          "is stored.\n\n"
+          "Example:\n  printf 'bolt\\t12 cm, steel\\n' | bloomery store put parts");
   add_store_verb(store, "erase", "Take out the records with these keys", inputs::some, json,
                  run_erase)
       ->footer("Example:\n  echo bolt | bloomery store erase parts");

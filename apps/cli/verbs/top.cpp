@@ -26,6 +26,7 @@ struct top_options {
   input_options input;
   std::uint32_t k = 10;
   std::string output;
+  hash_options hash = {.usual = "xxh3-secret"};
   bool json = false;
 };
 
@@ -83,10 +84,14 @@ int run_top(const top_options& o) {
   if (o.output == "-") {
     throw error(errc::bad_argument, "the keys go to standard output; give -o a file");
   }
-  if (!o.output.empty()) out.emplace(o.output, o.input.paths, false);
+  if (!o.output.empty()) {
+    std::vector<std::string> inputs = o.input.paths;
+    if (!o.hash.key_file.empty()) inputs.push_back(o.hash.key_file);
+    out.emplace(o.output, inputs, false);
+  }
   progress meter("counting", o.input.show());
   key_source source(o.input.paths, o.input.records, meter);
-  const auto hasher = make_hasher("xxh3", 0, "", 1, o.input.records.form());
+  const auto hasher = make_hasher(o.hash, 1, o.input.records.form());
   frequent_options room;
   room.keys = std::max(room.keys, 2 * std::size_t{o.k});
   frequent_keys counts(room);
@@ -109,6 +114,7 @@ void add_top(command& app, int& status) {
   verb->add_option("-o,--output", o->output,
                    "Also write a top-k sketch of them, for 'count' and 'info'")
       ->type_name("F");
+  add_hash_options(*verb, o->hash);
   verb->add_flag("--json", o->json, "Print them as JSON");
   add_reading_options(*verb, o->input);
   verb->footer(

@@ -6,10 +6,12 @@ namespace bloomery::cli {
 namespace {
 
 void run_unpack(const wire_options& o) {
-  output_file out(o.output, {}, o.json);
+  wire_output out(o, {});
   const mapped_file packed(as_file(o.first));
-  auto in = naming(
-      o.first, [&] { return std::make_unique<bloomery::unpacker>(packed.bytes(), most_bits(o)); });
+  auto in = naming(o.first, [&] {
+    return within_limit(
+        [&] { return std::make_unique<bloomery::unpacker>(packed.bytes(), opening_asked()); });
+  });
   atomic_file file(out.path());
   image_stream image(file, in->header());
   const auto next = [&] { return naming(o.first, [&] { return in->next(); }); };
@@ -17,8 +19,8 @@ void run_unpack(const wire_options& o) {
   naming(o.first, [&] { in->finish(); });
   image.finish();
   file.commit();
-  report_written(o, out);
   out.finish();
+  report_written(o, out);
 }
 
 }  // namespace
@@ -31,7 +33,7 @@ void add_unpack(command& app, int& /*status*/) {
   verb->add_option("A", o->first, "The packed file; - is standard input")
       ->required()
       ->type_name("");
-  add_limit(*verb, o);
+  add_no_wait(*verb, o->no_wait);
   verb->footer("Example:\n  bloomery unpack -o words.bloom words.packed");
   verb->callback([o] { run_unpack(*o); });
 }

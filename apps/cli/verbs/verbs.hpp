@@ -19,6 +19,8 @@ void add_dedup(command& app, int& status);
 void add_count(command& app, int& status);
 void add_map(command& app, int& status);
 void add_top(command& app, int& status);
+void add_quantiles(command& app, int& status);
+void add_flows(command& app, int& status);
 void add_compact(command& app, int& status);
 void add_explain(command& app, int& status);
 void add_info(command& app, int& status);
@@ -38,13 +40,22 @@ void add_store(command& app, int& status);
 void add_bench(command& app, int& status);
 void add_reconcile(command& app, int& status);
 void add_join(command& app, int& status);
-void add_share(command& app, int& status);  // needs bloomery::crypto
-void add_push(command& app, int& status);   // needs hiredis
-void add_pull(command& app, int& status);   // likewise
-void add_redis(command& app, int& status);  // likewise
+void add_share(command& app, int& status);   // needs bloomery::crypto
+void add_digest(command& app, int& status);  // likewise
+void add_node(command& app, int& status);    // needs bloomery::crypto
+void add_find(command& app, int& status);    // likewise
+void add_serve(command& app, int& status);   // needs Boost
+void add_push(command& app, int& status);    // needs hiredis
+void add_pull(command& app, int& status);    // likewise
+void add_redis(command& app, int& status);   // likewise
+void add_trace(command& app, int& status);
+void add_queue(command& app, int& status);  // needs libnetfilter_queue
 void add_pack(command& app, int& status);
 void add_unpack(command& app, int& status);
 void add_diff(command& app, int& status);
 void add_patch(command& app, int& status);
+void add_import(command& app, int& status);
+void add_publish(command& app, int& status);
+void add_fetch(command& app, int& status);  // needs libcurl
 
 }  // namespace bloomery::cli

@@ -1,6 +1,7 @@
 // bloomery verify: every checksum of filter files.
 #include <fmt/format.h>
 
+#include "bloomery/format/delta.hpp"
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
 #include "cli/output/report.hpp"
@@ -8,6 +9,7 @@
 #include "cli/output/text.hpp"
 #include "cli/verbs/each_file.hpp"
 #include "cli/verbs/verbs.hpp"
+#include "cli/verbs/wire.hpp"
 
 namespace bloomery::cli {
 
@@ -22,11 +24,13 @@ struct verify_options {
 
 std::uint64_t verified_bytes(const std::string& path, unsigned threads) {
   if (is_text_index(path)) {
-    text_index(path).verify();
+    const text_index sound(path);
   } else if (mapped_file file(path); is_string_map(file.bytes())) {
-    string_map_file(std::move(file)).verify(threads);
+    const string_map_file sound(std::move(file), {.threads = threads});
+  } else if (is_delta(file.bytes())) {
+    naming(path, [&] { return describe_delta(file.bytes()); });
   } else {
-    any_filter::open(path).verify(threads);
+    open_verified(path, threads);
   }
   return std::filesystem::file_size(path);
 }
@@ -62,6 +66,7 @@ void add_verify(command& app, int& status) {
       ->required()
       ->type_name("");
   verb->add_flag("--json", o->json, "Print the outcome as JSON");
+  add_limit(*verb);
   add_threads(*verb, o->threads);
   add_quiet(*verb, o->quiet);
   verb->footer(

@@ -23,17 +23,19 @@ struct wire_options {
   std::string output;
   std::string first;
   std::string second;
-  std::string limit = "8Gi";
   unsigned threads = 1;
+  bool no_wait = false;
   bool quiet = false;
   bool json = false;
 };
 
-inline any_filter open_verified(const std::string& path, unsigned threads) {
-  any_filter f = any_filter::open(as_file(path));
-  f.verify(threads);
-  return f;
-}
+// Where the result goes, which may be in place of the first file: see output_file::hold.
+struct wire_output : output_file {
+  wire_output(const wire_options& o, const std::vector<std::string>& inputs)
+      : output_file(o.output, inputs, o.json) {
+    hold({o.first}, {.quiet = o.quiet, .wait = !o.no_wait});
+  }
+};
 
 inline void say(const wire_options& o, const output_file& out, const std::string& text) {
   if (!o.quiet) tell("{}: {}\n", out.name(), text);
@@ -46,11 +48,6 @@ inline std::string beside_bits(std::uint64_t bytes, std::uint64_t bits_bytes) {
                      ratio < 1 ? fmt::format("{:.{}f} % of", 100 * ratio, ratio < 0.1 ? 2 : 1)
                                : fmt::format("{:.1f} times", ratio),
                      counted(bits_bytes, "byte"));
-}
-
-inline std::uint64_t most_bits(const wire_options& o) {
-  const std::uint64_t bytes = parse_bytes(o.limit);
-  return bytes > max_bits / 8 ? max_bits : bytes * 8;
 }
 
 // Runs `work`; its errors get the name of the file.
@@ -66,16 +63,9 @@ auto naming(const std::string& path, Work work) {
 // Prints what was written, as build does.
 inline void report_written(const wire_options& o, const output_file& out) {
   if (o.quiet && !o.json) return;
-  const any_filter f = any_filter::open(out.path());
+  const any_filter f = any_filter::open(out.path(), nullptr, {.verify = false});
   if (!o.quiet) print_summary(out.name(), f);
   if (o.json) print_json(info_json(f, out.bytes()));
-}
-
-inline void add_limit(command& verb, const std::shared_ptr<wire_options>& o) {
-  verb.add_option(
-          "--limit", o->limit,
-          "Refuse files that claim to hold more: a few bytes can claim terabytes (default 8Gi)")
-      ->type_name("M");
 }
 
 inline command* add_wire_verb(command& app, const char* name, const char* purpose,
@@ -83,6 +73,7 @@ inline command* add_wire_verb(command& app, const char* name, const char* purpos
   command* verb = app.add_subcommand(name, purpose);
   verb->add_option("-o,--output", o->output, written)->required()->type_name("F");
   verb->add_flag("--json", o->json, "Print what was written as JSON");
+  add_limit(*verb);
   add_quiet(*verb, o->quiet);
   return verb;
 }
