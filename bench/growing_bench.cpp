@@ -104,6 +104,10 @@ int main() {
         {.kind = filter_kind::layered, .keys = 640, .fpr = 0.01, .growth = growth_rule::steep}));
     l.add_batch(present);
     row("layered, steep", static_cast<double>(l.shape().bits) / n, l.layers(), absent_ns(l), base);
+    layered_filter p(options{.keys = keys / 4});  // what dedup --keys has, if more come than said
+    p.add_batch(present);
+    row("layered, planned for a quarter", static_cast<double>(p.shape().bits) / n, p.layers(),
+        absent_ns(p), base);
     windowed_filter w(options{.keys = keys});
     w.add_batch(present);
     row("windowed, 4 generations", static_cast<double>(w.shape().bits) / n, 5, absent_ns(w), base);

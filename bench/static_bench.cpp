@@ -2,6 +2,9 @@
 // key to build on one thread, peak bytes a key above the hashes that were given, bits a key and
 // times the bound, nanoseconds a lookup one by one and in batches, for keys of the set and for
 // others. Medians of 5, or of 3 from 10 million keys on. Configure with -DBLOOMERY_BENCH=ON.
+//
+// With --json before the numbers of keys it prints, for scripts/bench, what building takes with one
+// thread and with all cores, at 1 %: medians of 3, or one run from 100 million keys on.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,8 +15,12 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 #include <vector>
 
+#include "bloomery/core/kinds.hpp"
+#include "bloomery/core/parallel.hpp"
+#include "bloomery/core/sizing.hpp"
 #include "bloomery/filter/bloomier.hpp"
 #include "bloomery/filter/fuse.hpp"
 #include "bloomery/filter/ribbon.hpp"
@@ -47,12 +54,19 @@ std::vector<std::uint64_t> hashes_of(std::uint64_t keys, std::uint64_t stream) {
   return hashes;
 }
 
+// The values of a bloomier filter; the other kinds have none.
 template <class Filter>
-Filter make(const plan& p, const std::vector<std::uint64_t>& hashes) {
+std::vector<std::uint64_t> values_of(std::uint64_t keys) {
+  return std::vector<std::uint64_t>(Filter::kind == filter_kind::bloomier ? keys : 0, 5);
+}
+
+template <class Filter>
+Filter make(const plan& p, const std::vector<std::uint64_t>& hashes,
+            const std::vector<std::uint64_t>& values, unsigned threads = 1) {
   if constexpr (Filter::kind == filter_kind::bloomier) {
-    return Filter(p, hashes, std::vector<std::uint64_t>(hashes.size(), 5));
+    return Filter(p, hashes, values, threads);
   } else {
-    return Filter(p, hashes);
+    return Filter(p, hashes, threads);
   }
 }
 
@@ -68,20 +82,29 @@ void lookups(const Filter& f, const std::vector<std::uint64_t>& hashes) {
   if (found == 1) std::printf("?");  // so that the loop is not left out
 }
 
-// Measures one row in a process of its own, so that the peak of memory is that of the row.
-template <class Filter>
-void print_row(const char* name, const shape& s, std::uint64_t keys) {
+// Measures in a process of its own, so that the peak of memory is that of the work.
+template <class Work>
+void alone(Work work) {
   std::fflush(stdout);
   if (const pid_t child = fork(); child != 0) {
     waitpid(child, nullptr, 0);
     return;
   }
+  work();
+  std::fflush(stdout);
+  std::_Exit(0);
+}
+
+template <class Filter>
+void print_row(const char* name, const shape& s, std::uint64_t keys) {
   const plan p{.shape = s, .keys = keys};
   const auto hashes = hashes_of(keys, 1);
+  const auto values = values_of<Filter>(keys);
   const double before = peak_bytes();
-  const Filter f = make<Filter>(p, hashes);
+  const Filter f = make<Filter>(p, hashes, values);
   const double peak = (peak_bytes() - before) / static_cast<double>(keys);
-  const double build = median_ns(keys < 10'000'000 ? 5 : 3, keys, [&] { make<Filter>(p, hashes); });
+  const double build =
+      median_ns(keys < 10'000'000 ? 5 : 3, keys, [&] { make<Filter>(p, hashes, values); });
   const double bits = static_cast<double>(f.shape().bits) / static_cast<double>(keys);
   std::printf("| %s | %llu | %.1f | %.1f | %.3f | %.4f |", name,
               static_cast<unsigned long long>(keys), build, peak, bits, bits / s.cell_bits);
@@ -89,8 +112,6 @@ void print_row(const char* name, const shape& s, std::uint64_t keys) {
   lookups(f, {hashes.begin(), hashes.begin() + static_cast<std::ptrdiff_t>(questions)});
   lookups(f, hashes_of(questions, 2));
   std::printf("\n");
-  std::fflush(stdout);
-  std::_Exit(0);
 }
 
 shape shape_of(filter_kind kind, std::uint32_t probes, std::uint32_t cell_bits,
@@ -99,25 +120,73 @@ shape shape_of(filter_kind kind, std::uint32_t probes, std::uint32_t cell_bits,
 }
 
 void print_rows(std::uint64_t keys) {
-  print_row<fuse_filter>("fuse, 3 x 8", shape_of(filter_kind::fuse, 3, 8), keys);
-  print_row<fuse_filter>("fuse, 4 x 8", shape_of(filter_kind::fuse, 4, 8), keys);
-  print_row<fuse_filter>("fuse, 3 x 16", shape_of(filter_kind::fuse, 3, 16), keys);
-  print_row<fuse_filter>("fuse, 3 x 32", shape_of(filter_kind::fuse, 3, 32), keys);
-  print_row<ribbon_filter>("ribbon, 1", shape_of(filter_kind::ribbon, 1, 1), keys);
-  print_row<ribbon_filter>("ribbon, 8", shape_of(filter_kind::ribbon, 1, 8), keys);
-  print_row<ribbon_filter>("ribbon, 16", shape_of(filter_kind::ribbon, 1, 16), keys);
-  print_row<bloomier_filter>("bloomier, 8 + 8", shape_of(filter_kind::bloomier, 3, 16, 8), keys);
+  const auto fuse = [keys](const char* name, std::uint32_t probes, std::uint32_t bits) {
+    alone([&] { print_row<fuse_filter>(name, shape_of(filter_kind::fuse, probes, bits), keys); });
+  };
+  const auto ribbon = [keys](const char* name, std::uint32_t bits) {
+    alone([&] { print_row<ribbon_filter>(name, shape_of(filter_kind::ribbon, 1, bits), keys); });
+  };
+  fuse("fuse, 3 x 8", 3, 8);
+  fuse("fuse, 4 x 8", 4, 8);
+  fuse("fuse, 3 x 16", 3, 16);
+  fuse("fuse, 3 x 32", 3, 32);
+  ribbon("ribbon, 1", 1);
+  ribbon("ribbon, 8", 8);
+  ribbon("ribbon, 16", 16);
+  alone([keys] {
+    print_row<bloomier_filter>("bloomier, 8 + 8", shape_of(filter_kind::bloomier, 3, 16, 8), keys);
+  });
+}
+
+template <class Filter>
+void print_build(std::uint64_t keys, unsigned threads, const char* separator) {
+  const plan p = sizing::make_plan({.kind = Filter::kind, .keys = keys, .fpr = 0.01});
+  const auto hashes = hashes_of(keys, 1);
+  const auto values = values_of<Filter>(keys);
+  const double before = peak_bytes();
+  double bits = 0;
+  const double build = median_ns(keys < 100'000'000 ? 3 : 1, keys, [&] {
+    bits = static_cast<double>(make<Filter>(p, hashes, values, threads).shape().bits);
+  });
+  std::printf(
+      "%s\n  {\"kind\": \"%s\", \"keys\": %llu, \"threads\": %u, \"build_ns\": %.2f, "
+      "\"peak_bytes\": %.2f, \"bits\": %.3f}",
+      separator, std::string(kind_name(Filter::kind)).c_str(),
+      static_cast<unsigned long long>(keys), threads, build,
+      (peak_bytes() - before) / static_cast<double>(keys), bits / static_cast<double>(keys));
+}
+
+void print_builds(const std::vector<std::uint64_t>& sizes) {
+  const char* separator = "[";
+  const unsigned cores = parallel{}.count();
+  for (const std::uint64_t keys : sizes) {
+    for (unsigned threads = 1;; threads = cores) {
+      alone([&] { print_build<fuse_filter>(keys, threads, separator); });
+      separator = ",";
+      alone([&] { print_build<ribbon_filter>(keys, threads, separator); });
+      alone([&] { print_build<bloomier_filter>(keys, threads, separator); });
+      if (threads == cores) break;
+    }
+  }
+  std::printf("\n]\n");
 }
 
 }  // namespace
 
 int main(int count, char** arguments) {
+  const bool json = count > 1 && std::string_view(arguments[1]) == "--json";
+  std::vector<std::uint64_t> sizes;
+  for (int i = json ? 2 : 1; i < count; ++i) {
+    sizes.push_back(std::strtoull(arguments[i], nullptr, 10));
+  }
+  if (sizes.empty()) sizes = {1'000'000, 100'000'000};
+  if (json) {
+    print_builds(sizes);
+    return 0;
+  }
   std::printf(
       "| kind | keys | build ns | peak bytes | bits | / cell bits |"
       " present, single / batch ns | absent |\n");
   std::printf("|---|---|---|---|---|---|---|---|\n");
-  for (int i = 1; i < count; ++i) print_rows(std::strtoull(arguments[i], nullptr, 10));
-  if (count > 1) return 0;
-  print_rows(1'000'000);
-  print_rows(100'000'000);
+  for (const std::uint64_t keys : sizes) print_rows(keys);
 }

@@ -107,11 +107,17 @@ std::string_view text_of(const std::uint64_t& key) {
 template <class Filter>
 void add_bulk(keyed<Filter>& f, const keys_type& keys) {
   if constexpr (std::same_as<Filter, top_k>) {
-    std::vector<std::string_view> texts(keys.size());
-    for (std::size_t i = 0; i < keys.size(); ++i) texts[i] = text_of(keys[i]);
-    keys_type hashes(keys.size());
-    mix64_batch(f.hash_function().integers(keys), hashes);
-    f.filter().add_batch(texts, hashes);
+    // In pieces: texts and hashes of four million keys would be 96 MB of new memory.
+    constexpr std::size_t piece = 16384;
+    std::vector<std::string_view> texts(piece);
+    keys_type hashes(piece);
+    for (std::size_t first = 0; first < keys.size(); first += piece) {
+      const auto some = std::span(keys).subspan(first, std::min(piece, keys.size() - first));
+      std::transform(some.begin(), some.end(), texts.begin(), text_of);
+      mix64_batch(f.hash_function().integers(some), hashes);
+      f.filter().add_batch(std::span(texts).first(some.size()),
+                           std::span(hashes).first(some.size()));
+    }
   } else {
     f.add_batch(keys);
   }

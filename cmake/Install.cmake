@@ -1,8 +1,13 @@
-# Installs what was built, as four components, which `cmake --install --component` and the Debian
+# Installs what was built, as components, which `cmake --install --component` and the Debian
 # packages of Package.cmake choose from:
-#   tool     the program, its manual and completions
-#   library  the shared libraries, nothing where they are static
+#   tool     the program, its manual and completions, the unit of its node
+#   server   the unit that serves filters with it
+#   library  the shared libraries: that of the C interface, and the others unless they are static
 #   redis    the Redis module
+#   python   the Python package, where Debian's Python looks; only when it is asked for by name
+#   sqlite   the extension for SQLite
+#   web      the page, if the preset web has built it
+#   postgresql  the extension for PostgreSQL, where the server looks; only when it is asked for by name
 #   dev      headers, static libraries, CMake package, pkg-config file, documentation of the library
 # Whatever is installed brings its licence.
 include(CMakePackageConfigHelpers)
@@ -14,6 +19,11 @@ list(APPEND libraries bloomery_core)
 
 list(TRANSFORM bloomery_backends PREPEND bloomery_ OUTPUT_VARIABLE backends)
 
+set(bloomery_c_part)
+if(BLOOMERY_C)
+  set(bloomery_c_part c)
+  list(PREPEND libraries bloomery_c)
+endif()
 install(TARGETS ${libraries} bloomery_all ${backends} EXPORT bloomeryTargets
   LIBRARY COMPONENT library NAMELINK_COMPONENT dev
   ARCHIVE COMPONENT dev
@@ -74,17 +84,29 @@ foreach(part ${bloomery_parts})
     set(cflags "-DBLOOMERY_HAS_${upper}=1")
   endif()
   set(needs bloomery-core)
-  if(part STREQUAL "text")
+  if(part MATCHES "^(measure|text)$")
     set(needs bloomery-lookup)
+  elseif(part STREQUAL "route")
+    set(needs bloomery-exchange)
   endif()
   install_pkg_config(bloomery-${part} "-lbloomery_${part}" "${cflags}" ${needs} "${${part}_foreign}")
   string(APPEND all_parts " bloomery-${part}")
 endforeach()
 install_pkg_config(bloomery "" "" "bloomery-core${all_parts}" "")
+if(BLOOMERY_C)
+  install_pkg_config(bloomery-c "-lbloomery" "" "" "")
+endif()
 
 set(components dev)
-if(BUILD_SHARED_LIBS)
+if(BUILD_SHARED_LIBS OR BLOOMERY_C)
   list(APPEND components library)
+endif()
+if(BLOOMERY_HAVE_PYTHON)
+  list(APPEND components python)
+  install(TARGETS bloomery_python LIBRARY
+          DESTINATION lib/python3/dist-packages/bloomery COMPONENT python EXCLUDE_FROM_ALL)
+  install(FILES ${bloomery_python_files}
+          DESTINATION lib/python3/dist-packages/bloomery COMPONENT python EXCLUDE_FROM_ALL)
 endif()
 if(BLOOMERY_TOOL)
   list(APPEND components tool)
@@ -94,6 +116,25 @@ if(BLOOMERY_TOOL)
   install(TARGETS bloomery_tool RUNTIME COMPONENT tool)
   file(GLOB pages CONFIGURE_DEPENDS man/*.1)
   install(FILES ${pages} DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT tool)
+
+  # Where systemd looks on every distribution, whatever the library folder is; the unit names the prefix's program.
+  if(BLOOMERY_HAVE_CRYPTO AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
+    install(CODE "
+      set(CMAKE_INSTALL_FULL_BINDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
+      configure_file(\"${PROJECT_SOURCE_DIR}/cmake/bloomery-node.service.in\"
+                     \"${PROJECT_BINARY_DIR}/cmake/bloomery-node.service\" @ONLY)" COMPONENT tool)
+    install(FILES "${PROJECT_BINARY_DIR}/cmake/bloomery-node.service" DESTINATION lib/systemd/system COMPONENT tool)
+  endif()
+
+  if(BLOOMERY_HAVE_SERVE)
+    list(APPEND components server)
+    install(CODE "
+      set(CMAKE_INSTALL_FULL_BINDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
+      configure_file(\"${PROJECT_SOURCE_DIR}/cmake/bloomery-server.service.in\"
+                     \"${PROJECT_BINARY_DIR}/cmake/bloomery-server.service\" @ONLY)" COMPONENT server)
+    install(FILES "${PROJECT_BINARY_DIR}/cmake/bloomery-server.service" DESTINATION lib/systemd/system
+            COMPONENT server)
+  endif()
 
   # The tool prints its completions; one for another machine does not run here.
   if(NOT CMAKE_CROSSCOMPILING)
@@ -113,7 +154,24 @@ endif()
 if(BLOOMERY_HAVE_REDIS)
   list(APPEND components redis)
   # Not LIBDIR: Debian's unit of the server lets it load modules from /usr/lib alone, whatever the architecture.
-  install(TARGETS bloomery_module LIBRARY DESTINATION lib/redis/modules COMPONENT redis)
+  # And the server loads no module that is not executable, which libraries are not on Debian.
+  install(TARGETS bloomery_module LIBRARY DESTINATION lib/redis/modules COMPONENT redis
+          PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  install(FILES apps/redis/bloomery.conf DESTINATION "${CMAKE_INSTALL_DATADIR}/bloomery" RENAME redis.conf
+          COMPONENT redis)
+endif()
+if(BLOOMERY_HAVE_SQLITE_EXTENSION)
+  list(APPEND components sqlite)
+  # Where the loader looks, so that `.load bloomery_sqlite` finds it.
+  install(TARGETS bloomery_sqlite_extension LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}" COMPONENT sqlite)
+endif()
+if(BLOOMERY_HAVE_POSTGRESQL)
+  list(APPEND components postgresql)
+  # These places are the server's, whatever the prefix. Only when asked for by name: they may belong to root.
+  install(TARGETS bloomery_postgresql LIBRARY
+          DESTINATION "${bloomery_pg_pkglibdir}" COMPONENT postgresql EXCLUDE_FROM_ALL)
+  install(FILES ${bloomery_postgresql_scripts}
+          DESTINATION "${bloomery_pg_sharedir}/extension" COMPONENT postgresql EXCLUDE_FROM_ALL)
 endif()
 foreach(component ${components})
   install(FILES LICENSE DESTINATION "${CMAKE_INSTALL_DOCDIR}" RENAME copyright
@@ -123,3 +181,7 @@ foreach(component ${components})
 endforeach()
 # README.md links to these.
 install(DIRECTORY docs examples DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT dev)
+
+set(BLOOMERY_PAGE "${PROJECT_SOURCE_DIR}/build/web/page" CACHE PATH
+    "The page that the preset web has built (docs/web.md), to install if it is there")
+install(DIRECTORY "${BLOOMERY_PAGE}/" DESTINATION "${CMAKE_INSTALL_DATADIR}/bloomery/web" COMPONENT web OPTIONAL)

@@ -29,12 +29,21 @@ foreach(component ${CPACK_COMPONENTS_ALL})
   if(component STREQUAL "library")
     file(WRITE "${root}${share}/lintian/overrides/${package}" "${library_overrides}")
   endif()
+  if(component STREQUAL "redis")
+    file(MAKE_DIRECTORY "${root}/etc/redis")
+    file(RENAME "${root}${share}/bloomery/redis.conf" "${root}/etc/redis/bloomery.conf")
+    file(REMOVE_RECURSE "${root}${share}/bloomery")
+  endif()
   file(GLOB texts "${doc}/changelog*" "${root}${share}/man/man1/*.1")
   execute_process(COMMAND gzip -9n ${texts} COMMAND_ERROR_IS_FATAL ANY)
 
   # The loader looks into these folders without being told.
   file(GLOB binaries "${root}${CPACK_PACKAGING_INSTALL_PREFIX}/bin/*"
-                     "${root}${CPACK_PACKAGING_INSTALL_PREFIX}/lib/*/*.so.*.*.*")
+                     "${root}${CPACK_PACKAGING_INSTALL_PREFIX}/lib/*/*.so.*.*.*"
+                     "${root}${CPACK_PACKAGING_INSTALL_PREFIX}/lib/*/bloomery_sqlite.so"
+                     "${root}${CPACK_PACKAGING_INSTALL_PREFIX}/lib/postgresql/*/lib/bloomery.so"
+                     "${root}${CPACK_PACKAGING_INSTALL_PREFIX}/lib/python3/dist-packages/bloomery/*.so"
+                     "${root}${CPACK_PACKAGING_INSTALL_PREFIX}/lib/redis/modules/*.so")
   foreach(binary ${binaries})
     file(RPATH_REMOVE FILE "${binary}")
     execute_process(COMMAND strip --strip-unneeded --remove-section=.comment "${binary}"

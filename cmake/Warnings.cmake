@@ -13,3 +13,10 @@ target_compile_options(bloomery_warnings INTERFACE
   $<$<NOT:$<BOOL:${BLOOMERY_UNITY}>>:-Wshadow>
   $<$<AND:$<BOOL:${BLOOMERY_UNITY}>,$<CXX_COMPILER_ID:GNU>>:-Wno-subobject-linkage>
   $<$<BOOL:${BLOOMERY_WERROR}>:-Werror>)
+
+# For the tool and the module: in batches a local name that hides another one is warned of, though not one that hides
+# what another source has.
+add_library(bloomery_app_warnings INTERFACE)
+target_link_libraries(bloomery_app_warnings INTERFACE bloomery_warnings)
+target_compile_options(bloomery_app_warnings INTERFACE
+  $<$<AND:$<BOOL:${BLOOMERY_UNITY}>,$<CXX_COMPILER_ID:GNU>>:-Wshadow=local>)

@@ -25,10 +25,9 @@ int main() {
     bloomery::message_channel peer(std::move(end));
     bloomery::send_join(peer, a, "orders");
   });
-  const bloomery::join_side b(scan(customers));
   bloomery::message_channel peer(std::move(here));
   const bloomery::join_report report = bloomery::receive_join(
-      peer, b, [](std::string_view about) { assert(about == "orders"); },
+      peer, scan(customers), [](std::string_view about) { assert(about == "orders"); },
       [](std::string_view key, std::string_view order, std::string_view name) {
         std::printf("%s: %s of %s\n", std::string(key).c_str(), std::string(order).c_str(),
                     std::string(name).c_str());

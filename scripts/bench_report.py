@@ -1,11 +1,13 @@
 #!/usr/bin/python3
-"""docs/performance.md from the results of the suite and of bench_tool.py, on standard output.
+"""docs/performance.md from the results of the suite, of static_bench, bench_tool.py and bench_peers.py, on standard
+output.
 
-Usage: bench_report.py SUITE.json TOOL.json [--short]
+Usage: bench_report.py SUITE.json STATIC.json TOOL.json PEERS.json [--short]
 """
 
 import collections
 import json
+import pathlib
 import re
 import statistics
 import subprocess
@@ -127,6 +129,26 @@ def kinds_text(suite, keys):
     return text
 
 
+def static_text(static):
+    """Rows of (kind, keys): with one thread, and with the most that were measured."""
+    most = max(result["threads"] for result in static)
+    results = {(result["kind"], result["keys"], result["threads"]): result for result in static}
+    text = ("\n## Building the static kinds\n\nFrom 64-bit hashes to the finished filter in memory, "
+            f"with one thread and with {most}. Memory is the peak above the hashes (and values) that are given, the finished "
+            "filter included. The filter is the same with any number of threads.\n\n")
+    text += head("keys", "kind", "one thread, ns a key", f"{most} threads, ns a key", "times as fast",
+                 "peak bytes a key, one thread", f"{most} threads", "bits a key")
+    for keys in sorted({result["keys"] for result in static}):
+        for kind in KINDS:
+            one, all_cores = (results.get((kind, keys, threads)) for threads in (1, most))
+            if not one:
+                continue
+            text += row(f"{keys:,}", f"`{kind}`", f"{one['build_ns']:.1f}", f"{all_cores['build_ns']:.1f}",
+                        ratio(one["build_ns"], all_cores["build_ns"], 2), f"{one['peak_bytes']:.1f}",
+                        f"{all_cores['peak_bytes']:.1f}", f"{one['bits']:.2f}")
+    return text
+
+
 def peers_text(suite):
     text = ("\n## What people use instead\n\nLookups, nanoseconds a key, and how many times that is what `blocked` takes in bulk and one "
             "by one.\n\n")
@@ -158,7 +180,7 @@ def whole_text(suite):
 def tool_text(tool):
     text = (f"\n## The tool\n\nA file of {tool['lines']:,} lines, {tool['bytes'] / 1e6:.0f} MB, in the page cache; "
             f"medians of {tool['repetitions']} runs, output to /dev/null, the filter of "
-            f"{tool['filter_bytes'] / 1e6:.1f} MB written to a file. Without `--keys` the lines are counted first.\n\n")
+            f"{tool['filter_bytes'] / 1e6:.1f} MB written to a file. Without `--keys` the different lines are counted first.\n\n")
     text += head("command", "seconds", "times `wc -l`", "peak memory above the filter, MiB")
     wc = tool["commands"]["wc -l"]["seconds"]
     for name, result in tool["commands"].items():
@@ -168,21 +190,43 @@ def tool_text(tool):
     return text
 
 
-def main(suite_path, tool_path, short):
+def work_text(results):
+    text = head("command", "seconds", "times the first", "processor seconds", "peak memory, MiB", "lines printed")
+    first = next(iter(results.values()))["seconds"]
+    for name, result in results.items():
+        text += row(f"`{name}`" if " (" not in name else "`{}` ({}".format(*name.rsplit(" (", 1)),
+                    f"{result['seconds']:.2f}", f"{result['seconds'] / first:.1f}", f"{result['cpu_seconds']:.2f}",
+                    f"{result['peak_bytes'] / 2**20:.0f}", f"{result['printed']:,}")
+    return text
+
+
+def work_peers_text(peers):
+    return ("\n## The same work with other programs\n\n"
+            f"Medians of {peers['repetitions']} runs, files in the page cache, output into a file, the locale `C`. The tool "
+            "uses all cores if not said otherwise, and so does `sort`.\n\n"
+            f"Lines without their repetitions: {peers['lines']:,} lines, {peers['repeated_bytes'] / 1e6:.0f} MB, "
+            f"{peers['different']:,} of them different. `dedup` may lose a line with a chance of one in a million; the others "
+            "lose none, and `sort` loses the order.\n\n" + work_text(peers["dedup"]) +
+            f"\nThe lines of one file that are in another: {peers['lines']:,} lines each, "
+            f"{peers['known_bytes'] / 1e6:.0f} MB, {peers['known']:,} in both. `check` prints 1 % of the others, too; the "
+            "other programs print none.\n\n" + work_text(peers["membership"]))
+
+
+def main(suite_path, static_path, tool_path, peers_path, short):
     with open(suite_path) as file:
         suite = Suite(json.load(file))
-    with open(tool_path) as file:
-        tool = json.load(file)
+    static, tool, peers = (json.loads(pathlib.Path(path).read_text()) for path in (static_path, tool_path, peers_path))
     text = machine_text(suite, short) + floor_text(suite)
     for keys in suite.sizes:
         text += kinds_text(suite, keys)
     text += ("\nA floor is the one measured beside that kind. Half of the keys asked for are in the filter, in random order. "
              "Adding begins with an empty filter and takes at most four million keys. `fuse`, `ribbon` and `bloomier` are built from "
              "all keys at once; `top-k` lists keys, so nearly all of its answers are no.\n")
-    sys.stdout.write(text + peers_text(suite) + whole_text(suite) + tool_text(tool))
+    sys.stdout.write(text + static_text(static) + peers_text(suite) + whole_text(suite) + tool_text(tool) +
+                     work_peers_text(peers))
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (3, 4):
+    if len(sys.argv) not in (5, 6):
         sys.exit(__doc__)
-    main(sys.argv[1], sys.argv[2], "--short" in sys.argv[3:])
+    main(*sys.argv[1:5], "--short" in sys.argv[5:])

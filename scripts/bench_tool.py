@@ -21,11 +21,12 @@ import time
 REPETITIONS = 5
 
 
-def write_lines(path, lines):
+def write_lines(path, lines, first_number=0):
+    end = first_number + lines
     with open(path, "wb") as file:
-        for first in range(0, lines, 10_000):
+        for first in range(first_number, end, 10_000):
             file.write(b"".join(b"https://www.example.org/%08d\n" % i
-                                for i in range(first, min(first + 10_000, lines))))
+                                for i in range(first, min(first + 10_000, end))))
 
 
 def write_repeated_lines(path, lines):

@@ -77,6 +77,14 @@ class CheckLayers(unittest.TestCase):
                 self.assertIn(why, errors[0])
                 self.assertIn(name, errors[0])
 
+    def test_two_types_of_one_name(self):
+        one = {"apps/cli/one.hpp": "namespace bloomery::cli {\nstruct reply {\n};\n}\n"}
+        other = "namespace bloomery::cli {\nclass reply;\nclass reply final : base {\n};\n}\n"
+        errors = errors_of(GOOD | one | {"apps/cli/two.hpp": other})
+        self.assertEqual(errors, ["apps/cli/two.hpp: bloomery::cli::reply is defined in apps/cli/one.hpp, too"])
+        elsewhere = other.replace("cli", "redis")
+        self.assertEqual(errors_of(GOOD | one | {"apps/cli/two.hpp": elsewhere}), [])
+
 
 if __name__ == "__main__":
     unittest.main()

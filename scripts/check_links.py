@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """Checks what the documents point at: relative links lead to a file, and to a heading of it. Sources and
-headers that documents, and comments of C++, name are there, by the end of their path.
+headers that documents, and comments of C++, name are there, by the end of their path. docs/library.md names every
+public header.
 
 Usage: check_links.py [ROOT]. Links to other hosts are not followed: a test needs no network.
 """
@@ -45,7 +46,7 @@ def check(root):
     root = Path(root).resolve()
     files = []
     for folder, folders, names in os.walk(root):
-        folders[:] = [name for name in folders if name not in ("build", ".git")]
+        folders[:] = [name for name in folders if name not in ("build", ".git", "node_modules")]
         files += [Path(folder, name) for name in names]
     paths = "".join(f"/{file.relative_to(root).as_posix()}\n" for file in files)
     errors = []
@@ -65,7 +66,16 @@ def check(root):
                 found.append((match.start(), link, why))
         errors += [f"{page.relative_to(root)}:{text.count(chr(10), 0, at) + 1}: {what}: {why}"
                    for at, what, why in sorted(found)]
-    return errors
+    return errors + unnamed_headers(root)
+
+
+def unnamed_headers(root):
+    page = root / "docs/library.md"
+    public = root / "include/bloomery"
+    text = page.read_text() if page.exists() else ""
+    names = [header.relative_to(public).as_posix() for header in sorted(public.rglob("*.hpp"))]
+    return [f"docs/library.md: the public header {name} is not named" for name in names
+            if not name.startswith("detail/") and f"{name}`" not in text]
 
 
 if __name__ == "__main__":

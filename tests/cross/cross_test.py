@@ -103,7 +103,7 @@ UNLAWFUL = (
     ("header bytes", filter_file(header_bytes=255)),
     ("kind", filter_file(kind=0)),
     ("kind", filter_file(kind=999)),
-    ("hash", filter_file(hash=6)),
+    ("hash", filter_file(hash=8)),
     ("rule", filter_file(rule=6)),
     ("rule", filter_file(hash=NONE, rule=1)),
     ("rule", filter_file(hash=SHA1, scheme=MODULO, rule=1)),
@@ -838,6 +838,11 @@ class Tool(WithDirectory):
             with self.subTest(kind=kind):
                 self.assert_agrees("--kind", kind, "--fpr", 0.02, "--hash", "siphash", secret=SECRET,
                                    others=self.others[:3000])
+
+    def test_xxh3_secret(self):
+        for seed in (0, 2**64 - 1):
+            with self.subTest(seed=seed):
+                self.assert_agrees("--fpr", 0.02, "--hash", "xxh3-secret", "--seed", seed)
 
     def test_sha1(self):
         self.assert_agrees("--kind", "classic", "--hash", "sha1", "--fpr", 0.05)

@@ -14,6 +14,9 @@ With --key-file K for a siphash filter, as in the tool.
 """
 
 import argparse
+import ctypes
+import ctypes.util
+import functools
 import hashlib
 import json
 import math
@@ -30,7 +33,8 @@ from kinds import FormatError, MASK64, POSITIONS, mix, require
 HEADER_BYTES = 256
 CHUNK_BYTES = 1_048_576
 
-HASHES = {0: "none", 1: "xxh3", 2: "siphash", 3: "sha1", 4: "md5", 5: "sha1-folded"}
+HASHES = {0: "none", 1: "xxh3", 2: "siphash", 3: "sha1", 4: "md5", 5: "sha1-folded",
+          6: "xxh3-secret", 7: "murmur"}
 RULES = {0: "plain", 1: "password", 2: "near password", 3: "password digest", 4: "word", 5: "block list"}
 FORMS = {0: "unknown", 1: "text", 2: "integers", 3: "binary", 4: "k-mers"}
 SCHEMES = {1: "multiply", 2: "modulo"}
@@ -70,6 +74,35 @@ KINDS = {
 
 def mix64(key, seed):
     return mix(key, kinds.splitmix64(seed))
+
+
+@functools.lru_cache(maxsize=1)
+def xxh3_secret_hash(seed):
+    """A function of keys. The Python package knows seeds only, so the library of the same name is called."""
+    secret = struct.pack("<24Q", *(kinds.splitmix64(seed + i * 0x9E3779B97F4A7C15 & MASK64) for i in range(24)))
+    function = ctypes.CDLL(ctypes.util.find_library("xxhash")).XXH3_64bits_withSecret
+    function.restype = ctypes.c_uint64
+    function.argtypes = (ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t)
+    return lambda data: function(data, len(data), secret, len(secret))
+
+
+def murmur64a(data, seed):
+    multiplier = 0xc6a4a7935bd1e995
+    h = seed ^ len(data) * multiplier & MASK64
+    whole = len(data) & ~7
+    for at in range(0, whole, 8):
+        k = int.from_bytes(data[at:at + 8], "little") * multiplier & MASK64
+        h = (h ^ (k ^ k >> 47) * multiplier & MASK64) * multiplier & MASK64
+    if whole < len(data):
+        h = (h ^ int.from_bytes(data[whole:], "little")) * multiplier & MASK64
+    h = (h ^ h >> 47) * multiplier & MASK64
+    return h ^ h >> 47
+
+
+def murmur_words(data, probes, positions):
+    a = murmur64a(data, 0xc6a4a7935bd1e995)
+    b = murmur64a(data, a)
+    return [(a + j * b & MASK64) % positions for j in range(probes)]
 
 
 def siphash24(data, secret):
@@ -165,7 +198,7 @@ def parse_header(data):
     f["kind"], f["hash"], f["scheme"] = limits[0], HASHES[f["hash"]], SCHEMES[f["scheme"]]
     hash_name = f["hash"]
 
-    digest_words = hash_name in ("sha1", "md5", "sha1-folded")
+    digest_words = hash_name in ("sha1", "md5", "sha1-folded", "murmur")
     require((f["scheme"] == "modulo") == digest_words, "scheme", f"{f['scheme']} does not go with hash {hash_name}")
     require(f["kind"] == "classic" or not digest_words, "scheme", f"modulo does not go with kind {f['kind']}")
     check_shape(f, limits)
@@ -173,8 +206,9 @@ def parse_header(data):
     require(f["bits"] <= 2**32 or not digest_words, "bits", f"{f['bits']} is more than words of 32 bits reach")
 
     # A program that hashed by rules of its own may have used a seed; the other hashes say that they do not.
-    require(f["seed"] == 0 or hash_name in ("xxh3", "none"), "seed", f"is not 0 with hash {hash_name}")
-    require(f["rule"] == 0 or hash_name in ("xxh3", "siphash"), "rule", f"is not 0 with hash {hash_name}")
+    require(hash_name != "murmur" or 1 <= f["seed"] <= 2**32, "seed", "is no number of positions")
+    require(f["seed"] == 0 or hash_name in ("xxh3", "xxh3-secret", "murmur", "none"), "seed", f"is not 0 with hash {hash_name}")
+    require(f["rule"] == 0 or hash_name in ("xxh3", "xxh3-secret", "siphash"), "rule", f"is not 0 with hash {hash_name}")
     f["form of the keys"] = form = FORMS[f["form of the keys"]]
     require(f["bases"] in (range(1, 1025) if form == "k-mers" else (0,)), "bases", f"{f['bases']} with form {form}")
     require(form == "unknown" or f["rule"] == 0, "form of the keys", "is known where the rule says what keys are")
@@ -265,12 +299,16 @@ class Filter:
             return folded_sha1_words(data, self.shape[0])
         if self.hash == "sha1":
             return sha1_words(data, self.shape[0])
+        if self.hash == "murmur":
+            return murmur_words(data, self.shape[0], self.seed)
         if self.hash == "md5":
             return md5_words(data, self.shape[0])
         if self.hash == "siphash":
             if self._secret is None:
                 raise ValueError("hash: siphash needs its secret key")
             return siphash24(data, self._secret)
+        if self.hash == "xxh3-secret":
+            return xxh3_secret_hash(self.seed)(data)
         if self.hash == "xxh3":
             return mix64(key & MASK64, self.seed) if integer else xxhash.xxh3_64_intdigest(data, self.seed)
         raise ValueError("hash: only the program that wrote the file knows it")

@@ -7,12 +7,15 @@ The rule: every ```cpp and ```sh block is run, unless the line before it is <!--
   sh   All blocks become OUT/shell.sh and run in order, in one shell that stops at the first error
        and one empty folder, like a reader who types them. The built tool is first on PATH.
 
-Two comments, which no reader of the page sees, say more about the shell:
+Comments, which no reader of the page sees, say more about the shell:
 
   <!-- test: NAME -->  The blocks from here on become OUT/NAME.sh instead, with a folder of its own.
   <!-- check           The lines up to --> run in their place, like a block. They compare what the
   ...                  blocks made with the truth, computed in another way.
   -->
+  <!-- prints -->         Every line of the indented text that follows was printed by the blocks of
+                          this test before it, to standard output or standard error.
+  <!-- prints, about -->  Likewise, but its numbers depend on the machine: any number, in any unit, will do.
 """
 
 import re
@@ -22,7 +25,8 @@ from pathlib import Path
 BLOCK = re.compile(
     r"^```(?P<language>cpp|sh)[ \t]*\n(?P<code>.*?)^```[ \t]*$"
     r"|^<!-- test: (?P<test>\w+) -->[ \t]*$"
-    r"|^<!-- check[ \t]*\n(?P<check>.*?)^-->[ \t]*$",
+    r"|^<!-- check[ \t]*\n(?P<check>.*?)^-->[ \t]*$"
+    r"|^<!-- prints(?P<about>, about)? -->\s*\n(?P<printed>(?:(?: {4}[^\n]*)?\n)+)",
     re.MULTILINE | re.DOTALL,
 )
 NOT_RUN = re.compile(r"^<!-- not run -->[ \t]*\n\Z", re.MULTILINE)
@@ -30,9 +34,23 @@ NOT_RUN = re.compile(r"^<!-- not run -->[ \t]*\n\Z", re.MULTILINE)
 SHELL_START = """\
 set -euo pipefail
 folder=$(mktemp -d)
-trap 'rm -rf "$folder"' EXIT
+exec 3>&1 >"$folder/.printed" 2>&1
+trap 'kill $(jobs -p) 2>/dev/null || true; cat "$folder/.printed" >&3; rm -rf "$folder"' EXIT
 cd "$folder"
+prints() {  # SED: every line of standard input was printed, if SED is applied to both
+  local missing
+  missing=$(grep -vxFf <(sed -E "$1" "$folder/.printed") <(sed -E "$1")) || return 0
+  printf 'This is shown, but was not printed:\\n%s\\n' "$missing"
+  exit 1
+}
 """
+
+
+def comparison(text, about):
+    """The lines of a shell script that hold what a page shows against what was printed."""
+    lines = "".join(line[4:] + "\n" for line in text.splitlines() if line)
+    rule = "s/[0-9]+([,.][0-9]+)*(e-[0-9]+)?( %| bytes| [kMG]B)?/N/g" if about else ""
+    return f"prints '{rule}' <<'SHOWN'\n{lines}SHOWN\n"
 
 
 def program(code, line, source):
@@ -63,7 +81,7 @@ def extract(source):
             continue
         if NOT_RUN.search(text, 0, match.start()):
             continue
-        code = match["code"] or match["check"]
+        code = match["code"] or match["check"] or comparison(match["printed"], match["about"])
         line = text.count("\n", 0, match.start()) + 2
         if match["language"] == "cpp":
             files[f"cpp_{len(files) + 1}.cpp"] = program(code, line, source)

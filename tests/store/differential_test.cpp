@@ -109,15 +109,28 @@ TEST(differential_store, wastes_searches_at_the_rate_of_its_filter) {
   EXPECT_EQ(c.asked, keys);
   EXPECT_EQ(c.log_searches, changed + c.wasted_searches);
   EXPECT_EQ(c.base_reads, keys - changed);
-  // Four standard deviations of a binomial count around the filter's own rate.
+  // Eight standard deviations of a binomial count around the filter's own rate; the seed is random.
   const double expected = store.fpr() * static_cast<double>(keys - changed);
-  EXPECT_NEAR(static_cast<double>(c.wasted_searches), expected, 4 * std::sqrt(expected) + 1);
+  EXPECT_NEAR(static_cast<double>(c.wasted_searches), expected, 8 * std::sqrt(expected) + 1);
   EXPECT_LE(store.fpr(), 0.02);
 
   differential_store bare(folder / "bare", 1);
   bare.put("a", "1");
   EXPECT_EQ(bare.find("b"), std::nullopt);
   EXPECT_EQ(bare.counts().wasted_searches, 1U);
+}
+
+// Such keys have one XXH3 without a seed. In one chain, 20,000 of them took 200 million reads.
+TEST(differential_store, finds_keys_that_were_chosen_to_meet) {
+  const temporary_directory folder;
+  differential_store store(folder / "store");
+  const auto chosen = [](std::uint64_t i) {
+    return "\xb8\xfe\x6c\x39\x23\xa4\x4b\xbe" + std::to_string(10'000'000 + i) +
+           std::string(16, 'x');
+  };
+  constexpr std::uint64_t keys = 20'000;
+  for (std::uint64_t i = 0; i < keys; ++i) store.put(chosen(i), std::to_string(i));
+  for (std::uint64_t i = 0; i < keys; ++i) ASSERT_EQ(store.find(chosen(i)), std::to_string(i));
 }
 
 TEST(differential_store, a_log_cut_anywhere_loses_the_last_changes_only) {
