@@ -58,6 +58,8 @@ async function show(focus) {
     if (!views[name]) {
       const [module, engine] = await Promise.all([import(modules[name]), engineReady]);
       views[name] ??= module.start(engine, app);
+      // Until here nobody listens: a file that was chosen or a form that was sent would be lost.
+      $(`#view-${name}`).inert = false;
     }
     if (shown === name) views[name].show(state);
   } catch (error) {

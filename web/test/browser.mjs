@@ -86,6 +86,9 @@ export async function browse(options = {}) {
   return { context, page, errors, close: () => context.close() };
 }
 
+// The view that is shown, or the one that the selector names, has its script and takes input.
+export const started = (page, view = "") => page.locator(`.view${view}:not([hidden]):not([inert])`).waitFor();
+
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 // What axe finds wrong, one line each. It is put in past the page's own policy, which allows no foreign scripts.

@@ -4,7 +4,7 @@
 import { spawnSync } from "node:child_process";
 import { closeSync, openSync, writeSync } from "node:fs";
 
-import { browse, serve } from "./browser.mjs";
+import { browse, serve, started } from "./browser.mjs";
 import { inScratch, scratch, tool } from "./harness.mjs";
 
 const rounds = Number(process.argv[2] ?? 5);
@@ -111,6 +111,7 @@ spawnSync(tool, ["build", "-q", "-o", "large.bloom", "large.txt"], { cwd: scratc
 for (let i = 0; i < rounds; ++i) {
   await page.goto("about:blank");
   await page.goto(`${server.url}#work`);
+  await started(page);
   await page.setInputFiles("#work-file", inScratch("large.txt"));
   const button = page.getByRole("button", { name: "Make the filter" });
   await button.waitFor();

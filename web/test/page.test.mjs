@@ -11,7 +11,7 @@ import { gzipSync } from "node:zlib";
 import { plannedKinds } from "../page/kinds.js";
 import { bytes, digits3, rate } from "../page/units.js";
 import { wordAt } from "../page/words.js";
-import { browse, pictures, serve, violations } from "./browser.mjs";
+import { browse, pictures, serve, started, violations } from "./browser.mjs";
 import { golden, inScratch, pageFolder, run, scratch, tool } from "./harness.mjs";
 
 let server;
@@ -36,6 +36,7 @@ const text = (selector) => page.locator(selector).innerText();
 async function open(hash) {
   await page.goto("about:blank");
   await page.goto(`${server.url}#${hash}`);
+  await started(page);
 }
 const unharmed = () => assert.deepEqual(browser.errors, []);
 
@@ -682,6 +683,31 @@ describe("for everybody", () => {
     assert.ok(pdf.length > 20000);
   });
 
+  test("a view takes nothing before its script is there", async () => {
+    const fresh = await browse({ serviceWorkers: "block" });
+    try {
+      let arrive;
+      const late = new Promise((resolve) => {
+        arrive = resolve;
+      });
+      await fresh.page.route("**/work.js", async (route) => {
+        await late;
+        await route.continue();
+      });
+      await fresh.page.goto(server.url);
+      await started(fresh.page, "#view-plan");
+      await fresh.page.click("nav a[data-view=work]");
+      const work = fresh.page.locator("#view-work");
+      await work.waitFor();
+      assert.equal(await work.evaluate((view) => view.inert), true);
+      arrive();
+      await started(fresh.page, "#view-work");
+      assert.deepEqual(fresh.errors, []);
+    } finally {
+      await fresh.close();
+    }
+  });
+
   test("it works with the server stopped, after one visit", async () => {
     const other = await serve();
     const fresh = await browse();
@@ -698,6 +724,7 @@ describe("for everybody", () => {
         await fresh.page.locator(selector).first().waitFor();
       }
       await fresh.page.click("nav a[data-view=work]");
+      await started(fresh.page, "#view-work");
       await fresh.page.setInputFiles("#work-file", {
         name: "list.txt",
         mimeType: "text/plain",
