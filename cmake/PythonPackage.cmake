@@ -45,7 +45,6 @@ set_target_properties(bloomery_python PROPERTIES
   OUTPUT_NAME _core
   PREFIX ""
   SUFFIX .abi3.so
-  CXX_COMPILER_LAUNCHER "${bloomery_launcher}"
   CXX_EXTENSIONS OFF
   CXX_VISIBILITY_PRESET hidden
   LINK_DEPENDS "${PROJECT_SOURCE_DIR}/python/src/exports.map"
