@@ -48,6 +48,9 @@ a rate that its maker chooses.")
 
 set(CPACK_DEBIAN_TOOL_PACKAGE_NAME bloomery)
 set(CPACK_DEBIAN_TOOL_PACKAGE_SECTION utils)
+if(BLOOMERY_HAVE_CURL)
+  set(CPACK_DEBIAN_TOOL_PACKAGE_DEPENDS "libcurl4 (>= 7.85)") # loaded, not linked to
+endif()
 set(CPACK_DEBIAN_TOOL_DESCRIPTION "Bloom filters of lines, on the command line
 ${about}
 

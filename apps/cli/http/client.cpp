@@ -1,7 +1,5 @@
 #include "cli/http/client.hpp"
 
-#define CURL_DISABLE_TYPECHECK  // whose casts our warnings would count
-#include <curl/curl.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -14,6 +12,7 @@
 #include <utility>
 
 #include "bloomery/core/version.hpp"
+#include "cli/http/curl.hpp"
 #include "cli/output/text.hpp"
 
 namespace bloomery::cli {
@@ -25,18 +24,18 @@ constexpr std::size_t most_error_bytes = 4096;  // of a page that says why not
 constexpr long most_connections = 2;
 
 struct curl_address_freer {
-  void operator()(CURLU* address) const { curl_url_cleanup(address); }
+  void operator()(CURLU* address) const { curl().url_cleanup(address); }
 };
 using curl_address = std::unique_ptr<CURLU, curl_address_freer>;
 
 struct text_freer {
-  void operator()(char* text) const { curl_free(text); }
+  void operator()(char* text) const { curl().free(text); }
 };
 using curl_text = std::unique_ptr<char, text_freer>;
 
 curl_address parse_address(const std::string& text) {
-  curl_address parsed(curl_url());
-  if (!parsed || curl_url_set(parsed.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) {
+  curl_address parsed(curl().url());
+  if (!parsed || curl().url_set(parsed.get(), CURLUPART_URL, text.c_str(), 0) != CURLUE_OK) {
     throw error(errc::bad_argument,
                 fmt::format("{}: this is no URL such as https://HOST/filters/NAME", escaped(text)));
   }
@@ -45,13 +44,13 @@ curl_address parse_address(const std::string& text) {
 
 std::string part_of(const curl_address& from, CURLUPart part) {
   char* raw = nullptr;
-  if (curl_url_get(from.get(), part, &raw, 0) != CURLUE_OK) return "";
+  if (curl().url_get(from.get(), part, &raw, 0) != CURLUE_OK) return "";
   const curl_text owned(raw);
   return owned.get();
 }
 
 void set_part(const curl_address& to, CURLUPart part, const char* value, unsigned flags = 0) {
-  if (curl_url_set(to.get(), part, value, flags) != CURLUE_OK) {
+  if (curl().url_set(to.get(), part, value, flags) != CURLUE_OK) {
     throw error(errc::bad_argument, "this is no part of a URL");
   }
 }
@@ -125,7 +124,7 @@ http_url http_url::with_query(const std::string& name, const std::string& value)
 http_url http_url::beside(const std::string& file) const {
   const curl_address parsed = parse_address(text_);
   const std::string path = part_of(parsed, CURLUPART_PATH);
-  const curl_text quoted(curl_easy_escape(
+  const curl_text quoted(curl().easy_escape(
       nullptr, file.data(), static_cast<int>(std::min<std::size_t>(file.size(), 1024))));
   if (!quoted) throw std::bad_alloc();
   set_part(parsed, CURLUPART_PATH, (path.substr(0, path.rfind('/') + 1) + quoted.get()).c_str());
@@ -139,29 +138,30 @@ http_refusal::http_refusal(const http_url& url, const http_answer& reply)
       retry_after_(reply.retry_after) {}
 
 struct http_client::handle {
-  CURL* curl = nullptr;
+  const curl_functions& library = curl();
+  CURL* easy = nullptr;
   curl_slist* headers = nullptr;
 
   handle() {
-    static const CURLcode ready = curl_global_init(CURL_GLOBAL_DEFAULT);
-    curl = ready == CURLE_OK ? curl_easy_init() : nullptr;
-    if (curl == nullptr) throw error(errc::io, "libcurl could not be started");
+    static const CURLcode ready = curl().global_init(CURL_GLOBAL_DEFAULT);
+    easy = ready == CURLE_OK ? curl().easy_init() : nullptr;
+    if (easy == nullptr) throw error(errc::io, "libcurl could not be started");
   }
   handle(const handle&) = delete;
   handle& operator=(const handle&) = delete;
   ~handle() {
-    curl_easy_cleanup(curl);
-    curl_slist_free_all(headers);
+    library.easy_cleanup(easy);
+    library.slist_free_all(headers);
   }
 
   template <class Value>
   void set(CURLoption option, Value value) const {
-    if (curl_easy_setopt(curl, option, value) != CURLE_OK) {
+    if (curl().easy_setopt(easy, option, value) != CURLE_OK) {
       throw error(errc::io, "libcurl does not take an option");
     }
   }
   void add_header(const std::string& line) {
-    curl_slist* const longer = curl_slist_append(headers, line.c_str());
+    curl_slist* const longer = curl().slist_append(headers, line.c_str());
     if (longer == nullptr) throw std::bad_alloc();
     headers = longer;
   }
@@ -226,7 +226,7 @@ struct http_client::transfer {
 
   bool take_body(std::string_view piece) {
     long status = 0;
-    curl_easy_getinfo(of->curl, CURLINFO_RESPONSE_CODE, &status);
+    curl().easy_getinfo(of->easy, CURLINFO_RESPONSE_CODE, &status);
     const std::size_t room =
         static_cast<std::size_t>(status == 200 ? most_bytes : most_error_bytes) - reply.body.size();
     if (piece.size() > room) {
@@ -283,12 +283,12 @@ std::string http_client::perform(const std::string& url, const http_question& re
   h.set(CURLOPT_XFERINFODATA, &state);
   h.set(CURLOPT_HEADERDATA, &state);
   h.set(CURLOPT_WRITEDATA, &state);
-  const CURLcode result = curl_easy_perform(h.curl);
-  curl_easy_setopt(h.curl, CURLOPT_ERRORBUFFER, nullptr);
+  const CURLcode result = curl().easy_perform(h.easy);
+  curl().easy_setopt(h.easy, CURLOPT_ERRORBUFFER, nullptr);
   curl_off_t body = 0;
   long headers = 0;
-  curl_easy_getinfo(h.curl, CURLINFO_SIZE_DOWNLOAD_T, &body);
-  curl_easy_getinfo(h.curl, CURLINFO_HEADER_SIZE, &headers);
+  curl().easy_getinfo(h.easy, CURLINFO_SIZE_DOWNLOAD_T, &body);
+  curl().easy_getinfo(h.easy, CURLINFO_HEADER_SIZE, &headers);
   received_ += static_cast<std::uint64_t>(body) + static_cast<std::uint64_t>(headers);
   const std::string name = http_url(url).shown();
   if (state.no_memory || result == CURLE_OUT_OF_MEMORY) throw std::bad_alloc();
@@ -298,18 +298,18 @@ std::string http_client::perform(const std::string& url, const http_question& re
                                              request.most_is, counted(request.most_bytes, "byte")));
   }
   if (result != CURLE_OK && !state.cut) {
-    const char* text = reason[0] != '\0' ? reason.data() : curl_easy_strerror(result);
+    const char* text = reason[0] != '\0' ? reason.data() : curl().easy_strerror(result);
     throw error(errc::io, fmt::format("{}: {}", name, escaped(text)));
   }
-  curl_easy_getinfo(h.curl, CURLINFO_RESPONSE_CODE, &state.reply.status);
+  curl().easy_getinfo(h.easy, CURLINFO_RESPONSE_CODE, &state.reply.status);
   char* next = nullptr;
-  curl_easy_getinfo(h.curl, CURLINFO_REDIRECT_URL, &next);
+  curl().easy_getinfo(h.easy, CURLINFO_REDIRECT_URL, &next);
   return is_redirect(state.reply.status) && next != nullptr ? next : "";
 }
 
 http_answer http_client::get(const http_question& request, progress& meter) {
   handle& h = *handle_;
-  curl_slist_free_all(std::exchange(h.headers, nullptr));
+  curl().slist_free_all(std::exchange(h.headers, nullptr));
   if (!request.accept.empty()) h.add_header("Accept: " + request.accept);
   if (!request.unless.empty()) h.add_header("If-None-Match: " + request.unless);
   std::string url = request.url.text();
