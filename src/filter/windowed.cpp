@@ -237,9 +237,7 @@ void windowed_filter::count_added(std::size_t slot, std::uint64_t keys,
 void windowed_filter::add(std::uint64_t hash) noexcept {
   const std::size_t slot = make_room();
   std::uint64_t* const block = mutable_words().data() + line_of(hash) + slot * line;
-  const bool known = probes_.lanes().covered(hash, block);
-  if (!known) probes_.lanes().set(hash, block);
-  count_added(slot, 1, known ? 0 : 1);
+  count_added(slot, 1, probes_.lanes().set(hash, block) ? 1 : 0);
 }
 
 void windowed_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept {

@@ -114,10 +114,12 @@ void expect_new_keys_are_told() {
 }
 
 TEST(add, says_whether_the_key_was_new_where_that_is_free) {
+  expect_new_keys_are_told<blocked_filter>();
   expect_new_keys_are_told<classic_filter>();
+  expect_new_keys_are_told<counting_filter>();
   expect_new_keys_are_told<partitioned_filter>();
   expect_new_keys_are_told<scalable_filter>();
-  static_assert(std::same_as<decltype(std::declval<filter&>().add(1)), void>);
+  static_assert(std::same_as<decltype(std::declval<keyed<windowed_filter>&>().add(1)), void>);
 }
 
 }  // namespace

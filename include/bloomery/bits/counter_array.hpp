@@ -61,12 +61,13 @@ inline void store_half(std::uint64_t* words, std::uint64_t position, std::uint32
   return (load_half(words, position) >> (position & 31U)) & (UINT32_MAX >> (32U - width));
 }
 
-// Adds one unless the counter is at its maximum, where it sticks.
-inline void increment_counter(std::uint64_t* words, std::uint64_t position,
+// Adds one unless the counter is at its maximum, where it sticks. True when it was 0.
+inline bool increment_counter(std::uint64_t* words, std::uint64_t position,
                               std::uint32_t width) noexcept {
   const std::uint32_t half = load_half(words, position);
   const bool room = ((~half >> (position & 31U)) & (UINT32_MAX >> (32U - width))) != 0;
   store_half(words, position, half + (std::uint32_t{room} << (position & 31U)));
+  return ((half >> (position & 31U)) & (UINT32_MAX >> (32U - width))) == 0;
 }
 
 // Takes one away unless the counter sticks at its maximum. It must not be 0.

@@ -169,9 +169,10 @@ class counting_filter : public detail::changeable<counting_view> {
  public:
   using changeable::changeable;
 
-  [[gnu::always_inline]] void add(std::uint64_t hash) noexcept {
-    increment(probes(), mutable_words().data(), hash);
+  // True when the key was new.
+  [[gnu::always_inline]] bool add(std::uint64_t hash) noexcept {
     ++key_count();
+    return increment(probes(), mutable_words().data(), hash);
   }
   void add_batch(std::span<const std::uint64_t> hashes) noexcept;
   void add_batch(const mixed_integers& keys) noexcept;
@@ -203,16 +204,17 @@ class counting_filter : public detail::changeable<counting_view> {
   };
 
  private:
-  [[gnu::always_inline]] static void increment(const counting_probes& probes, std::uint64_t* words,
+  [[gnu::always_inline]] static bool increment(const counting_probes& probes, std::uint64_t* words,
                                                std::uint64_t hash) noexcept {
     const std::uint32_t width = probes.width();
     if (probes.in_lines()) {
-      probes.lanes().increment(hash, words + probes.line_of(hash), width);
-      return;
+      return probes.lanes().increment(hash, words + probes.line_of(hash), width);
     }
-    probes.each(hash, [words, width](std::uint64_t position) {
-      detail::increment_counter(words, position, width);
+    bool is_new = false;
+    probes.each(hash, [&](std::uint64_t position) {
+      is_new |= detail::increment_counter(words, position, width);
     });
+    return is_new;
   }
   [[gnu::always_inline]] static bool decrement(const counting_probes& probes, std::uint64_t* words,
                                                std::uint64_t hash) noexcept {

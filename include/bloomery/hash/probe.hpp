@@ -133,13 +133,14 @@ class blocked_probes {
     });
   }
 
-  // Whether all bits of the key are set; sets them. The same as with all_of, faster.
+  // Whether all bits of the key are set; sets them, and says whether one was not. The same as with
+  // all_of, faster.
   [[gnu::always_inline]] [[nodiscard]] bool contained_in(const std::uint64_t* words,
                                                          std::uint64_t hash) const noexcept {
     return lanes().covered(hash, words + block_of(hash) * (bits_per_block / 64));
   }
-  [[gnu::always_inline]] void add_to(std::uint64_t* words, std::uint64_t hash) const noexcept {
-    lanes().set(hash, words + block_of(hash) * (bits_per_block / 64));
+  [[gnu::always_inline]] bool add_to(std::uint64_t* words, std::uint64_t hash) const noexcept {
+    return lanes().set(hash, words + block_of(hash) * (bits_per_block / 64));
   }
   // For what keeps other things than bits in the lanes.
   [[gnu::always_inline]] [[nodiscard]] detail::block_lanes lanes() const noexcept {

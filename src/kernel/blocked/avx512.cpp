@@ -251,11 +251,12 @@ struct one_counted_key {
     const __m512i counters = _mm512_srlv_epi32(_mm512_loadu_si512(block), k.shift);
     return _mm512_mask_reduce_min_epu32(k.lanes, _mm512_and_si512(counters, k.most));
   }
-  static void increment(const tables& t, std::uint64_t hash, std::uint64_t* block,
+  static bool increment(const tables& t, std::uint64_t hash, std::uint64_t* block,
                         std::uint32_t width) noexcept {
     const key k(t, hash, width);
     const __m512i there = _mm512_loadu_si512(block);
     _mm512_storeu_si512(block, _mm512_mask_add_epi32(there, k.room_in(there), there, k.one()));
+    return _mm512_mask_testn_epi32_mask(k.lanes, k.cell, there) != 0;
   }
   static bool decrement(const tables& t, std::uint64_t hash, std::uint64_t* block,
                         std::uint32_t width) noexcept {

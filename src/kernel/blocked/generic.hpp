@@ -34,9 +34,7 @@ class generic_bits : public scalar_stage {
   }
   [[gnu::always_inline]] [[nodiscard]] bool set_new(const key_ring& ring, std::size_t at,
                                                     std::uint64_t* block) const noexcept {
-    const bool is_new = !covers(ring, at, block);
-    set(ring, at, block);
-    return is_new;
+    return Lanes(tables_).set(ring.hash[at], block);
   }
 
  private:
@@ -86,8 +84,8 @@ struct one_key {
                           std::uint64_t which) noexcept {
     return detail::covered_in_any(Lanes(t), hash, blocks, which);
   }
-  static void set(const tables& t, std::uint64_t hash, std::uint64_t* block) noexcept {
-    Lanes(t).set(hash, block);
+  static bool set(const tables& t, std::uint64_t hash, std::uint64_t* block) noexcept {
+    return Lanes(t).set(hash, block);
   }
   static bool counted(const tables& t, std::uint64_t hash, const std::uint64_t* block,
                       std::uint32_t width) noexcept {
@@ -97,9 +95,9 @@ struct one_key {
                              std::uint32_t width) noexcept {
     return Lanes(t).least(hash, block, width);
   }
-  static void increment(const tables& t, std::uint64_t hash, std::uint64_t* block,
+  static bool increment(const tables& t, std::uint64_t hash, std::uint64_t* block,
                         std::uint32_t width) noexcept {
-    Lanes(t).increment(hash, block, width);
+    return Lanes(t).increment(hash, block, width);
   }
   static bool decrement(const tables& t, std::uint64_t hash, std::uint64_t* block,
                         std::uint32_t width) noexcept {

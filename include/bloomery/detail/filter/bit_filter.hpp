@@ -82,16 +82,15 @@ class bit_filter : public detail::changeable<bit_view<Probes>> {
 
   using detail::changeable<view>::changeable;
 
-  // True when the key was new, in the kinds that look at one bit after the other; blocks are
-  // written without a look. A shard passes over a key that is not its own.
-  [[gnu::always_inline]] auto add(const hash_type& hash) noexcept {
+  // True when the key was new. A shard passes over a key that is not its own.
+  [[gnu::always_inline]] bool add(const hash_type& hash) noexcept {
     if constexpr (sharded<Probes>) {
-      if (!this->probes().owns(hash)) return;
+      if (!this->probes().owns(hash)) return false;
     }
     std::uint64_t* words = this->mutable_words().data();
     ++this->key_count();
     if constexpr (requires { this->probes().add_to(words, hash); }) {
-      this->probes().add_to(words, hash);
+      return this->probes().add_to(words, hash);
     } else {
       bool is_new = false;
       this->probes().all_of(hash, [words, &is_new](std::uint64_t position) {

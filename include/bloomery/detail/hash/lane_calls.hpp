@@ -16,12 +16,12 @@ struct lane_calls {
   // Whether one of up to 64 neighbouring blocks covers the key, those with a bit in `which`.
   bool (*covered_any)(const lane_tables& tables, std::uint64_t hash, const std::uint64_t* blocks,
                       std::uint64_t which) noexcept;
-  void (*set)(const lane_tables& tables, std::uint64_t hash, std::uint64_t* block) noexcept;
+  bool (*set)(const lane_tables& tables, std::uint64_t hash, std::uint64_t* block) noexcept;
   bool (*counted)(const lane_tables& tables, std::uint64_t hash, const std::uint64_t* block,
                   std::uint32_t width) noexcept;
   std::uint32_t (*least)(const lane_tables& tables, std::uint64_t hash, const std::uint64_t* block,
                          std::uint32_t width) noexcept;
-  void (*increment)(const lane_tables& tables, std::uint64_t hash, std::uint64_t* block,
+  bool (*increment)(const lane_tables& tables, std::uint64_t hash, std::uint64_t* block,
                     std::uint32_t width) noexcept;
   bool (*decrement)(const lane_tables& tables, std::uint64_t hash, std::uint64_t* block,
                     std::uint32_t width) noexcept;
@@ -44,8 +44,8 @@ class called_lanes {
                                  std::uint64_t which) const noexcept {
     return calls_.covered_any(tables_, hash, blocks, which);
   }
-  void set(std::uint64_t hash, std::uint64_t* block) const noexcept {
-    calls_.set(tables_, hash, block);
+  bool set(std::uint64_t hash, std::uint64_t* block) const noexcept {
+    return calls_.set(tables_, hash, block);
   }
   [[nodiscard]] bool counted(std::uint64_t hash, const std::uint64_t* block,
                              std::uint32_t width) const noexcept {
@@ -55,8 +55,8 @@ class called_lanes {
                                     std::uint32_t width) const noexcept {
     return calls_.least(tables_, hash, block, width);
   }
-  void increment(std::uint64_t hash, std::uint64_t* block, std::uint32_t width) const noexcept {
-    calls_.increment(tables_, hash, block, width);
+  bool increment(std::uint64_t hash, std::uint64_t* block, std::uint32_t width) const noexcept {
+    return calls_.increment(tables_, hash, block, width);
   }
   bool decrement(std::uint64_t hash, std::uint64_t* block, std::uint32_t width) const noexcept {
     return calls_.decrement(tables_, hash, block, width);

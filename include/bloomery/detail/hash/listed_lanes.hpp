@@ -38,11 +38,16 @@ class listed_lanes {
     });
     return all != 0;
   }
-  [[gnu::always_inline]] void set(std::uint64_t hash, std::uint64_t* block) const noexcept {
-    all_of(hash, [block](std::size_t lane, std::uint32_t bit) {
-      store_lane(block, lane, load_lane(block, lane) | std::uint32_t{1} << bit);
+  // True when one of the bits was not set before.
+  [[gnu::always_inline]] bool set(std::uint64_t hash, std::uint64_t* block) const noexcept {
+    std::uint32_t all = 1;
+    all_of(hash, [&](std::size_t lane, std::uint32_t bit) {
+      const std::uint32_t there = load_lane(block, lane);
+      all &= there >> bit;
+      store_lane(block, lane, there | std::uint32_t{1} << bit);
       return true;
     });
+    return all == 0;
   }
 
   // `counted` says whether none of the key's counters is 0, `least` which value the least has.
@@ -63,13 +68,15 @@ class listed_lanes {
     });
     return smallest;
   }
-  [[gnu::always_inline]] void increment(std::uint64_t hash, std::uint64_t* block,
+  // True when one of the counters was 0.
+  [[gnu::always_inline]] bool increment(std::uint64_t hash, std::uint64_t* block,
                                         std::uint32_t width) const noexcept {
-    all_of(hash, [&](std::size_t lane, std::uint32_t bit) {
+    const bool counted_before = all_of(hash, [&](std::size_t lane, std::uint32_t bit) {
       const std::uint32_t there = load_lane(block, lane);
       store_lane(block, lane, there + step(there, bit, width));
-      return true;
+      return value(there, bit, width) != 0;
     });
+    return !counted_before;
   }
   // Returns false, and changes nothing, when one of the counters is 0.
   [[gnu::always_inline]] bool decrement(std::uint64_t hash, std::uint64_t* block,

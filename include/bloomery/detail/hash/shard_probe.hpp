@@ -49,8 +49,8 @@ class shard_probes {
   [[nodiscard]] bool contained_in(const std::uint64_t* words, std::uint64_t hash) const noexcept {
     return owns(hash) && all_.lanes().covered(hash, words + block_of(hash) * (bits_per_block / 64));
   }
-  void add_to(std::uint64_t* words, std::uint64_t hash) const noexcept {
-    if (owns(hash)) all_.lanes().set(hash, words + block_of(hash) * (bits_per_block / 64));
+  bool add_to(std::uint64_t* words, std::uint64_t hash) const noexcept {
+    return owns(hash) && all_.lanes().set(hash, words + block_of(hash) * (bits_per_block / 64));
   }
   [[nodiscard]] block_mask mask_of(std::uint64_t hash) const noexcept { return all_.mask_of(hash); }
 

@@ -45,10 +45,15 @@ class vector_lanes {
     }
     return is_zero(missing);
   }
-  [[gnu::always_inline]] void set(std::uint64_t hash, std::uint64_t* block) const noexcept {
+  [[gnu::always_inline]] bool set(std::uint64_t hash, std::uint64_t* block) const noexcept {
+    part missing{};
     for (std::size_t i = 0; i < parts; ++i) {
-      store(block, i, load(block, i) | key_part(*this, hash, i, 1).one);
+      const part one = key_part(*this, hash, i, 1).one;
+      const part there = load(block, i);
+      missing |= one & ~there;
+      store(block, i, there | one);
     }
+    return !is_zero(missing);
   }
 
   [[gnu::always_inline]] [[nodiscard]] bool counted(std::uint64_t hash, const std::uint64_t* block,
@@ -74,13 +79,16 @@ class vector_lanes {
     }
     return least_of(all);
   }
-  [[gnu::always_inline]] void increment(std::uint64_t hash, std::uint64_t* block,
+  [[gnu::always_inline]] bool increment(std::uint64_t hash, std::uint64_t* block,
                                         std::uint32_t width) const noexcept {
+    part missing{};
     for (std::size_t i = 0; i < parts; ++i) {
       const key_part key(*this, hash, i, width);
       const part there = load(block, i);
+      missing |= (there & key.cell) == 0 ? key.one : part{};
       store(block, i, there + ((there & key.cell) != key.cell ? key.one : part{}));
     }
+    return !is_zero(missing);
   }
   [[gnu::always_inline]] bool decrement(std::uint64_t hash, std::uint64_t* block,
                                         std::uint32_t width) const noexcept {
