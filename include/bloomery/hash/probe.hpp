@@ -28,6 +28,7 @@
 #include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/detail/core/block_geometry.hpp"
 #include "bloomery/detail/hash/block_lanes.hpp"
+#include "bloomery/detail/hash/block_map.hpp"
 #include "bloomery/hash/hash.hpp"
 
 namespace bloomery {
@@ -149,7 +150,7 @@ class blocked_probes {
 
   // The lanes that a key uses, as bits.
   [[nodiscard]] std::uint32_t lanes_of(std::uint64_t hash) const noexcept {
-    const auto rotation = static_cast<int>((hash >> 16U) & (block_geometry::lanes - 1));
+    const auto rotation = static_cast<int>(detail::pattern_rotation(hash));
     return std::rotr(block_geometry::lane_pattern[tables_.probes], rotation);
   }
 
@@ -165,7 +166,7 @@ class blocked_probes {
   }
 
   [[nodiscard]] std::uint64_t block_of(std::uint64_t hash) const noexcept {
-    return detail::multiply_high(hash, blocks_);
+    return detail::block_number(hash, blocks_);
   }
 
  private:

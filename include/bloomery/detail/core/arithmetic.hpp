@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <type_traits>
 
+#include "bloomery/detail/core/host_device.hpp"
+
 namespace bloomery::detail {
 
 __extension__ using uint128 = unsigned __int128;
@@ -12,13 +14,15 @@ __extension__ using int128 = __int128;
 
 // The upper 64 bits of a * b. With a uniform over 64 bits this maps it to [0, b) without the bias
 // and the division of a modulo, and for every b, not only for powers of two.
-[[nodiscard]] constexpr std::uint64_t multiply_high(std::uint64_t a, std::uint64_t b) noexcept {
+[[nodiscard]] BLOOMERY_HOST_DEVICE constexpr std::uint64_t multiply_high(std::uint64_t a,
+                                                                         std::uint64_t b) noexcept {
   return static_cast<std::uint64_t>((static_cast<uint128>(a) * b) >> 64U);
 }
 
 // The two halves of a * b, XORed.
-[[nodiscard]] constexpr std::uint64_t multiply_fold(std::uint64_t a, std::uint64_t b) noexcept {
-#if defined(__x86_64__)
+[[nodiscard]] BLOOMERY_HOST_DEVICE constexpr std::uint64_t multiply_fold(std::uint64_t a,
+                                                                         std::uint64_t b) noexcept {
+#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
   // GCC 12 often sends a 128-bit product through memory: as slow as the rest of a cached lookup.
   if (!std::is_constant_evaluated()) {
     std::uint64_t high = 0;
@@ -32,7 +36,7 @@ __extension__ using int128 = __int128;
 
 // Arrays are little-endian in memory as they are in files, so that a mapped file is a filter on
 // every machine. A little-endian machine pays nothing for it.
-[[nodiscard]] constexpr std::uint64_t little_endian(std::uint64_t value) noexcept {
+[[nodiscard]] BLOOMERY_HOST_DEVICE constexpr std::uint64_t little_endian(std::uint64_t value) noexcept {
   if constexpr (std::endian::native == std::endian::little) {
     return value;
   } else {

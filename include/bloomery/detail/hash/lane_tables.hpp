@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "bloomery/detail/core/block_geometry.hpp"
+#include "bloomery/detail/hash/block_map.hpp"
 
 namespace bloomery::detail {
 
@@ -38,7 +39,7 @@ struct lane_tables {
 
 // The rotation of a key, which is the index into the tables of its number of probes.
 [[nodiscard]] constexpr std::size_t rotation_of(std::uint64_t hash) noexcept {
-  return static_cast<std::size_t>((hash >> 16U) % rotations);
+  return pattern_rotation(hash);
 }
 
 // Lanes are loaded and stored as numbers; blocks are little-endian on every machine.
