@@ -86,7 +86,7 @@ void for_each_mixed(const mixed_integers& keys, Visit visit) noexcept {
 }  // namespace
 
 counting_probes::counting_probes(const bloomery::shape& s) noexcept
-    : width_(s.cell_bits),
+    : cells_(s.cell_bits),
       in_lines_(s.block_bits != 0),
       counters_(s.bits / s.cell_bits),
       lines_(line_shape(s)),
@@ -95,6 +95,12 @@ counting_probes::counting_probes(const bloomery::shape& s) noexcept
 counting_view::counting_view(const plan& p, std::span<const std::uint64_t> words,
                              std::uint64_t keys)
     : word_view(detail::checked_plan(p, words, kind), words.data(), keys), probes_(p.shape) {}
+
+bool counting_view::contains_scattered(std::uint64_t hash) const noexcept {
+  return probes_.all_of(hash, [this](std::uint64_t position) {
+    return detail::get_counter(words_, position, probes_.width()) != 0;
+  });
+}
 
 void counting_view::contains_bits(std::span<const std::uint64_t> hashes,
                                   std::span<std::uint64_t> bitmap) const noexcept {
@@ -151,6 +157,16 @@ double counting_view::overflow_bound() const {
 
 double counting_view::fpr() const noexcept {
   return probes_.in_lines() ? line_fpr(shape(), words()) : std::pow(fill(), shape().probes);
+}
+
+bool counting_filter::increment_scattered(const counting_probes& probes, std::uint64_t* words,
+                                          std::uint64_t hash) noexcept {
+  const std::uint32_t width = probes.width();
+  bool is_new = false;
+  probes.each(hash, [&](std::uint64_t position) {
+    is_new |= detail::increment_counter(words, position, width);
+  });
+  return is_new;
 }
 
 // False, and nothing changed, when a counter is 0. Positions take half of the time: found once.

@@ -52,7 +52,8 @@ class counting_probes {
 
   explicit counting_probes(const shape& s) noexcept;
 
-  [[nodiscard]] std::uint32_t width() const noexcept { return width_; }
+  [[nodiscard]] std::uint32_t width() const noexcept { return cells_.width; }
+  [[nodiscard]] const detail::counter_cells& cells() const noexcept { return cells_; }
   [[nodiscard]] std::uint64_t counters() const noexcept { return counters_; }
   [[nodiscard]] bool in_lines() const noexcept { return in_lines_; }
 
@@ -67,7 +68,7 @@ class counting_probes {
   // The unblocked layout: whether test(position) holds for every counter; may visit one twice.
   template <class Test>
   bool all_of(std::uint64_t hash, Test test) const noexcept {
-    return scattered_.all_of(hash, [&](std::uint64_t i) { return test(i * width_); });
+    return scattered_.all_of(hash, [&](std::uint64_t i) { return test(i * cells_.width); });
   }
   // Calls visit(position) once for each different counter.
   template <class Visit>
@@ -84,7 +85,7 @@ class counting_probes {
       }
       marks |= mark;
       seen[count++] = i;
-      visit(i * width_);
+      visit(i * cells_.width);
       return true;
     });
   }
@@ -94,7 +95,7 @@ class counting_probes {
   }
 
  private:
-  std::uint32_t width_;
+  detail::counter_cells cells_;
   bool in_lines_;
   std::uint64_t counters_;
   blocked_probes lines_;
@@ -113,17 +114,15 @@ class counting_view : public detail::batch_answers<counting_view>, public detail
 
   [[gnu::always_inline]] [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
     if (probes_.in_lines()) {
-      return probes_.lanes().counted(hash, words_ + probes_.line_of(hash), probes_.width());
+      return probes_.lanes().counted(hash, words_ + probes_.line_of(hash), probes_.cells());
     }
-    return probes_.all_of(hash, [this](std::uint64_t position) {
-      return detail::get_counter(words_, position, probes_.width()) != 0;
-    });
+    return contains_scattered(hash);
   }
   // The least of the key's counters: never below the number of times that it was added and not
   // removed, except that the greatest value, 2^w - 1, means "at least".
   [[gnu::always_inline]] [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept {
     if (probes_.in_lines()) {
-      return probes_.lanes().least(hash, words_ + probes_.line_of(hash), probes_.width());
+      return probes_.lanes().least(hash, words_ + probes_.line_of(hash), probes_.cells());
     }
     std::uint64_t least = detail::low_mask(probes_.width());
     probes_.all_of(hash, [&](std::uint64_t position) {
@@ -162,6 +161,10 @@ class counting_view : public detail::batch_answers<counting_view>, public detail
   [[nodiscard]] cell_array cells() const;
 
  private:
+  // No part of the caller, whose registers it would take; pure, so that it may keep what it has in
+  // them.
+  [[gnu::pure]] [[nodiscard]] bool contains_scattered(std::uint64_t hash) const noexcept;
+
   counting_probes probes_;
 };
 
@@ -206,23 +209,22 @@ class counting_filter : public detail::changeable<counting_view> {
  private:
   [[gnu::always_inline]] static bool increment(const counting_probes& probes, std::uint64_t* words,
                                                std::uint64_t hash) noexcept {
-    const std::uint32_t width = probes.width();
     if (probes.in_lines()) {
-      return probes.lanes().increment(hash, words + probes.line_of(hash), width);
+      return probes.lanes().increment(hash, words + probes.line_of(hash), probes.cells());
     }
-    bool is_new = false;
-    probes.each(hash, [&](std::uint64_t position) {
-      is_new |= detail::increment_counter(words, position, width);
-    });
-    return is_new;
+    return increment_scattered(probes, words, hash);
   }
   [[gnu::always_inline]] static bool decrement(const counting_probes& probes, std::uint64_t* words,
                                                std::uint64_t hash) noexcept {
     if (probes.in_lines()) {
-      return probes.lanes().decrement(hash, words + probes.line_of(hash), probes.width());
+      return probes.lanes().decrement(hash, words + probes.line_of(hash), probes.cells());
     }
     return decrement_scattered(probes, words, hash);
   }
+  // No part of the caller: what they keep in memory would be stored for lines, too, which have half
+  // No part of the caller: what it keeps in memory would be stored for lines, too.
+  static bool increment_scattered(const counting_probes& probes, std::uint64_t* words,
+                                  std::uint64_t hash) noexcept;
   static bool decrement_scattered(const counting_probes& probes, std::uint64_t* words,
                                   std::uint64_t hash) noexcept;
 };

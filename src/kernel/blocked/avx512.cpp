@@ -239,28 +239,29 @@ struct vector_asking {
 // lookup takes them 38 instructions instead of 27, an addition 39 instead of 28.
 struct one_counted_key {
   using tables = detail::lane_tables;
+  using cells = detail::counter_cells;
 
   static bool counted(const tables& t, std::uint64_t hash, const std::uint64_t* block,
-                      std::uint32_t width) noexcept {
-    const key k(t, hash, width);
+                      const cells& c) noexcept {
+    const key k(t, hash, c);
     return _mm512_mask_testn_epi32_mask(k.lanes, k.cell, _mm512_loadu_si512(block)) == 0;
   }
   static std::uint32_t least(const tables& t, std::uint64_t hash, const std::uint64_t* block,
-                             std::uint32_t width) noexcept {
-    const key k(t, hash, width);
+                             const cells& c) noexcept {
+    const key k(t, hash, c);
     const __m512i counters = _mm512_srlv_epi32(_mm512_loadu_si512(block), k.shift);
     return _mm512_mask_reduce_min_epu32(k.lanes, _mm512_and_si512(counters, k.most));
   }
   static bool increment(const tables& t, std::uint64_t hash, std::uint64_t* block,
-                        std::uint32_t width) noexcept {
-    const key k(t, hash, width);
+                        const cells& c) noexcept {
+    const key k(t, hash, c);
     const __m512i there = _mm512_loadu_si512(block);
     _mm512_storeu_si512(block, _mm512_mask_add_epi32(there, k.room_in(there), there, k.one()));
     return _mm512_mask_testn_epi32_mask(k.lanes, k.cell, there) != 0;
   }
   static bool decrement(const tables& t, std::uint64_t hash, std::uint64_t* block,
-                        std::uint32_t width) noexcept {
-    const key k(t, hash, width);
+                        const cells& c) noexcept {
+    const key k(t, hash, c);
     const __m512i there = _mm512_loadu_si512(block);
     const bool present = _mm512_mask_testn_epi32_mask(k.lanes, k.cell, there) == 0;
     const auto all = static_cast<__mmask16>(-static_cast<int>(present));
@@ -271,17 +272,16 @@ struct one_counted_key {
 
  private:
   struct key {
-    [[gnu::always_inline]] key(const tables& t, std::uint64_t hash, std::uint32_t width) noexcept
+    [[gnu::always_inline]] key(const tables& t, std::uint64_t hash, const cells& c) noexcept
         : lanes(load_mask(patterns_of_lanes[t.probes][detail::rotation_of(hash)])),
-          most(_mm512_set1_epi32(static_cast<int>((std::uint32_t{1} << width) - 1))),
-          shift(shifts_of(hash, width)),
+          most(_mm512_set1_epi32(static_cast<int>(c.most))),
+          shift(shifts_of(hash, c)),
           cell(_mm512_sllv_epi32(most, shift)) {}
-    [[gnu::always_inline]] static __m512i shifts_of(std::uint64_t hash,
-                                                    std::uint32_t width) noexcept {
+    [[gnu::always_inline]] static __m512i shifts_of(std::uint64_t hash, const cells& c) noexcept {
       const __m512i x = _mm512_set1_epi32(static_cast<int>(static_cast<std::uint32_t>(hash)));
       const __m512i multipliers = _mm512_loadu_si512(block_geometry::lane_multiplier.data());
       const __m512i bits = _mm512_srli_epi32(_mm512_mullo_epi32(x, multipliers), 27);
-      return _mm512_and_si512(bits, _mm512_set1_epi32(-static_cast<int>(width)));
+      return _mm512_and_si512(bits, _mm512_set1_epi32(static_cast<int>(c.places)));
     }
     [[gnu::always_inline]] [[nodiscard]] __m512i one() const noexcept {
       return _mm512_sllv_epi32(_mm512_set1_epi32(1), shift);

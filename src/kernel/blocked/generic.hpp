@@ -48,34 +48,35 @@ class generic_counters : public scalar_stage {
 
   template <class Word>
   generic_counters(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
-      : scalar_stage(array, spread_seed), tables_(array.probes), width_(array.width) {}
+      : scalar_stage(array, spread_seed), tables_(array.probes), cells_(array.width) {}
 
   [[gnu::always_inline]] [[nodiscard]] bool covers(const key_ring& ring, std::size_t at,
                                                    const std::uint64_t* block) const noexcept {
-    return Lanes(tables_).counted(ring.hash[at], block, width_);
+    return Lanes(tables_).counted(ring.hash[at], block, cells_);
   }
   [[gnu::always_inline]] void set(const key_ring& ring, std::size_t at,
                                   std::uint64_t* block) const noexcept {
-    Lanes(tables_).increment(ring.hash[at], block, width_);
+    Lanes(tables_).increment(ring.hash[at], block, cells_);
   }
   [[gnu::always_inline]] [[nodiscard]] bool take(const key_ring& ring, std::size_t at,
                                                  std::uint64_t* block) const noexcept {
-    return Lanes(tables_).decrement(ring.hash[at], block, width_);
+    return Lanes(tables_).decrement(ring.hash[at], block, cells_);
   }
   [[gnu::always_inline]] [[nodiscard]] std::uint64_t least(
       const key_ring& ring, std::size_t at, const std::uint64_t* block) const noexcept {
-    return Lanes(tables_).least(ring.hash[at], block, width_);
+    return Lanes(tables_).least(ring.hash[at], block, cells_);
   }
 
  private:
   detail::lane_tables tables_;
-  std::uint32_t width_;
+  detail::counter_cells cells_;
 };
 
 // The calls for one key themselves, for programs that are built for another instruction set.
 template <class Lanes>
 struct one_key {
   using tables = detail::lane_tables;
+  using cells = detail::counter_cells;
 
   static bool covered(const tables& t, std::uint64_t hash, const std::uint64_t* block) noexcept {
     return Lanes(t).covered(hash, block);
@@ -88,20 +89,20 @@ struct one_key {
     return Lanes(t).set(hash, block);
   }
   static bool counted(const tables& t, std::uint64_t hash, const std::uint64_t* block,
-                      std::uint32_t width) noexcept {
-    return Lanes(t).counted(hash, block, width);
+                      const cells& c) noexcept {
+    return Lanes(t).counted(hash, block, c);
   }
   static std::uint32_t least(const tables& t, std::uint64_t hash, const std::uint64_t* block,
-                             std::uint32_t width) noexcept {
-    return Lanes(t).least(hash, block, width);
+                             const cells& c) noexcept {
+    return Lanes(t).least(hash, block, c);
   }
   static bool increment(const tables& t, std::uint64_t hash, std::uint64_t* block,
-                        std::uint32_t width) noexcept {
-    return Lanes(t).increment(hash, block, width);
+                        const cells& c) noexcept {
+    return Lanes(t).increment(hash, block, c);
   }
   static bool decrement(const tables& t, std::uint64_t hash, std::uint64_t* block,
-                        std::uint32_t width) noexcept {
-    return Lanes(t).decrement(hash, block, width);
+                        const cells& c) noexcept {
+    return Lanes(t).decrement(hash, block, c);
   }
 
   static constexpr detail::lane_calls calls = {.covered = covered,

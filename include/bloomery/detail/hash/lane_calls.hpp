@@ -18,13 +18,13 @@ struct lane_calls {
                       std::uint64_t which) noexcept;
   bool (*set)(const lane_tables& tables, std::uint64_t hash, std::uint64_t* block) noexcept;
   bool (*counted)(const lane_tables& tables, std::uint64_t hash, const std::uint64_t* block,
-                  std::uint32_t width) noexcept;
+                  const counter_cells& cells) noexcept;
   std::uint32_t (*least)(const lane_tables& tables, std::uint64_t hash, const std::uint64_t* block,
-                         std::uint32_t width) noexcept;
+                         const counter_cells& cells) noexcept;
   bool (*increment)(const lane_tables& tables, std::uint64_t hash, std::uint64_t* block,
-                    std::uint32_t width) noexcept;
+                    const counter_cells& cells) noexcept;
   bool (*decrement)(const lane_tables& tables, std::uint64_t hash, std::uint64_t* block,
-                    std::uint32_t width) noexcept;
+                    const counter_cells& cells) noexcept;
 };
 
 // Those of the instruction set that this process uses: the one that the loops over many keys use,
@@ -48,18 +48,20 @@ class called_lanes {
     return calls_.set(tables_, hash, block);
   }
   [[nodiscard]] bool counted(std::uint64_t hash, const std::uint64_t* block,
-                             std::uint32_t width) const noexcept {
-    return calls_.counted(tables_, hash, block, width);
+                             const counter_cells& cells) const noexcept {
+    return calls_.counted(tables_, hash, block, cells);
   }
   [[nodiscard]] std::uint32_t least(std::uint64_t hash, const std::uint64_t* block,
-                                    std::uint32_t width) const noexcept {
-    return calls_.least(tables_, hash, block, width);
+                                    const counter_cells& cells) const noexcept {
+    return calls_.least(tables_, hash, block, cells);
   }
-  bool increment(std::uint64_t hash, std::uint64_t* block, std::uint32_t width) const noexcept {
-    return calls_.increment(tables_, hash, block, width);
+  bool increment(std::uint64_t hash, std::uint64_t* block,
+                 const counter_cells& cells) const noexcept {
+    return calls_.increment(tables_, hash, block, cells);
   }
-  bool decrement(std::uint64_t hash, std::uint64_t* block, std::uint32_t width) const noexcept {
-    return calls_.decrement(tables_, hash, block, width);
+  bool decrement(std::uint64_t hash, std::uint64_t* block,
+                 const counter_cells& cells) const noexcept {
+    return calls_.decrement(tables_, hash, block, cells);
   }
 
  private:

@@ -37,6 +37,18 @@ struct lane_tables {
   std::uint32_t probes;
 };
 
+// The counters of `width` bits (2, 4, 8, 16) in a lane. Made once for a filter, so that vectors of
+// these numbers come from memory, by one instruction each.
+struct counter_cells {
+  // NOLINTNEXTLINE(google-explicit-constructor): a width says all
+  constexpr counter_cells(std::uint32_t bits) noexcept
+      : width(bits), places(~(bits - 1)), most(UINT32_MAX >> (32U - bits)) {}
+
+  std::uint32_t width;
+  std::uint32_t places;  // a bit's number and this is where its counter begins
+  std::uint32_t most;    // the value at which a counter sticks
+};
+
 // The rotation of a key, which is the index into the tables of its number of probes.
 [[nodiscard]] constexpr std::size_t rotation_of(std::uint64_t hash) noexcept {
   return pattern_rotation(hash);

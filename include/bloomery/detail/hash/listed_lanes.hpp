@@ -51,17 +51,16 @@ class listed_lanes {
 
   // `counted` says whether none of the key's counters is 0, `least` which value the least has.
   [[gnu::always_inline]] [[nodiscard]] bool counted(std::uint64_t hash, const std::uint64_t* block,
-                                                    std::uint32_t width) const noexcept {
+                                                    const counter_cells& cells) const noexcept {
     return all_of(hash, [&](std::size_t lane, std::uint32_t bit) {
-      return value(load_lane(block, lane), bit, width) != 0;
+      return value(load_lane(block, lane), bit, cells.width) != 0;
     });
   }
-  [[gnu::always_inline]] [[nodiscard]] std::uint32_t least(std::uint64_t hash,
-                                                           const std::uint64_t* block,
-                                                           std::uint32_t width) const noexcept {
+  [[gnu::always_inline]] [[nodiscard]] std::uint32_t least(
+      std::uint64_t hash, const std::uint64_t* block, const counter_cells& cells) const noexcept {
     std::uint32_t smallest = UINT32_MAX;
     all_of(hash, [&](std::size_t lane, std::uint32_t bit) {
-      const std::uint32_t count = value(load_lane(block, lane), bit, width);
+      const std::uint32_t count = value(load_lane(block, lane), bit, cells.width);
       smallest = count < smallest ? count : smallest;
       return true;
     });
@@ -69,21 +68,21 @@ class listed_lanes {
   }
   // True when one of the counters was 0.
   [[gnu::always_inline]] bool increment(std::uint64_t hash, std::uint64_t* block,
-                                        std::uint32_t width) const noexcept {
+                                        const counter_cells& cells) const noexcept {
     const bool counted_before = all_of(hash, [&](std::size_t lane, std::uint32_t bit) {
       const std::uint32_t there = load_lane(block, lane);
-      store_lane(block, lane, there + step(there, bit, width));
-      return value(there, bit, width) != 0;
+      store_lane(block, lane, there + step(there, bit, cells.width));
+      return value(there, bit, cells.width) != 0;
     });
     return !counted_before;
   }
   // Returns false, and changes nothing, when one of the counters is 0.
   [[gnu::always_inline]] bool decrement(std::uint64_t hash, std::uint64_t* block,
-                                        std::uint32_t width) const noexcept {
-    if (!counted(hash, block, width)) return false;
+                                        const counter_cells& cells) const noexcept {
+    if (!counted(hash, block, cells)) return false;
     all_of(hash, [&](std::size_t lane, std::uint32_t bit) {
       const std::uint32_t there = load_lane(block, lane);
-      store_lane(block, lane, there - step(there, bit, width));
+      store_lane(block, lane, there - step(there, bit, cells.width));
       return true;
     });
     return true;
