@@ -78,6 +78,13 @@ bit_array copy_of(const std::uint64_t* words, std::uint64_t count) {
 
 }  // namespace
 
+bool split_lines::contains_any(std::uint64_t hash) const noexcept {
+  const std::uint64_t* const line = line_of(hash);
+  return fits(line, cell_of(hash)) || (cells.is_full(line) && stash.contains(hash));
+}
+
+bool split_lines::in_stash(std::uint64_t hash) const noexcept { return stash.contains(hash); }
+
 split_table::split_table(std::uint64_t lines, std::uint32_t cell_bits)
     : cells_(cell_bits), lines_(lines * bits_per_block) {}
 

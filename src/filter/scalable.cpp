@@ -19,8 +19,6 @@ namespace {
 constexpr std::size_t words_per_line = detail::split_lines::words_per_line;
 constexpr std::size_t head_words = doubling::head_lines * words_per_line;
 constexpr std::size_t piece_keys = 2048;  // that a kernel adds at a time
-// What stands in the words of the head; the others are 0.
-enum head_word : std::uint8_t { lines_word, stored_word, doublings_word, slots_word, free_word };
 
 [[noreturn]] void throw_corrupt(const std::string& what) {
   detail::fail(errc::corrupt, "the filter is damaged: " + what);
@@ -121,6 +119,7 @@ scalable_filter::scalable_filter(const view& other) : view(other), own_head_(hea
 void scalable_filter::adopt(detail::split_table&& table) {
   table_ = std::move(table);
   lines_ = table_.view();
+  limit_ = capacity();
   write_head();
 }
 
@@ -131,11 +130,6 @@ void scalable_filter::write_head() {
   own_head_[slots_word] = detail::little_endian(lines_.stash.count);
   head_ = own_head_;
   plan_.shape.bits = (head_words + lines_.lines * words_per_line + lines_.stash.count) * 64;
-}
-
-void scalable_filter::count_stored(std::uint64_t keys) noexcept {
-  stored_ += keys;
-  own_head_[stored_word] = detail::little_endian(stored_);
 }
 
 void scalable_filter::double_lines() {
@@ -211,22 +205,17 @@ std::uint64_t scalable_filter::add_in_turn(std::span<const std::uint64_t>& hashe
   return some.stored;
 }
 
-bool scalable_filter::add(std::uint64_t hash) {
+bool scalable_filter::add_slowly(std::uint64_t hash) {
   if (contains(hash)) {
     ++keys_;
     return false;
   }
-  // The short way, without a call, so that several additions overlap.
-  const std::uint64_t* const line = lines_.line_of(hash);
-  if (stored_ >= capacity_of(lines_) || lines_.cells.is_full(line)) {
-    return add_all({&hash, 1}) != 0;
-  }
-  table_.put_in_lines([&](std::uint64_t* words) {
-    lines_.cells.append(words + (line - lines_.words), lines_.cell_of(hash));
-    return std::uint64_t{1};
-  });
-  stored_ += 1;
-  own_head_[stored_word] = detail::little_endian(stored_);
+  if (stored_ >= limit_) return add_all({&hash, 1}) != 0;
+  const std::uint64_t slots = lines_.stash.count;
+  table_.put(hash);
+  lines_ = table_.view();
+  if (lines_.stash.count != slots) write_head();
+  count_stored(1);
   ++keys_;
   return true;
 }

@@ -81,6 +81,9 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   [[nodiscard]] cell_array cells() const;
 
  protected:
+  // What stands in the words of the head; the others are 0.
+  enum head_word : std::uint8_t { lines_word, stored_word, doublings_word, slots_word, free_word };
+
   explicit scalable_view(const plan& p, std::uint64_t keys = 0);
 
   [[nodiscard]] std::uint64_t capacity() const noexcept;
@@ -112,13 +115,29 @@ class scalable_filter : public scalable_view {
     view::operator=(other);
     std::swap(table_, other.table_);
     std::swap(own_head_, other.own_head_);
+    limit_ = other.limit_;
     return *this;
   }
   ~scalable_filter() = default;
 
   // True when the key was new. Throws errc::no_memory, with nothing changed, when the lines must
   // double and there is no memory for it.
-  bool add(std::uint64_t hash);
+  [[gnu::always_inline]] bool add(std::uint64_t hash) {
+    // The short way, without a call, so that several additions overlap.
+    if (lines_.cells.width != 16 || stored_ >= limit_) [[unlikely]]
+      return add_slowly(hash);
+    const detail::split_lines::place_16 place(lines_, hash);
+    if (place.is_open()) [[unlikely]]
+      return add_slowly(hash);
+    ++keys_;
+    if (place.fits) return false;
+    table_.put_in_lines([&](std::uint64_t * words) __attribute__((always_inline)) {
+      lines_.cells.append_16(words + place.line, place.cell);
+      return std::uint64_t{1};
+    });
+    count_stored(1);
+    return true;
+  }
   // The same for many; when it throws, the keys before the one that needed memory are in.
   void add_batch(std::span<const std::uint64_t> hashes) { add_all(hashes); }
 
@@ -141,7 +160,11 @@ class scalable_filter : public scalable_view {
   void adopt(detail::split_table&& table);
   void double_lines();
   void write_head();
-  void count_stored(std::uint64_t keys) noexcept;
+  void count_stored(std::uint64_t keys) noexcept {
+    stored_ += keys;
+    own_head_[stored_word] = detail::little_endian(stored_);
+  }
+  bool add_slowly(std::uint64_t hash);
   [[nodiscard]] std::uint64_t table_room() const noexcept;
   // Each returns how many were new.
   std::uint64_t add_all(std::span<const std::uint64_t> hashes);
@@ -150,6 +173,7 @@ class scalable_filter : public scalable_view {
 
   detail::split_table table_;
   std::vector<std::uint64_t> own_head_;
+  std::uint64_t limit_ = 0;  // capacity(), which takes a product
 };
 
 }  // namespace bloomery

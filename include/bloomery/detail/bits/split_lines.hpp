@@ -21,6 +21,8 @@
 #include <cstring>
 
 #include "bloomery/core/shape.hpp"
+#include "bloomery/detail/bits/cells_16.hpp"
+#include "bloomery/detail/bits/hash_stash.hpp"
 #include "bloomery/detail/core/arithmetic.hpp"
 
 namespace bloomery::detail {
@@ -71,13 +73,7 @@ struct word_cells {
   // Puts a cell into the first empty one of a line that is not full. The search begins after as
   // many words as are full, which takes no branch, and ends there unless a file has holes.
   [[gnu::always_inline]] void append(std::uint64_t* line, std::uint64_t cell) const noexcept {
-#if defined(__SSE2__)
-    if (width == 16) {  // the default, a fifth faster so
-      const std::size_t at = first_empty_16(line);
-      line[at / 4] |= cell << (at % 4 * 16);
-      return;
-    }
-#endif
+    if (width == 16) return append_16(line, static_cast<std::uint16_t>(cell));
     std::size_t i = 0;
     for (std::size_t w = 0; w < bits_per_block / 64; ++w) {
       i += std::size_t{(little_endian(line[w]) & last) != 0};
@@ -87,60 +83,10 @@ struct word_cells {
     line[i] |= little_endian(cell << (static_cast<std::uint32_t>(top) + 1 - width));
   }
 
-#if defined(__SSE2__)
- private:
-  [[gnu::always_inline]] static std::size_t first_empty_16(const std::uint64_t* line) noexcept {
-    using cells_16 [[gnu::vector_size(16)]] = short;
-    using bytes [[gnu::vector_size(16)]] = char;
-    const auto empty_in = [line](std::size_t word) __attribute__((always_inline)) {
-      cells_16 low;
-      cells_16 high;
-      std::memcpy(&low, line + word, sizeof low);
-      std::memcpy(&high, line + word + 2, sizeof high);
-      const auto packed = __builtin_ia32_packsswb128(low == 0, high == 0);
-      return static_cast<unsigned>(__builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(packed)));
-    };
-    return static_cast<std::size_t>(std::countr_zero(empty_in(0) | empty_in(4) << 16U));
-  }
-#endif
-};
-
-// Whole hashes in a table of a power of two slots, or of none; a slot that is 0 is free. At most
-// half of them are taken, so a hash is rarely 100 slots away from its own, even among 2^40. Keys
-// can be made to have one slot; those that find none within most_steps become fingerprints of their
-// line.
-struct hash_stash {
-  static constexpr std::uint64_t most_steps = 256;
-
-  const std::uint64_t* slots = nullptr;
-  std::uint64_t count = 0;
-
-  // 0 means that a slot is free. Two hashes of 2^64 are one.
-  [[gnu::always_inline]] static std::uint64_t stored(std::uint64_t hash) noexcept {
-    return hash == 0 ? 1 : hash;
-  }
-  [[gnu::always_inline]] static std::uint64_t slot_of(std::uint64_t stored,
-                                                      std::uint64_t count) noexcept {
-    return (stored * 0x9e3779b97f4a7c15U) >> (64 - std::countr_zero(count));
-  }
-
-  // Brings the hash's slot nearer.
-  [[gnu::always_inline]] void fetch(std::uint64_t hash) const noexcept {
-    __builtin_prefetch(slots + slot_of(stored(hash), count));
-  }
-  // Whether its slot is taken, by whatever; of a stash that has slots.
-  [[gnu::always_inline]] [[nodiscard]] bool may_contain(std::uint64_t hash) const noexcept {
-    return slots[slot_of(stored(hash), count)] != 0;
-  }
-  [[gnu::always_inline]] [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
-    if (count == 0) return false;
-    const std::uint64_t x = little_endian(stored(hash));
-    std::uint64_t at = slot_of(stored(hash), count);
-    for (std::uint64_t i = 0; i < most_steps && slots[at] != 0; ++i) {
-      if (slots[at] == x) return true;
-      at = (at + 1) & (count - 1);
-    }
-    return false;
+  // Of 16 bits, the default: a fifth faster so.
+  [[gnu::always_inline]] static void append_16(std::uint64_t* line, std::uint16_t cell) noexcept {
+    cell = std::endian::native == std::endian::little ? cell : __builtin_bswap16(cell);
+    std::memcpy(reinterpret_cast<unsigned char*>(line) + 2 * first_empty_cell(line), &cell, 2);
   }
 };
 
@@ -169,7 +115,7 @@ struct split_lines {
   // cells seem to fit; they are above all others, so that nothing is hidden by what they borrow.
   [[gnu::always_inline]] [[nodiscard]] bool fits(const std::uint64_t* line,
                                                  std::uint32_t cell) const noexcept {
-    if (cells.width == 16) return fits_16(line, static_cast<std::uint16_t>(cell));
+    if (cells.width == 16) return fits_cells(line, static_cast<std::uint16_t>(cell));
     using part [[gnu::vector_size(16)]] = std::uint64_t;
     const std::uint64_t wanted = cells.ones * cell;
     part found{};
@@ -182,57 +128,38 @@ struct split_lines {
     return ((found[0] | found[1]) & cells.tops) != 0;
   }
 
+  // The line and the cell of a key in cells of 16 bits, the default: both halves of one product.
+  struct place_16 {
+    [[gnu::always_inline]] place_16(const split_lines& table, std::uint64_t hash) noexcept {
+      const uint128 product = static_cast<uint128>(hash) * table.lines;
+      line = static_cast<std::uint64_t>(product >> 64U) * words_per_line;
+      cell = static_cast<std::uint16_t>(static_cast<std::uint64_t>(product) >> 48U | 1U);
+      fits = fits_cells(table.words + line, cell);
+      is_full = (little_endian(table.words[line + words_per_line - 1]) >> 48U) != 0;
+    }
+    // Whether the stash must be asked: one branch, since two would be mispredicted twice as often.
+    [[gnu::always_inline]] [[nodiscard]] bool is_open() const noexcept {
+      return (unsigned{is_full} & ~unsigned{fits}) != 0;
+    }
+    std::uint64_t line;  // its first word
+    std::uint16_t cell;
+    bool fits;
+    bool is_full;
+  };
+
   // No branch on the outcome where a line is not full: it would be mispredicted.
   [[gnu::always_inline]] [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
-    const std::uint64_t* const line = line_of(hash);
-    const bool found = fits(line, cell_of(hash));
-    if (cells.is_full(line)) [[unlikely]]
-      return found || stash.contains(hash);
-    return found;
+    if (cells.width != 16) return contains_any(hash);
+    const place_16 place(*this, hash);
+    if (place.is_open()) [[unlikely]]
+      return in_stash(hash);
+    return place.fits;
   }
 
  private:
-  using part_16 [[gnu::vector_size(16)]] = std::uint16_t;
-
-  // Cells of 16 bits, which machines have instructions for, each on its own. Being set, the last
-  // bit of the new one keeps empty cells from fitting.
-  [[gnu::always_inline]] static bool fits_16(const std::uint64_t* line,
-                                             std::uint16_t cell) noexcept {
-    part_16 found{};
-    for (std::size_t i = 0; i < words_per_line; i += sizeof(part_16) / 8) {
-      const part_16 there = load_16(line + i);
-      const part_16 below = there ^ one_less(there);
-      found |= ((there ^ cell) & ~below) == 0 ? ~part_16{} : part_16{};
-    }
-    return is_any(found);
-  }
-  // 0 stays 0.
-  [[gnu::always_inline]] static part_16 one_less(part_16 cells) noexcept {
-#if defined(__SSE2__)
-    using signed_part [[gnu::vector_size(16)]] = short;
-    return reinterpret_cast<part_16>(
-        __builtin_ia32_psubusw128(reinterpret_cast<signed_part>(cells), signed_part{} + 1));
-#else
-    return cells - (cells != 0 ? part_16{} + 1 : part_16{});
-#endif
-  }
-  [[gnu::always_inline]] static bool is_any(part_16 found) noexcept {
-#if defined(__SSE2__)
-    using bytes [[gnu::vector_size(16)]] = char;
-    return __builtin_ia32_pmovmskb128(reinterpret_cast<bytes>(found)) != 0;
-#else
-    using halves [[gnu::vector_size(16)]] = unsigned long long;
-    const auto any = reinterpret_cast<halves>(found);
-    return (any[0] | any[1]) != 0;
-#endif
-  }
-
-  [[gnu::always_inline]] static part_16 load_16(const std::uint64_t* from) noexcept {
-    part_16 cells;
-    std::memcpy(&cells, from, sizeof(part_16));
-    if constexpr (std::endian::native == std::endian::big) cells = (cells << 8U) | (cells >> 8U);
-    return cells;
-  }
+  // No part of the caller, whose registers they would take; pure, so that it may keep what it has.
+  [[gnu::pure]] [[nodiscard]] bool contains_any(std::uint64_t hash) const noexcept;
+  [[gnu::pure]] [[nodiscard]] bool in_stash(std::uint64_t hash) const noexcept;
 };
 
 }  // namespace bloomery::detail
