@@ -46,14 +46,15 @@ std::uint32_t checked_ratio(double decay) {
   return static_cast<std::uint32_t>(ratio);
 }
 
-// t[0] = 2^64 - 1, t[c + 1] = floor(t[c] * ratio / 2^32), while not zero: the chance that a counter
-// c falls, times 2^64. Integers only, so that every machine has the same table.
+// t[0] = 2^64 - 1, t[c + 1] = floor(t[c] * ratio / 2^32), up to the first zero: the chance that a
+// counter c falls, times 2^64. Integers only, so that every machine has the same table.
 std::vector<std::uint64_t> make_thresholds(std::uint32_t ratio) {
   std::vector<std::uint64_t> table;
   for (std::uint64_t t = ~std::uint64_t{0}; t != 0;) {
     table.push_back(t);
     t = static_cast<std::uint64_t>((static_cast<detail::uint128>(t) * ratio) >> 32U);
   }
+  table.push_back(0);
   return table;
 }
 
@@ -73,6 +74,8 @@ std::shared_ptr<const std::vector<std::uint64_t>> thresholds_for(std::uint32_t r
   last = table;
   return table;
 }
+
+constexpr std::uint64_t random_step = 0x9e3779b97f4a7c15U;
 
 // How many of `count` draws fail before one succeeds with a chance of t / 2^64: the largest n with
 // q^n > u for one uniform u, found bit by bit from powers of q. `count` when none succeeds.
@@ -94,6 +97,70 @@ std::uint64_t failures_before_success(std::uint64_t t, std::uint64_t u,
   }
   return std::min(n, count);
 }
+
+// Asks the compiler for a choice rather than a branch: nobody can foresee what the buckets hold and
+// which draws succeed. Of keys that all differ, a third make a processor guess wrong once; with
+// branches each makes it do so 1.7 times (callgrind's model), which cost a third of all time.
+[[gnu::always_inline]] inline bool even_odds(bool condition) noexcept {
+  return __builtin_expect_with_probability(condition, 1, 0.5) != 0;
+}
+
+// Single arrivals. What they need is here by value: a store to a bucket may change any member of a
+// sketch, for all that the compiler knows.
+class single_arrivals {
+ public:
+  single_arrivals(const detail::bucket_rows& rows, std::span<std::uint64_t> buckets,
+                  const std::vector<std::uint64_t>& thresholds, std::uint64_t state) noexcept
+      : rows_(rows),
+        buckets_(buckets.data()),
+        thresholds_(thresholds.data()),
+        never_(thresholds.size() - 1),
+        state_(state) {}
+
+  [[nodiscard]] std::uint64_t state() const noexcept { return state_; }
+
+  [[gnu::always_inline]] void prefetch(std::uint64_t hash) const noexcept {
+    for_each_bucket(rows_, hash, [&](std::uint64_t index) {
+      // To the first level: a megabyte of buckets often lies in the second one already.
+      __builtin_prefetch(buckets_ + index, 1, 3);
+      asm volatile("");  // GCC 12 would drop it, see pipeline.hpp
+    });
+  }
+
+  // Returns the estimate of the key afterwards.
+  [[gnu::always_inline]] std::uint64_t arrive(std::uint64_t hash, std::uint64_t most) noexcept {
+    constexpr std::uint64_t one = std::uint64_t{1} << counter_bits;
+    const std::uint64_t fresh = bucket_of(hash, 1);
+    std::uint64_t best = 0;
+    for_each_bucket(
+        rows_, hash, [&](std::uint64_t index) __attribute__((always_inline)) {
+          const std::uint64_t bucket = detail::little_endian(buckets_[index]);
+          const std::uint64_t counter = counter_of(bucket);
+          const bool same = even_odds(fingerprint_of(bucket) == fingerprint_of(hash));
+          if (same && (counter > most || counter == UINT32_MAX)) {  // another's, or it is full
+            if (counter <= most) best = counter;
+            return;
+          }
+          // Drawn in any case, and taken from the sequence only if it was needed.
+          const bool lower = splitmix64(state_) < thresholds_[std::min(counter, never_)];
+          const bool falls = even_odds(lower | (counter == 0));
+          const std::uint64_t fallen = counter > 1 ? bucket - one : fresh;
+          const std::uint64_t worn = falls ? fallen : bucket;
+          const std::uint64_t now = same ? bucket + one : worn;
+          state_ += !same & (counter - 1 < never_ - 1) ? random_step : 0;
+          buckets_[index] = detail::little_endian(now);
+          best = std::max(best, fingerprint_of(now) == fingerprint_of(hash) ? counter_of(now) : 0);
+        });
+    return best;
+  }
+
+ private:
+  detail::bucket_rows rows_;
+  std::uint64_t* buckets_;
+  const std::uint64_t* thresholds_;
+  std::uint64_t never_;  // from this counter on no draw succeeds
+  std::uint64_t state_;
+};
 
 }  // namespace
 
@@ -164,7 +231,7 @@ void top_k::clear() noexcept {
 // functions by a table, since a program may bring its own.
 inline std::uint64_t top_k::next_random() noexcept {
   const std::uint64_t draw = splitmix64(random_state_);
-  random_state_ += 0x9e3779b97f4a7c15U;
+  random_state_ += random_step;
   return draw;
 }
 
@@ -176,7 +243,7 @@ inline std::uint64_t top_k::most_for(bool listed) const noexcept {
 inline std::uint64_t top_k::wear_down(std::uint64_t bucket, std::uint64_t hash,
                                       std::uint64_t count) noexcept {
   std::uint64_t counter = counter_of(bucket);
-  while (count > 0 && counter < thresholds_->size()) {
+  while (count > 0 && counter < thresholds_->size() - 1) {
     const std::uint64_t draw = next_random();
     const std::uint64_t threshold = (*thresholds_)[counter];
     const std::uint64_t failed =
@@ -186,6 +253,13 @@ inline std::uint64_t top_k::wear_down(std::uint64_t bucket, std::uint64_t hash,
     if (--counter == 0) return bucket_of(hash, saturating_sum(count, 1));
   }
   return bucket_of(bucket, counter);
+}
+
+inline std::uint64_t top_k::update_buckets(std::uint64_t hash, std::uint64_t most) noexcept {
+  single_arrivals arrivals(rows_, buckets_.words(), *thresholds_, random_state_);
+  const std::uint64_t estimate = arrivals.arrive(hash, most);
+  random_state_ = arrivals.state();
+  return estimate;
 }
 
 inline std::uint64_t top_k::update_buckets(std::uint64_t hash, std::uint64_t count,
@@ -274,7 +348,9 @@ inline std::optional<std::string> top_k::add_checked(std::string_view key, std::
   // Nobody was dropped so far, so this key has never come before: its count is exact.
   if (at == detail::slot_index::none && !full()) at = list(key, hash, 0);
   const bool listed = at != detail::slot_index::none;
-  const std::uint64_t estimate = update_buckets(hash, count, most_for(listed));
+  const std::uint64_t most = most_for(listed);
+  const std::uint64_t estimate =
+      count == 1 ? update_buckets(hash, most) : update_buckets(hash, count, most);
   keys_ = saturating_sum(keys_, 1);
   total_ = saturating_sum(total_, count);
   if (listed) {
@@ -283,8 +359,14 @@ inline std::optional<std::string> top_k::add_checked(std::string_view key, std::
     sift_down(s.place);
     return std::nullopt;
   }
+  if (estimate <= slots_[heap_.front()].count) return std::nullopt;
+  return replace_weakest(key, hash, estimate);
+}
+
+// Returns the key that was there.
+std::string top_k::replace_weakest(std::string_view key, std::uint64_t hash,
+                                   std::uint64_t estimate) {
   slot& weakest = slots_[heap_.front()];
-  if (estimate <= weakest.count) return std::nullopt;
   std::string entering(key);
   index_.erase(weakest.hash, heap_.front());
   index_.insert(hash, heap_.front());
@@ -303,35 +385,71 @@ std::optional<std::string> top_k::add(std::string_view key, std::uint64_t hash,
   return add_checked(key, hash, count);
 }
 
-template <class Add>
-void top_k::add_ahead(std::span<const std::string_view> keys, std::span<const std::uint64_t> hashes,
-                      Add add_one) {
-  for (const std::string_view key : keys) check_key(key);
-  const bucket_lines lines{rows_};
-  // A key has so much work besides its buckets that the next one's do not come by themselves: at
-  // 1 MB prefetches save a tenth, where kinds with less work are better off without them.
+// From which key of a call on no other is prefetched.
+std::size_t top_k::last_prefetched(std::size_t keys) const noexcept {
   constexpr std::size_t near_buckets = (std::size_t{256} << 10U) / sizeof(std::uint64_t);
-  const std::size_t ahead =
-      buckets_.words().size() <= near_buckets || keys.size() <= kernel::look_ahead
-          ? 0
-          : keys.size() - kernel::look_ahead;
-  for (std::size_t i = 0; i < ahead; ++i) {
-    kernel::prefetch(lines, buckets_.words().data(), hashes[i + kernel::look_ahead]);
-    add_one(i);
+  const bool near = buckets_.words().size() <= near_buckets;
+  return near || keys <= kernel::look_ahead ? 0 : keys - kernel::look_ahead;
+}
+
+// Most keys of a long stream are not listed and do not come to be: all that they change is buckets
+// and totals. Counts those from hashes[first] on and returns where another key stands, or the end.
+// `estimate` is then 0 if it is a listed key, or what got it into the list: its buckets have it.
+std::size_t top_k::add_unlisted(std::span<const std::uint64_t> hashes, std::size_t first,
+                                std::uint64_t& estimate) noexcept {
+  estimate = 0;
+  const std::size_t ahead = last_prefetched(hashes.size());
+  const std::uint64_t least = most_for(false);
+  single_arrivals arrivals(rows_, buckets_.words(), *thresholds_, random_state_);
+  std::size_t i = first;
+  std::size_t counted = first;
+  for (; i < hashes.size(); ++i) {
+    if (i < ahead) arrivals.prefetch(hashes[i + kernel::look_ahead]);
+    if (slot_of(hashes[i]) != detail::slot_index::none) break;
+    const std::uint64_t reached = arrivals.arrive(hashes[i], least);
+    ++counted;
+    if (reached > least) {
+      estimate = reached;
+      break;
+    }
   }
-  for (std::size_t i = ahead; i < keys.size(); ++i) add_one(i);
+  random_state_ = arrivals.state();
+  keys_ = saturating_sum(keys_, counted - first);
+  total_ = saturating_sum(total_, counted - first);
+  return i;
 }
 
 void top_k::add_batch(std::span<const std::string_view> keys,
                       std::span<const std::uint64_t> hashes) {
-  add_ahead(keys, hashes, [&](std::size_t i) { add_checked(keys[i], hashes[i], 1); });
+  for (const std::string_view key : keys) check_key(key);
+  const std::size_t ahead = last_prefetched(keys.size());
+  const single_arrivals places(rows_, buckets_.words(), *thresholds_, random_state_);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    std::uint64_t estimate = 0;
+    if (full()) {
+      i = add_unlisted(hashes, i, estimate);
+    } else if (i < ahead) {
+      places.prefetch(hashes[i + kernel::look_ahead]);
+    }
+    if (i == keys.size()) break;
+    if (estimate > 0) {
+      replace_weakest(keys[i], hashes[i], estimate);
+    } else {
+      add_checked(keys[i], hashes[i], 1);
+    }
+  }
 }
 
 void top_k::add_batch(std::span<const std::string_view> keys, std::span<const std::uint64_t> hashes,
                       std::span<const std::uint64_t> counts,
                       std::span<std::optional<std::string>> dropped) {
-  add_ahead(keys, hashes,
-            [&](std::size_t i) { dropped[i] = add_checked(keys[i], hashes[i], counts[i]); });
+  for (const std::string_view key : keys) check_key(key);
+  const std::size_t ahead = last_prefetched(keys.size());
+  const single_arrivals places(rows_, buckets_.words(), *thresholds_, random_state_);
+  for (std::size_t i = 0; i < keys.size(); ++i) {
+    if (i < ahead) places.prefetch(hashes[i + kernel::look_ahead]);
+    dropped[i] = add_checked(keys[i], hashes[i], counts[i]);
+  }
 }
 
 void top_k::set_decay(double decay) {

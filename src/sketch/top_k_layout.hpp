@@ -40,7 +40,8 @@ inline constexpr std::uint32_t most_decay_ratio = 4252017623U;  // floor(0.99 * 
 
 // Bucket j * width + high64((h c^j) * width) of row j.
 template <class Visit>
-void for_each_bucket(const detail::bucket_rows& rows, std::uint64_t hash, Visit visit) noexcept {
+[[gnu::always_inline]] inline void for_each_bucket(const detail::bucket_rows& rows,
+                                                   std::uint64_t hash, Visit visit) noexcept {
   std::uint64_t row = 0;
   for (std::uint32_t j = 0; j < rows.depth; ++j) {
     visit(row + detail::multiply_high(hash, rows.width));

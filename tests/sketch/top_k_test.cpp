@@ -251,6 +251,129 @@ TEST(top_k, batches_do_what_single_calls_do) {
   EXPECT_EQ(image_of(counted), image_of(single));
 }
 
+// The rules of docs/format.md for single arrivals once more, over plain numbers. Starts with one key
+// that came so often that its counters are full.
+class plain_top_k {
+ public:
+  plain_top_k(std::uint32_t k, std::uint32_t depth, std::uint64_t width, std::uint64_t first)
+      : k_(k), depth_(depth), width_(width), buckets_(depth * width) {
+    for (auto t = ~std::uint64_t{0}; t != 0;) {
+      thresholds_.push_back(t);
+      t = (t >> 32U) * ratio + (((t & UINT32_MAX) * ratio) >> 32U);
+    }
+    for (const std::size_t at : places(first)) buckets_[at] = {low(first), UINT32_MAX};
+    listed_[first] = often;
+  }
+
+  void add(std::uint64_t hash) {
+    if (!listed_.contains(hash) && listed_.size() < k_) listed_[hash] = 0;
+    const bool listed = listed_.contains(hash);
+    const std::uint64_t most = listed ? ~std::uint64_t{0} : weakest()->second;
+    std::uint64_t estimate = 0;
+    for (const std::size_t at : places(hash)) {
+      auto& [owner, count] = buckets_[at];
+      if (count == 0) {
+        owner = low(hash);
+        count = 1;
+      } else if (owner == low(hash)) {
+        if (count > most) continue;
+        count = std::min<std::uint64_t>(count + 1, UINT32_MAX);
+      } else if (count < thresholds_.size()) {
+        const std::uint64_t draw = splitmix64(state_);
+        state_ += 0x9e3779b97f4a7c15U;
+        if (draw < thresholds_[count] && --count == 0) {
+          owner = low(hash);
+          count = 1;
+        }
+      }
+      if (owner == low(hash)) estimate = std::max(estimate, count);
+    }
+    if (listed) {
+      ++listed_[hash];
+    } else if (estimate > most) {
+      listed_.erase(weakest());
+      listed_[hash] = estimate;
+    }
+  }
+
+  void expect_equal(const top_k& t) const {
+    const auto words = image_of(t);
+    EXPECT_EQ(detail::little_endian(words[1]), state_);
+    for (std::size_t i = 0; i < buckets_.size(); ++i) {
+      ASSERT_EQ(detail::little_endian(words[8 + i]), buckets_[i].second << 32U | buckets_[i].first);
+    }
+    ASSERT_EQ(t.entries().size(), listed_.size());
+    for (const auto& [hash, count] : listed_) {
+      ASSERT_TRUE(t.contains(hash));
+      ASSERT_EQ(t.count(hash), count);
+    }
+  }
+
+  static constexpr std::uint64_t often = std::uint64_t{5} << 32U;
+
+ private:
+  static constexpr std::uint64_t ratio = 3976821570;
+  using counts = std::map<std::uint64_t, std::uint64_t>;
+
+  static std::uint64_t low(std::uint64_t hash) { return hash & UINT32_MAX; }
+  std::vector<std::size_t> places(std::uint64_t hash) const {
+    std::vector<std::size_t> all;
+    for (std::uint64_t j = 0; j < depth_; ++j) {
+      all.push_back(static_cast<std::size_t>(j * width_ + detail::multiply_high(hash, width_)));
+      hash *= next_probe_multiplier;
+    }
+    return all;
+  }
+  counts::iterator weakest() {  // the last by count, then by key
+    return std::ranges::min_element(listed_, [](const auto& a, const auto& b) {
+      return a.second != b.second ? a.second < b.second : name(a.first) > name(b.first);
+    });
+  }
+
+  std::uint32_t k_;
+  std::uint64_t depth_;
+  std::uint64_t width_;
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> buckets_;
+  std::vector<std::uint64_t> thresholds_;
+  std::uint64_t state_ = 0;
+  counts listed_;
+};
+
+// Few fingerprints, 0 among them, so that they collide with listed keys and with full counters.
+TEST(top_k, single_arrivals_follow_the_format) {
+  for (const std::uint32_t k : {1U, 3U, 20U}) {
+    for (const std::uint32_t depth : {1U, 2U, 5U}) {
+      for (const std::uint64_t width : {1U, 7U, 40000U}) {
+        SCOPED_TRACE(testing::Message() << k << " keys, " << depth << " rows of " << width);
+        std::vector<std::uint64_t> hashes;
+        for (const std::uint32_t rank : zipf_stream(300, 3000, 0.9, k + depth + width)) {
+          hashes.push_back((sample_hash(rank) & ~std::uint64_t{UINT32_MAX}) | (rank % 17));
+        }
+        std::vector<std::string> names;
+        names.reserve(hashes.size());
+        for (const std::uint64_t hash : hashes) names.push_back(name(hash));
+        const std::vector<std::string_view> keys(names.begin(), names.end());
+
+        plain_top_k expected(k, depth, width, hashes[0]);
+        top_k one(top_k_options{.k = k, .depth = depth, .width = width});
+        one.add(keys[0], hashes[0], plain_top_k::often);
+        top_k many(one);
+        for (std::size_t i = 0; i < keys.size(); ++i) {
+          expected.add(hashes[i]);
+          one.add(keys[i], hashes[i]);
+        }
+        for (std::size_t i = 0; i < keys.size(); i += 1000) {
+          many.add_batch(std::span(keys).subspan(i, 1000), std::span(hashes).subspan(i, 1000));
+        }
+        expected.expect_equal(one);
+        EXPECT_EQ(image_of(many), image_of(one));
+        EXPECT_EQ(many.keys(), one.keys());
+        EXPECT_EQ(many.total(), plain_top_k::often + keys.size());
+      }
+    }
+  }
+}
+
 TEST(top_k, another_decay_can_be_set_before_the_first_key) {
   top_k t(top_k_options{.k = 20, .width = 64});
   t.set_decay(0.5);

@@ -196,17 +196,19 @@ class top_k : public detail::batch_answers<top_k> {
   // What the counter of a key can be at most: an unlisted key with more than the weakest listed one
   // has would have been listed, so a larger counter is another's with the same fingerprint.
   [[nodiscard]] inline std::uint64_t most_for(bool listed) const noexcept;
-  // Returns the estimate of the key after so many arrivals.
+  // Returns the estimate of the key after so many arrivals, or after one.
   inline std::uint64_t update_buckets(std::uint64_t hash, std::uint64_t count,
                                       std::uint64_t most) noexcept;
+  inline std::uint64_t update_buckets(std::uint64_t hash, std::uint64_t most) noexcept;
   [[nodiscard]] inline std::uint64_t wear_down(std::uint64_t bucket, std::uint64_t hash,
                                                std::uint64_t count) noexcept;
   [[nodiscard]] inline std::uint64_t next_random() noexcept;
   inline std::optional<std::string> add_checked(std::string_view key, std::uint64_t hash,
                                                 std::uint64_t count);
-  template <class Add>
-  void add_ahead(std::span<const std::string_view> keys, std::span<const std::uint64_t> hashes,
-                 Add add_one);
+  [[nodiscard]] std::size_t last_prefetched(std::size_t keys) const noexcept;
+  std::size_t add_unlisted(std::span<const std::uint64_t> hashes, std::size_t first,
+                           std::uint64_t& estimate) noexcept;
+  std::string replace_weakest(std::string_view key, std::uint64_t hash, std::uint64_t estimate);
   std::uint32_t list(std::string_view key, std::uint64_t hash, std::uint64_t count);
   [[nodiscard]] bool weaker(std::uint32_t a, std::uint32_t b) const noexcept;
   void sift_down(std::size_t place) noexcept;
