@@ -30,8 +30,8 @@ constexpr table_of_lanes<lane_steps> make_lane_steps() noexcept {
   for (std::size_t k = 1; k <= block_geometry::lanes; ++k) {
     for (std::size_t r = 0; r < rotations; ++r) {
       for (std::size_t j = 0; j < k; ++j) {
-        const std::uint32_t lane = rotated_lane(block_geometry::pattern_lanes[k][j],
-                                                static_cast<std::uint32_t>(r));
+        const std::uint32_t lane =
+            rotated_lane(block_geometry::pattern_lanes[k][j], static_cast<std::uint32_t>(r));
         table[k][r][j] = {.multiplier = block_geometry::lane_multiplier[lane], .lane = lane};
       }
     }

@@ -27,8 +27,8 @@
 #include "bloomery/core/shape.hpp"
 #include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/detail/core/block_geometry.hpp"
+#include "bloomery/detail/hash/block_arithmetic.hpp"
 #include "bloomery/detail/hash/block_lanes.hpp"
-#include "bloomery/detail/hash/block_map.hpp"
 #include "bloomery/hash/hash.hpp"
 
 namespace bloomery {

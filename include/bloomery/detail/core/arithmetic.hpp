@@ -36,7 +36,8 @@ __extension__ using int128 = __int128;
 
 // Arrays are little-endian in memory as they are in files, so that a mapped file is a filter on
 // every machine. A little-endian machine pays nothing for it.
-[[nodiscard]] BLOOMERY_HOST_DEVICE constexpr std::uint64_t little_endian(std::uint64_t value) noexcept {
+[[nodiscard]] BLOOMERY_HOST_DEVICE constexpr std::uint64_t little_endian(
+    std::uint64_t value) noexcept {
   if constexpr (std::endian::native == std::endian::little) {
     return value;
   } else {

@@ -1,39 +1,12 @@
-// Hash -> block, lanes and bits of a blocked filter: the arithmetic that processors and GPUs share.
-//
-// The forms of block_lanes.hpp are built on the functions. `block_map` is the mapping of one filter
-// as a plain value, with no pointer into the host's tables, so that it can be a kernel's argument;
-// tests/gpu holds it against blocked_probes.
+// The mapping of one blocked filter as a plain value, with no pointer into the host's tables, so
+// that it can be a kernel's argument; tests/gpu holds it against blocked_probes.
 #pragma once
 
 #include <cstdint>
 
-#include "bloomery/detail/core/arithmetic.hpp"
-#include "bloomery/detail/core/block_geometry.hpp"
+#include "bloomery/detail/hash/block_arithmetic.hpp"
 
 namespace bloomery::detail {
-
-[[nodiscard]] BLOOMERY_HOST_DEVICE constexpr std::uint64_t block_number(
-    std::uint64_t hash, std::uint64_t blocks) noexcept {
-  return multiply_high(hash, blocks);
-}
-
-// By how much the lanes of a key are those of the pattern, rotated.
-[[nodiscard]] BLOOMERY_HOST_DEVICE constexpr std::uint32_t pattern_rotation(
-    std::uint64_t hash) noexcept {
-  return (static_cast<std::uint32_t>(hash) >> 16U) % block_geometry::lanes;
-}
-
-// Where the lane `place` of the pattern is after the rotation.
-[[nodiscard]] BLOOMERY_HOST_DEVICE constexpr std::uint32_t rotated_lane(
-    std::uint32_t place, std::uint32_t rotation) noexcept {
-  return (place + block_geometry::lanes - rotation) % block_geometry::lanes;
-}
-
-// The number of the key's bit in the lane with this multiplier.
-[[nodiscard]] BLOOMERY_HOST_DEVICE constexpr std::uint32_t lane_bit(
-    std::uint64_t hash, std::uint32_t multiplier) noexcept {
-  return (static_cast<std::uint32_t>(hash) * multiplier) >> 27U;
-}
 
 struct block_map {
   std::uint64_t blocks = 0;

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "bloomery/detail/core/block_geometry.hpp"
-#include "bloomery/detail/hash/block_map.hpp"
+#include "bloomery/detail/hash/block_arithmetic.hpp"
 
 namespace bloomery::detail {
 

@@ -45,12 +45,12 @@ class portable_xxh3 {
   // Word i of the secret, whose 192 bytes are the specification's.
   BLOOMERY_HOST_DEVICE static std::uint64_t secret_word(std::size_t i) noexcept {
     static constexpr std::uint64_t words[secret_bytes / 8] = {
-      0xbe4ba423396cfeb8U, 0x1cad21f72c81017cU, 0xdb979083e96dd4deU, 0x1f67b3b7a4a44072U,
-      0x78e5c0cc4ee679cbU, 0x2172ffcc7dd05a82U, 0x8e2443f7744608b8U, 0x4c263a81e69035e0U,
-      0xcb00c391bb52283cU, 0xa32e531b8b65d088U, 0x4ef90da297486471U, 0xd8acdea946ef1938U,
-      0x3f349ce33f76faa8U, 0x1d4f0bc7c7bbdcf9U, 0x3159b4cd4be0518aU, 0x647378d9c97e9fc8U,
-      0xc3ebd33483acc5eaU, 0xeb6313faffa081c5U, 0x49daf0b751dd0d17U, 0x9e68d429265516d3U,
-      0xfca1477d58be162bU, 0xce31d07ad1b8f88fU, 0x280416958f3acb45U, 0x7e404bbbcafbd7afU,
+        0xbe4ba423396cfeb8U, 0x1cad21f72c81017cU, 0xdb979083e96dd4deU, 0x1f67b3b7a4a44072U,
+        0x78e5c0cc4ee679cbU, 0x2172ffcc7dd05a82U, 0x8e2443f7744608b8U, 0x4c263a81e69035e0U,
+        0xcb00c391bb52283cU, 0xa32e531b8b65d088U, 0x4ef90da297486471U, 0xd8acdea946ef1938U,
+        0x3f349ce33f76faa8U, 0x1d4f0bc7c7bbdcf9U, 0x3159b4cd4be0518aU, 0x647378d9c97e9fc8U,
+        0xc3ebd33483acc5eaU, 0xeb6313faffa081c5U, 0x49daf0b751dd0d17U, 0x9e68d429265516d3U,
+        0xfca1477d58be162bU, 0xce31d07ad1b8f88fU, 0x280416958f3acb45U, 0x7e404bbbcafbd7afU,
     };
     return words[i];
   }
@@ -116,8 +116,8 @@ class portable_xxh3 {
       return avalanche(size + swapped64(low) + high + multiply_fold(low, high));
     }
     if (size >= 4) {
-      const std::uint64_t seed =
-          seed_ ^ std::uint64_t{swapped32(static_cast<std::uint32_t>(seed_))} << 32U;
+      const std::uint64_t seed = seed_ ^ std::uint64_t{swapped32(static_cast<std::uint32_t>(seed_))}
+                                             << 32U;
       const std::uint64_t both = read32(p + size - 4) + (std::uint64_t{read32(p)} << 32U);
       std::uint64_t h = both ^ ((secret(8) ^ secret(16)) - seed);
       h = (h ^ rotated(h, 49) ^ rotated(h, 24)) * prime_mx_2;
