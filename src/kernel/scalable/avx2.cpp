@@ -41,10 +41,23 @@ class avx2_lines : public scalar_stage {
 
   [[gnu::always_inline]] void append(const key_ring& ring, std::size_t at,
                                      std::uint64_t* line) const noexcept {
-    table_.cells.append(line, table_.cell_of(ring.hash[at]));
+    const std::uint32_t cell = table_.cell_of(ring.hash[at]);
+    if constexpr (Sixteen) {
+      // Two bits for each empty cell. A store of the cell alone waits for nothing that it changes.
+      const std::uint64_t low = empty_bytes(load_half(line, 0));
+      const std::uint64_t empty = low | empty_bytes(load_half(line, 1)) << 32U;
+      const auto stored = static_cast<std::uint16_t>(cell);
+      __builtin_memcpy(reinterpret_cast<unsigned char*>(line) + __builtin_ctzll(empty), &stored, 2);
+    } else {
+      table_.cells.append(line, cell);
+    }
   }
 
  private:
+  [[gnu::always_inline]] static std::uint64_t empty_bytes(__m256i cells) noexcept {
+    return static_cast<unsigned>(
+        _mm256_movemask_epi8(_mm256_cmpeq_epi16(cells, _mm256_setzero_si256())));
+  }
   [[gnu::always_inline]] static __m256i all(std::uint64_t value) noexcept {
     return _mm256_set1_epi64x(static_cast<long long>(value));
   }

@@ -78,7 +78,8 @@ class avx512_lines : public avx512_hashes<avx512_lines<Sixteen>> {
       const __m512i cells = _mm512_loadu_si512(line);
       const auto first = static_cast<unsigned>(
           std::countr_zero(std::uint32_t{_mm512_testn_epi16_mask(cells, cells)}));
-      line[first / 4] |= (ring.hash[at] & 0xffffU) << (first % 4 * 16);
+      const auto cell = static_cast<std::uint16_t>(ring.hash[at]);
+      __builtin_memcpy(reinterpret_cast<std::uint16_t*>(line) + first, &cell, 2);
     } else {
       table_.cells.append(line, ring.hash[at] & (~std::uint64_t{0} >> (64 - table_.cells.width)));
     }
