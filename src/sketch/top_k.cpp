@@ -129,32 +129,41 @@ class single_arrivals {
 
   // Returns the estimate of the key afterwards.
   [[gnu::always_inline]] std::uint64_t arrive(std::uint64_t hash, std::uint64_t most) noexcept {
-    constexpr std::uint64_t one = std::uint64_t{1} << counter_bits;
-    const std::uint64_t fresh = bucket_of(hash, 1);
     std::uint64_t best = 0;
-    for_each_bucket(
-        rows_, hash, [&](std::uint64_t index) __attribute__((always_inline)) {
-          const std::uint64_t bucket = detail::little_endian(buckets_[index]);
-          const std::uint64_t counter = counter_of(bucket);
-          const bool same = even_odds(fingerprint_of(bucket) == fingerprint_of(hash));
-          if (same && (counter > most || counter == UINT32_MAX)) {  // another's, or it is full
-            if (counter <= most) best = counter;
-            return;
-          }
-          // Drawn in any case, and taken from the sequence only if it was needed.
-          const bool lower = splitmix64(state_) < thresholds_[std::min(counter, never_)];
-          const bool falls = even_odds(lower | (counter == 0));
-          const std::uint64_t fallen = counter > 1 ? bucket - one : fresh;
-          const std::uint64_t worn = falls ? fallen : bucket;
-          const std::uint64_t now = same ? bucket + one : worn;
-          state_ += !same & (counter - 1 < never_ - 1) ? random_step : 0;
-          buckets_[index] = detail::little_endian(now);
-          best = std::max(best, fingerprint_of(now) == fingerprint_of(hash) ? counter_of(now) : 0);
-        });
+    const auto visit = [&](std::uint64_t index) __attribute__((always_inline)) {
+      best = std::max(best, arrive_at(index, hash, most));
+    };
+    if (rows_.depth == 2) {  // as usual, without the loop
+      visit(detail::multiply_high(hash, rows_.width));
+      visit(rows_.width + detail::multiply_high(hash * next_probe_multiplier, rows_.width));
+    } else {
+      for_each_bucket(rows_, hash, visit);
+    }
     return best;
   }
 
  private:
+  // Returns the counter of the key there afterwards, 0 if the bucket is not its own.
+  [[gnu::always_inline]] std::uint64_t arrive_at(std::uint64_t index, std::uint64_t hash,
+                                                 std::uint64_t most) noexcept {
+    constexpr std::uint64_t one = std::uint64_t{1} << counter_bits;
+    const std::uint64_t bucket = detail::little_endian(buckets_[index]);
+    const std::uint64_t counter = counter_of(bucket);
+    const bool same = even_odds(fingerprint_of(bucket) == fingerprint_of(hash));
+    if (same && (counter > most || counter == UINT32_MAX)) {  // another's, or it is full
+      return counter > most ? 0 : counter;
+    }
+    // Drawn in any case, and taken from the sequence only if it was needed.
+    const bool lower = splitmix64(state_) < thresholds_[std::min(counter, never_)];
+    const bool falls = even_odds(lower | (counter == 0));
+    const std::uint64_t fallen = counter > 1 ? bucket - one : bucket_of(hash, 1);
+    const std::uint64_t worn = falls ? fallen : bucket;
+    const std::uint64_t now = same ? bucket + one : worn;
+    state_ += !same & (counter - 1 < never_ - 1) ? random_step : 0;
+    buckets_[index] = detail::little_endian(now);
+    return fingerprint_of(now) == fingerprint_of(hash) ? counter_of(now) : 0;
+  }
+
   detail::bucket_rows rows_;
   std::uint64_t* buckets_;
   const std::uint64_t* thresholds_;

@@ -251,8 +251,8 @@ TEST(top_k, batches_do_what_single_calls_do) {
   EXPECT_EQ(image_of(counted), image_of(single));
 }
 
-// The rules of docs/format.md for single arrivals once more, over plain numbers. Starts with one
-// key that came so often that its counters are full.
+// The rules of docs/format.md for single arrivals once more, over plain numbers. Starts with a key
+// that came so often that its counters are full.
 class plain_top_k {
  public:
   plain_top_k(std::uint32_t k, std::uint32_t depth, std::uint64_t width, std::uint64_t first)
