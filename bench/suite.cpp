@@ -396,6 +396,9 @@ void enter_whole(std::uint64_t n) {
     enter("whole", what, n, [n, moved, work](State& s) { whole_filter(s, n, moved, work); });
   };
   add("memcpy", 2, copy_words);
+  add("memcpy_new", 2, [](filter&, const filter& from) {
+    benchmark::DoNotOptimize(bit_array(from.filter().words()).words().data());
+  });
   add("merge", 3, [](filter& into, const filter& from) { into |= from; });
   add("intersect", 3, [](filter& into, const filter& from) { into &= from; });
   add("fold", 1.5, [](filter&, const filter& from) {

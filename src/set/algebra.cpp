@@ -9,6 +9,7 @@
 
 #include "bloomery/bits/bit_array.hpp"
 #include "bloomery/core/kinds.hpp"
+#include "kernel/bits/fold.hpp"
 #include "kernel/bits/halve.hpp"
 #include "kernel/bits/popcount.hpp"
 
@@ -65,21 +66,6 @@ void fold_by_bits(std::span<std::uint64_t> into, std::span<const std::uint64_t> 
       const auto bit = static_cast<std::uint64_t>(std::countr_zero(word));
       detail::set_bit(into.data(), target(std::uint64_t{w} * 64 + bit));
     }
-  }
-}
-
-// A block of the result is put together in registers: what is there already is not read.
-void fold_blocks(std::span<std::uint64_t> into, std::span<const std::uint64_t> from,
-                 std::uint64_t divisor) noexcept {
-  const auto blocks = static_cast<std::size_t>(divisor);
-  const std::uint64_t* block = from.data();
-  for (std::size_t to = 0; to < into.size(); to += words_per_block) {
-    std::array<std::uint64_t, words_per_block> all{};
-    for (std::size_t d = 0; d < blocks; ++d, block += words_per_block) {
-      for (std::size_t w = 0; w < words_per_block; ++w) all[w] |= block[w];
-    }
-    // Not std::copy, for which GCC 12 keeps the block in memory.
-    for (std::size_t w = 0; w < words_per_block; ++w) into[to + w] = all[w];
   }
 }
 
@@ -194,7 +180,8 @@ shape folded_shape(const shape& s, std::uint64_t divisor) {
 void fold_words(std::span<std::uint64_t> into, std::span<const std::uint64_t> from, const shape& s,
                 std::uint64_t divisor) {
   if (layout_of(s) == position_layout::blocks) {
-    fold_blocks(into, from, divisor);
+    kernel::fold_blocks(from.data(), into.data(), into.size() / words_per_block,
+                        static_cast<std::size_t>(divisor));
   } else if (s.scheme == probe_scheme::modulo) {
     // A word modulo m/D is the word modulo m, modulo m/D: the parts lie on each other.
     const std::uint64_t bits = s.bits / divisor;

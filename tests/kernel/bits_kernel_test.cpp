@@ -1,5 +1,5 @@
-// Kernels over whole arrays, of every instruction set that this machine has: counting set bits and
-// halving, against one bit after the other.
+// Kernels over whole arrays, of every instruction set that this machine has: counting set bits,
+// halving and folding, against one bit or one word after the other.
 
 #include <gtest/gtest.h>
 
@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "../../src/kernel/bits/fold.hpp"
 #include "../../src/kernel/bits/halve.hpp"
 #include "../../src/kernel/bits/popcount.hpp"
 #include "../../src/kernel/dispatch.hpp"
@@ -72,6 +73,25 @@ TEST_P(bits_kernel, halves_in_place_and_elsewhere) {
     halve(from.data(), from.data(), count);
     from.resize(count);
     EXPECT_EQ(from, expected);
+  }
+}
+
+TEST_P(bits_kernel, folds_blocks) {
+  constexpr std::size_t block = 8;
+  const kernel::fold_kernel fold = kernel::fold_kernel_of(GetParam());
+  for (const std::size_t divisor : {1U, 2U, 3U, 8U, 17U}) {
+    for (std::size_t count = 0; count < 20; ++count) {
+      const std::vector<std::uint64_t> from = random_words(count * block * divisor, divisor);
+      std::vector<std::uint64_t> expected(count * block);
+      for (std::size_t w = 0; w < from.size(); ++w) {
+        expected[w / block / divisor * block + w % block] |= from[w];
+      }
+      std::vector<std::uint64_t> to(count * block + 1, 0x1234);
+      fold(from.data(), to.data(), count, divisor);
+      EXPECT_EQ(to.back(), 0x1234U);
+      to.pop_back();
+      EXPECT_EQ(to, expected);
+    }
   }
 }
 
