@@ -10,8 +10,9 @@ namespace {
 
 constexpr std::size_t words_per_block = block_geometry::lanes / 2;
 
-// A part of the result is put together in a register: what is there already is not read. The text is
-// the same for every machine, in the compiler's vectors of as many bytes as the function may use.
+// A part of the result is put together in a register: what is there already is not read. The text
+// is the same for every machine, in the compiler's vectors of as many bytes as the function may
+// use.
 template <class Part>
 [[gnu::always_inline]] inline void fold_parts(const std::uint64_t* from, std::uint64_t* to,
                                               std::size_t count, std::size_t divisor) noexcept {
