@@ -159,7 +159,7 @@ class single_arrivals {
     const std::uint64_t fallen = counter > 1 ? bucket - one : bucket_of(hash, 1);
     const std::uint64_t worn = falls ? fallen : bucket;
     const std::uint64_t now = same ? bucket + one : worn;
-    state_ += !same & (counter - 1 < never_ - 1) ? random_step : 0;
+    state_ += (!same & (counter - 1 < never_ - 1)) ? random_step : 0;
     buckets_[index] = detail::little_endian(now);
     return fingerprint_of(now) == fingerprint_of(hash) ? counter_of(now) : 0;
   }
