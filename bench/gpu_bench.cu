@@ -75,7 +75,7 @@ plan plan_of(std::uint64_t bytes) {
 
 struct row {
   double floor = 0;  // G a second, all of them
-  double one[2] = {};  // absent, present
+  double two[2] = {};  // absent, present
   double four[2] = {};
   double chosen[2] = {};
   double plain = 0;
@@ -126,8 +126,8 @@ row measure(std::uint64_t bytes, device_array<std::uint64_t>& keys,
         must(launch_floor(f.words(), map.blocks, source, answers.data(), nullptr), "floor");
       }));
     }
-    r.one[there] = rate(milliseconds([&] {
-      must(launch_lookup(map, f.words(), source, target, lookup_form::one_thread, nullptr), "one");
+    r.two[there] = rate(milliseconds([&] {
+      must(launch_lookup(map, f.words(), source, target, lookup_form::two_threads, nullptr), "two");
     }));
     r.four[there] = rate(milliseconds([&] {
       must(launch_lookup(map, f.words(), source, target, lookup_form::four_threads, nullptr),
@@ -143,7 +143,7 @@ row measure(std::uint64_t bytes, device_array<std::uint64_t>& keys,
 
 void print_head() {
   std::printf(
-      "| size | floor | one absent | one present | four absent | four present | asked absent | "
+      "| size | floor | two absent | two present | four absent | four present | asked absent | "
       "of floor | asked present | of floor | add by key | add by ranges | add planned keys |\n"
       "|---|---|---|---|---|---|---|---|---|---|---|---|---|\n");
 }
@@ -156,7 +156,7 @@ void print_row(std::uint64_t bytes, const row& r) {
     std::printf("| %llu GiB ", static_cast<unsigned long long>(mib / 1024));
   }
   std::printf("| %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.0f %% | %.1f | %.0f %% | %.1f | %.1f |",
-              r.floor, r.one[0], r.one[1], r.four[0], r.four[1], r.chosen[0],
+              r.floor, r.two[0], r.two[1], r.four[0], r.four[1], r.chosen[0],
               100 * r.chosen[0] / r.floor, r.chosen[1], 100 * r.chosen[1] / r.floor, r.plain,
               r.ranges);
   if (r.ranges_planned > 0) {

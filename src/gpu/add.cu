@@ -47,7 +47,7 @@ __global__ void __launch_bounds__(block_threads)
     const int from = round * 4 + static_cast<int>(lane / 8);
     const std::uint64_t to = __shfl_sync(whole_warp, block, from);
     const std::uint32_t of = __shfl_sync(whole_warp, x, from);
-    const std::uint32_t lanes = map.pattern >> (detail::pattern_rotation(of) + part * 2);
+    const std::uint32_t lanes = map.lanes_of(of, part * 2);
     const word mask = word{lanes & 1U} << detail::lane_bit(of, even) |
                       word{lanes >> 1U & 1U} << (32U + detail::lane_bit(of, odd));
     if (mask == 0 || (there >> from & 1U) == 0) continue;
@@ -67,7 +67,7 @@ __device__ void add_one(const block_map& map, std::uint32_t* lanes, std::uint64_
 }
 
 constexpr unsigned deal_threads = 512;
-constexpr unsigned deal_keys = 16;  // of a thread
+constexpr unsigned deal_keys = 8;  // of a thread
 constexpr unsigned tile = deal_threads * deal_keys;
 constexpr unsigned most_bins = deal_threads;  // of a level: a thread for each
 
@@ -171,7 +171,7 @@ __device__ void deal_tile(const block_map& map, std::uint32_t* lanes, const Keys
 }
 
 template <class Keys>
-__global__ void __launch_bounds__(deal_threads, 2)
+__global__ void __launch_bounds__(deal_threads, 3)
     deal_keys_out(const __grid_constant__ block_map map, std::uint32_t* lanes, Keys keys,
                   std::uint64_t count, bins to) {
   extern __shared__ uint4 memory[];
@@ -181,7 +181,7 @@ __global__ void __launch_bounds__(deal_threads, 2)
             *reinterpret_cast<deal_shared*>(memory));
 }
 
-__global__ void __launch_bounds__(deal_threads, 2)
+__global__ void __launch_bounds__(deal_threads, 3)
     deal_bins_out(const __grid_constant__ block_map map, std::uint32_t* lanes, bins from,
                   std::uint32_t tiles_a_bin, bins to) {
   extern __shared__ uint4 memory[];
@@ -197,6 +197,8 @@ __global__ void __launch_bounds__(deal_threads, 2)
 }
 
 constexpr unsigned fill_threads = 512;
+
+__device__ bool any(const uint4& q) { return (q.x | q.y | q.z | q.w) != 0; }
 
 // Piece blockIdx.x % pieces of bin blockIdx.x / pieces. The first and the last block of a range may
 // belong to the neighbours' as well, and with several pieces all of them do: these are changed by
@@ -245,22 +247,32 @@ __global__ void __launch_bounds__(fill_threads, 3)
   __syncthreads();
 
   auto* const target = reinterpret_cast<uint4*>(words) + first * 4;
-  for (std::uint32_t q = t; q < quarters; q += fill_threads) {
-    const uint4 own = memory[q];
-    if ((own.x | own.y | own.z | own.w) == 0) continue;
-    if (pieces > 1 || q < 4 || q >= quarters - 4) {
-      const word low = word{own.y} << 32U | own.x;
-      const word high = word{own.w} << 32U | own.z;
-      if (low != 0) atomicOr(reinterpret_cast<word*>(target + q), low);
-      if (high != 0) atomicOr(reinterpret_cast<word*>(target + q) + 1, high);
-      continue;
+  for (std::uint32_t q = t; q < quarters; q += ahead * fill_threads) {
+    uint4 own[ahead];
+    uint4 all[ahead];
+#pragma unroll
+    for (unsigned j = 0; j < ahead; ++j) {
+      const std::uint32_t at = q + j * fill_threads;
+      own[j] = at < quarters ? memory[at] : uint4{0, 0, 0, 0};
+      if (any(own[j])) all[j] = __ldcs(target + at);
     }
-    uint4 all = __ldcs(target + q);
-    all.x |= own.x;
-    all.y |= own.y;
-    all.z |= own.z;
-    all.w |= own.w;
-    __stcs(target + q, all);
+#pragma unroll
+    for (unsigned j = 0; j < ahead; ++j) {
+      const std::uint32_t at = q + j * fill_threads;
+      if (!any(own[j])) continue;
+      if (pieces > 1 || at < 4 || at >= quarters - 4) {
+        const word low = word{own[j].y} << 32U | own[j].x;
+        const word high = word{own[j].w} << 32U | own[j].z;
+        if (low != 0) atomicOr(reinterpret_cast<word*>(target + at), low);
+        if (high != 0) atomicOr(reinterpret_cast<word*>(target + at) + 1, high);
+        continue;
+      }
+      all[j].x |= own[j].x;
+      all[j].y |= own[j].y;
+      all[j].z |= own[j].z;
+      all[j].w |= own[j].w;
+      __stcs(target + at, all[j]);
+    }
   }
 }
 

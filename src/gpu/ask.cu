@@ -4,7 +4,7 @@
 // Four threads a key: a warp takes 32 keys in four rounds of eight. Each thread reads a quarter of
 // a line, 16 bytes, so that a line is one transaction, and all four rounds are in flight at once.
 // That is as fast as memory delivers lines. In the second-level cache instructions count instead,
-// and one thread a key is faster: it tests half of the line, and most absent keys fail there.
+// and two threads a key are faster: they test half of the line, and most absent keys fail there.
 #include <cstdint>
 
 #include "gpu/device_keys.cuh"
@@ -19,37 +19,52 @@ using detail::block_map;
 constexpr unsigned block_threads = 256;
 constexpr unsigned whole_warp = 0xffffffffU;
 
-// Bit 0 is set when the key lacks its bit in one of four neighbouring lanes; the other bits mean
-// nothing. Bit i of `lanes` says whether it has lane i.
-__device__ __forceinline__ std::uint32_t lacks(const uint4& four, std::uint32_t lanes,
-                                               std::uint32_t x, const std::uint32_t* multipliers) {
-  return (lanes & ~(four.x >> detail::lane_bit(x, multipliers[0]))) |
-         (lanes >> 1U & ~(four.y >> detail::lane_bit(x, multipliers[1]))) |
-         (lanes >> 2U & ~(four.z >> detail::lane_bit(x, multipliers[2]))) |
-         (lanes >> 3U & ~(four.w >> detail::lane_bit(x, multipliers[3])));
+// Bit i is set when the key's bit in the i-th of four neighbouring lanes is 0, whether or not the
+// key has that lane.
+__device__ __forceinline__ std::uint32_t zeros(const uint4& four, std::uint32_t x,
+                                               const std::uint32_t* multipliers) {
+  const auto turned = [&](std::uint32_t lane, unsigned i) {
+    return ~__funnelshift_r(lane, lane, detail::lane_turn(x, multipliers[i], i));
+  };
+  return (turned(four.x, 0) & 1U) | (turned(four.y, 1) & 2U) | (turned(four.z, 2) & 4U) |
+         (turned(four.w, 3) & 8U);
 }
 
-// Called by all threads of a block; key `i` is this thread's, and the first of a warp is a multiple
-// of 32.
-__device__ void give(const answer_target& out, std::uint64_t i, std::uint64_t count, bool is_there) {
-  is_there = is_there && i < count;
-  const unsigned word = __ballot_sync(whole_warp, is_there);
+// Called by all threads of a block. Keys first + 32 n + lane are this thread's, and `first` is that
+// of the warp: a multiple of 32.
+template <unsigned Keys>
+__device__ void give(const answer_target& out, std::uint64_t first, std::uint64_t count,
+                     const bool (&is_there)[Keys]) {
   const unsigned lane = threadIdx.x % 32;
+  unsigned words[Keys];
+#pragma unroll
+  for (unsigned n = 0; n < Keys; ++n) {
+    words[n] = __ballot_sync(whole_warp, is_there[n] && first + 32 * n + lane < count);
+  }
   if (out.bits != nullptr) {
     // The host reads words of 64 bits: the upper half of the last one is written as well.
-    if (lane == 0 && i < (count + 63) / 64 * 64) {
-      reinterpret_cast<std::uint32_t*>(out.bits)[i / 32] = word;
+    if (lane < Keys && first + 32 * lane < (count + 63) / 64 * 64) {
+      reinterpret_cast<std::uint32_t*>(out.bits)[first / 32 + lane] =
+          Keys == 1 || lane == 0 ? words[0] : words[Keys - 1];
     }
     return;
   }
   if (out.bytes != nullptr) {
-    if (i < count) out.bytes[i] = is_there ? 1 : 0;
+#pragma unroll
+    for (unsigned n = 0; n < Keys; ++n) {
+      const std::uint64_t i = first + 32 * n + lane;
+      if (i < count) out.bytes[i] = static_cast<std::uint8_t>(words[n] >> lane & 1U);
+    }
     return;
   }
   // One atomic operation for the whole block: millions of warps would queue for the counter.
   __shared__ unsigned before[block_threads / 32];
   __shared__ unsigned long long base;
-  if (lane == 0) before[threadIdx.x / 32] = __popc(word);
+  if (lane == 0) {
+    unsigned sum = 0;
+    for (const unsigned word : words) sum += __popc(word);
+    before[threadIdx.x / 32] = sum;
+  }
   __syncthreads();
   if (threadIdx.x == 0) {
     unsigned sum = 0;
@@ -62,9 +77,14 @@ __device__ void give(const answer_target& out, std::uint64_t i, std::uint64_t co
   }
   if (out.indexes == nullptr) return;
   __syncthreads();
-  if (is_there) {
-    const unsigned rank = before[threadIdx.x / 32] + __popc(word & ((1U << lane) - 1));
-    out.indexes[base + rank] = out.first_index + static_cast<std::uint32_t>(i);
+  std::uint64_t place = base + before[threadIdx.x / 32];
+#pragma unroll
+  for (unsigned n = 0; n < Keys; ++n) {
+    if ((words[n] >> lane & 1U) != 0) {
+      out.indexes[place + __popc(words[n] & ((1U << lane) - 1))] =
+          out.first_index + static_cast<std::uint32_t>(first + 32 * n + lane);
+    }
+    place += __popc(words[n]);
   }
 }
 
@@ -87,44 +107,92 @@ __global__ void __launch_bounds__(block_threads)
     const std::uint64_t of = __shfl_sync(whole_warp, block, static_cast<int>(round * 8 + lane / 4));
     quarter[round] = __ldg(quarters + of * 4 + part);
   }
-  bool is_there = false;
+  unsigned passed = 0;  // bit 4 g + r is that of key g of round r
 #pragma unroll
   for (unsigned round = 0; round < 4; ++round) {
     const std::uint32_t of = __shfl_sync(whole_warp, x, static_cast<int>(round * 8 + lane / 4));
-    const std::uint32_t lanes = map.pattern >> (detail::pattern_rotation(of) + part * 4);
-    unsigned pass =
-        __ballot_sync(whole_warp, (lacks(quarter[round], lanes, of, multipliers) & 1U) == 0);
+    unsigned pass = __ballot_sync(
+        whole_warp, (zeros(quarter[round], of, multipliers) & map.lanes_of(of, part * 4)) == 0);
     pass &= pass >> 1U;
-    pass &= pass >> 2U;
-    if (lane / 8 == round) is_there = (pass >> (lane % 8 * 4) & 1U) != 0;
+    passed |= (pass & pass >> 2U & 0x11111111U) << round;
   }
-  give(out, i, count, is_there);
+  const bool is_there[1] = {(passed >> (lane % 8 * 4 + lane / 8) & 1U) != 0};
+  give(out, i - lane, count, is_there);
 }
+
+// Two threads a key and half of a line, in rounds of sixteen keys. The keys that passed wait in
+// shared memory for the other half, again sixteen at a time: a warp takes 64 keys, of which some six
+// come so far in a filter of 1 %.
+constexpr unsigned two_keys = 2;  // of a thread
 
 template <class Keys>
 __global__ void __launch_bounds__(block_threads)
-    ask_with_one(const __grid_constant__ block_map map, const uint4* __restrict__ quarters,
+    ask_with_two(const __grid_constant__ block_map map, const uint4* __restrict__ quarters,
                  Keys keys, std::uint64_t count, answer_target out) {
-  const std::uint64_t i = std::uint64_t{blockIdx.x} * block_threads + threadIdx.x;
-  bool is_there = false;
-  if (i < count) {
-    const std::uint64_t hash = keys(i);
-    const uint4* line = quarters + map.block_of(hash) * 4;
-    const auto x = static_cast<std::uint32_t>(hash);
-    const std::uint32_t lanes = map.lanes_of(hash);
-    const uint4 first = __ldg(line);
-    const uint4 second = __ldg(line + 1);
-    std::uint32_t bad = lacks(first, lanes, x, map.multipliers) |
-                        lacks(second, lanes >> 4U, x, map.multipliers + 4);
-    if ((bad & 1U) == 0) {
-      const uint4 third = __ldg(line + 2);
-      const uint4 fourth = __ldg(line + 3);
-      bad = lacks(third, lanes >> 8U, x, map.multipliers + 8) |
-            lacks(fourth, lanes >> 12U, x, map.multipliers + 12);
-    }
-    is_there = (bad & 1U) == 0;
+  __shared__ uint2 waiting[block_threads * two_keys];
+  const unsigned lane = threadIdx.x % 32;
+  const unsigned part = lane % 2;
+  std::uint32_t multipliers[4];
+  for (unsigned j = 0; j < 4; ++j) multipliers[j] = map.multipliers[part * 4 + j];
+  const std::uint64_t first =
+      (std::uint64_t{blockIdx.x} * block_threads + threadIdx.x - lane) * two_keys;
+  std::uint32_t blocks[two_keys];
+  std::uint32_t xs[two_keys];
+#pragma unroll
+  for (unsigned n = 0; n < two_keys; ++n) {
+    const std::uint64_t i = first + 32 * n + lane;
+    const std::uint64_t hash = i < count ? keys(i) : 0;
+    blocks[n] = static_cast<std::uint32_t>(map.block_of(hash));
+    xs[n] = static_cast<std::uint32_t>(hash);
   }
-  give(out, i, count, is_there);
+  uint4 quarter[2 * two_keys];
+#pragma unroll
+  for (unsigned round = 0; round < 2 * two_keys; ++round) {
+    const std::uint64_t of = __shfl_sync(whole_warp, blocks[round / 2],
+                                         static_cast<int>(round % 2 * 16 + lane / 2));
+    quarter[round] = __ldg(quarters + of * 4 + part);
+  }
+  unsigned halves[two_keys] = {};  // bit 2 g + r is that of key g of round r
+#pragma unroll
+  for (unsigned round = 0; round < 2 * two_keys; ++round) {
+    const std::uint32_t of = __shfl_sync(whole_warp, xs[round / 2],
+                                         static_cast<int>(round % 2 * 16 + lane / 2));
+    const unsigned pass = __ballot_sync(
+        whole_warp, (zeros(quarter[round], of, multipliers) & map.lanes_of(of, part * 4)) == 0);
+    halves[round / 2] |= (pass & pass >> 1U & 0x55555555U) << (round % 2);
+  }
+
+  bool is_there[two_keys];
+  unsigned number[two_keys];
+  unsigned all = 0;
+  uint2* const own = waiting + threadIdx.x / 32 * 32 * two_keys;
+#pragma unroll
+  for (unsigned n = 0; n < two_keys; ++n) {
+    is_there[n] = (halves[n] >> (lane % 16 * 2 + lane / 16) & 1U) != 0;
+    const unsigned passed = __ballot_sync(whole_warp, is_there[n]);
+    number[n] = all + __popc(passed & ((1U << lane) - 1));
+    all += __popc(passed);
+    if (is_there[n]) own[number[n]] = uint2{blocks[n], xs[n]};
+  }
+  __syncwarp();
+  for (unsigned j = 0; j < 4; ++j) multipliers[j] = map.multipliers[8 + part * 4 + j];
+  for (unsigned begin = 0; begin < all; begin += 16) {
+    const unsigned at = begin + lane / 2;
+    bool good = false;
+    if (at < all) {
+      const uint2 key = own[at];
+      const uint4 other = __ldg(quarters + std::uint64_t{key.x} * 4 + 2 + part);
+      good = (zeros(other, key.y, multipliers) & map.lanes_of(key.y, 8 + part * 4)) == 0;
+    }
+    unsigned pass = __ballot_sync(whole_warp, good);
+    pass &= pass >> 1U;
+#pragma unroll
+    for (unsigned n = 0; n < two_keys; ++n) {
+      const unsigned place = number[n] - begin;
+      if (place < 16) is_there[n] = is_there[n] && (pass >> (place * 2) & 1U) != 0;
+    }
+  }
+  give(out, first, count, is_there);
 }
 
 // As ask_with_four, without the filter.
@@ -193,7 +261,8 @@ cudaError_t launch_lookup(const block_map& map, const std::uint64_t* words, cons
       ask_with_four<<<blocks_for(k.count), block_threads, 0, s>>>(map, quarters, keys, k.count,
                                                                   out);
     } else {
-      ask_with_one<<<blocks_for(k.count), block_threads, 0, s>>>(map, quarters, keys, k.count, out);
+      ask_with_two<<<blocks_for((k.count + two_keys - 1) / two_keys), block_threads, 0, s>>>(
+          map, quarters, keys, k.count, out);
     }
   });
   return cudaGetLastError();

@@ -109,7 +109,7 @@ void blocked_view::ask(const key_batch& keys, const answers& out, stream s, expe
   // Out of memory, four threads a key are best for all keys; in the cache for those that are
   // mostly there, since only an absent key spares half of its line.
   const bool in_cache = bytes() <= cache_bytes_ / 2;
-  const auto form = in_cache && e == expect::mostly_absent ? lookup_form::one_thread
+  const auto form = in_cache && e == expect::mostly_absent ? lookup_form::two_threads
                                                            : lookup_form::four_threads;
   for_parts(keys, most_keys, [&](std::size_t first, const key_batch& part) {
     const answer_target target = {

@@ -31,7 +31,7 @@ struct answer_target {
 };
 
 enum class lookup_form : std::uint8_t {
-  one_thread,    // a key; the second half of the line only if the first passes
+  two_threads,   // a key; half of the line, and the other half only if the first passes
   four_threads,  // a key; each a quarter of the line
 };
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <cstring>
 #include <vector>
@@ -26,7 +27,11 @@ TEST(block_map, has_the_positions_of_the_filter) {
         std::array<std::uint32_t, block_geometry::lanes> lanes{};
         for (std::uint32_t j = 0; j < probes; ++j) {
           const std::uint32_t lane = map.lane_of(hash, j);
-          lanes[lane] |= std::uint32_t{1} << detail::lane_bit(hash, map.multipliers[lane]);
+          const std::uint32_t bit = detail::lane_bit(hash, map.multipliers[lane]);
+          lanes[lane] |= std::uint32_t{1} << bit;
+          const std::uint32_t turn = detail::lane_turn(hash, map.multipliers[lane], lane);
+          ASSERT_EQ(std::rotr(std::uint32_t{1} << bit, static_cast<int>(turn)),
+                    std::uint32_t{1} << lane);
         }
         const block_mask mask = host.mask_of(hash);
         for (std::size_t lane = 0; lane < lanes.size(); ++lane) {

@@ -8,6 +8,14 @@
 
 namespace bloomery::detail {
 
+// lane_bit less `by`, modulo 32: turning the lane right by so many places brings the key's bit to
+// place `by`. A thread that tests several lanes collects their bits so with one operation less.
+[[nodiscard]] BLOOMERY_HOST_DEVICE constexpr std::uint32_t lane_turn(std::uint64_t hash,
+                                                                     std::uint32_t multiplier,
+                                                                     std::uint32_t by) noexcept {
+  return (static_cast<std::uint32_t>(hash) * multiplier - (by << 27U)) >> 27U;
+}
+
 struct block_map {
   std::uint64_t blocks = 0;
   std::uint64_t places = 0;   // the lanes of the pattern, four bits each, the first in the lowest
@@ -31,10 +39,12 @@ struct block_map {
       std::uint64_t hash) const noexcept {
     return block_number(hash, blocks);
   }
-  // Bit i, of sixteen, is set when the key has lane i; the bits above are without meaning.
+  // Bit i is set when the key has lane first + i; bits 16 to 31 say the same again. The pattern
+  // comes round after sixteen, so that the rotation needs no mask.
   [[nodiscard]] BLOOMERY_HOST_DEVICE constexpr std::uint32_t lanes_of(
-      std::uint64_t hash) const noexcept {
-    return pattern >> pattern_rotation(hash);
+      std::uint64_t hash, std::uint32_t first = 0) const noexcept {
+    const std::uint32_t by = ((static_cast<std::uint32_t>(hash) >> 16U) + first) % 32;
+    return pattern >> by | pattern << (32 - by) % 32;
   }
   // The lane of probe j.
   [[nodiscard]] BLOOMERY_HOST_DEVICE constexpr std::uint32_t lane_of(
