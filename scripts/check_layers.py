@@ -34,6 +34,8 @@ ALLOWED["measure"] |= {"lists"}
 ALLOWED["crypto"] = {"core", "hash", "bits", "filter"}
 # And text, which needs ICU, is laid over everything.
 ALLOWED["text"] = set(ALLOWED) - {"kernel", "crypto"}
+# A filter in the memory of a GPU.
+ALLOWED["gpu"] = {"core", "hash", "bits", "filter"}
 # backend joins the library to databases, each header to one.
 ALLOWED["backend"] = set(ALLOWED) - {"kernel", "crypto", "text"}
 # Not layers, but the front of all of them: the umbrella header and the programs.
