@@ -74,7 +74,7 @@ plan plan_of(std::uint64_t bytes) {
 }
 
 struct row {
-  double floor = 0;  // G a second, all of them
+  double floor = 0;    // G a second, all of them
   double two[2] = {};  // absent, present
   double four[2] = {};
   double chosen[2] = {};
@@ -155,10 +155,10 @@ void print_row(std::uint64_t bytes, const row& r) {
   } else {
     std::printf("| %llu GiB ", static_cast<unsigned long long>(mib / 1024));
   }
-  std::printf("| %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.0f %% | %.1f | %.0f %% | %.1f | %.1f |",
-              r.floor, r.two[0], r.two[1], r.four[0], r.four[1], r.chosen[0],
-              100 * r.chosen[0] / r.floor, r.chosen[1], 100 * r.chosen[1] / r.floor, r.plain,
-              r.ranges);
+  std::printf(
+      "| %.1f | %.1f | %.1f | %.1f | %.1f | %.1f | %.0f %% | %.1f | %.0f %% | %.1f | %.1f |",
+      r.floor, r.two[0], r.two[1], r.four[0], r.four[1], r.chosen[0], 100 * r.chosen[0] / r.floor,
+      r.chosen[1], 100 * r.chosen[1] / r.floor, r.plain, r.ranges);
   if (r.ranges_planned > 0) {
     std::printf(" %.1f |\n", r.ranges_planned);
   } else {
@@ -182,21 +182,17 @@ void print_forms(device_array<std::uint64_t>& keys, device_array<std::uint64_t>&
     std::printf("| %s | %.1f |\n", what, static_cast<double>(n) / ms / 1e6);
   };
   const key_batch numbers = key_batch::integers(keys.data(), n);
-  print("integers, bitmap", milliseconds([&] {
-          f.contains_bits(numbers, answers.data(), nullptr);
-        }));
+  print("integers, bitmap",
+        milliseconds([&] { f.contains_bits(numbers, answers.data(), nullptr); }));
   print("hashes, bitmap", milliseconds([&] {
           f.contains_bits(key_batch::hashes(keys.data(), n), answers.data(), nullptr);
         }));
   print("integers, bytes", milliseconds([&] {
           f.contains_bytes(numbers, reinterpret_cast<std::uint8_t*>(answers.data()), nullptr);
         }));
-  print("integers, indexes of the half that is there", milliseconds([&] {
-          f.contains_indexes(numbers, indexes.data(), found.data(), nullptr);
-        }));
-  print("integers, count", milliseconds([&] {
-          f.contains_count(numbers, found.data(), nullptr);
-        }));
+  print("integers, indexes of the half that is there",
+        milliseconds([&] { f.contains_indexes(numbers, indexes.data(), found.data(), nullptr); }));
+  print("integers, count", milliseconds([&] { f.contains_count(numbers, found.data(), nullptr); }));
   for (const std::uint64_t size : {8, 20, 64}) {
     std::vector<std::uint64_t> offsets(n + 1);
     for (std::uint64_t i = 0; i <= n; ++i) offsets[i] = std::min(i * size, (n - 1) * 8);
@@ -208,8 +204,8 @@ void print_forms(device_array<std::uint64_t>& keys, device_array<std::uint64_t>&
                                          device_offsets.data(), strings),
                       answers.data(), nullptr);
     });
-    std::printf("| strings of %llu bytes, bitmap | %.1f |\n",
-                static_cast<unsigned long long>(size), static_cast<double>(strings) / ms / 1e6);
+    std::printf("| strings of %llu bytes, bitmap | %.1f |\n", static_cast<unsigned long long>(size),
+                static_cast<double>(strings) / ms / 1e6);
   }
   const double bits_ms = milliseconds([&] { f.count_bits(found.data(), nullptr); });
   const blocked_filter other(p);
@@ -306,7 +302,8 @@ int main(int argc, char** argv) {
   for (int i = 1; i < argc; ++i) {
     if (std::strcmp(argv[i], "--curve") == 0) curve = true;
     if (std::strcmp(argv[i], "--quick") == 0) quick = true;
-    if (std::strcmp(argv[i], "--keys") == 0 && i + 1 < argc) keys = std::strtoull(argv[++i], nullptr, 10);
+    if (std::strcmp(argv[i], "--keys") == 0 && i + 1 < argc)
+      keys = std::strtoull(argv[++i], nullptr, 10);
   }
   return bloomery::gpu::run(curve, quick, keys);
 }

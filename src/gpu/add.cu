@@ -319,8 +319,8 @@ cudaError_t launch_deal(const block_map& map, std::uint64_t* words, const key_so
         cudaFuncSetAttribute(&deal_bins_out, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
     if (status == cudaSuccess) {
       const std::uint32_t tiles = blocks_for(from.capacity, tile);
-      deal_bins_out<<<tiles << to.bits_before, deal_threads, bytes, s>>>(
-          map, lanes, bins_of(from), tiles, bins_of(to));
+      deal_bins_out<<<tiles << to.bits_before, deal_threads, bytes, s>>>(map, lanes, bins_of(from),
+                                                                         tiles, bins_of(to));
     }
   }
   return status != cudaSuccess ? status : cudaGetLastError();

@@ -148,15 +148,15 @@ __global__ void __launch_bounds__(block_threads)
   uint4 quarter[2 * two_keys];
 #pragma unroll
   for (unsigned round = 0; round < 2 * two_keys; ++round) {
-    const std::uint64_t of = __shfl_sync(whole_warp, blocks[round / 2],
-                                         static_cast<int>(round % 2 * 16 + lane / 2));
+    const std::uint64_t of =
+        __shfl_sync(whole_warp, blocks[round / 2], static_cast<int>(round % 2 * 16 + lane / 2));
     quarter[round] = __ldg(quarters + of * 4 + part);
   }
   unsigned halves[two_keys] = {};  // bit 2 g + r is that of key g of round r
 #pragma unroll
   for (unsigned round = 0; round < 2 * two_keys; ++round) {
-    const std::uint32_t of = __shfl_sync(whole_warp, xs[round / 2],
-                                         static_cast<int>(round % 2 * 16 + lane / 2));
+    const std::uint32_t of =
+        __shfl_sync(whole_warp, xs[round / 2], static_cast<int>(round % 2 * 16 + lane / 2));
     const unsigned pass = __ballot_sync(
         whole_warp, (zeros(quarter[round], of, multipliers) & map.lanes_of(of, part * 4)) == 0);
     halves[round / 2] |= (pass & pass >> 1U & 0x55555555U) << (round % 2);

@@ -30,8 +30,8 @@ const plan& checked(const plan& p) {
                            "a shard of a filter cannot be asked on a GPU: join the shards first");
   }
   if (p.shape.bits / bits_per_block >= most_blocks) {
-    bloomery::detail::fail(
-        errc::unsupported, "the filter has " +
+    bloomery::detail::fail(errc::unsupported,
+                           "the filter has " +
                                bloomery::detail::to_text(p.shape.bits / bits_per_block) +
                                " blocks of 64 bytes; on a GPU there are at most 2^32 - 1");
   }
@@ -68,9 +68,9 @@ void for_parts(const key_batch& keys, std::size_t most, Run run) {
 
 void check_words(std::size_t words, const shape& s) {
   if (words == s.bits / 64) return;
-  bloomery::detail::throw_bad_argument("words", std::uint64_t{words},
-                                       "as many as the filter has: " +
-                                           bloomery::detail::to_text(s.bits / 64));
+  bloomery::detail::throw_bad_argument(
+      "words", std::uint64_t{words},
+      "as many as the filter has: " + bloomery::detail::to_text(s.bits / 64));
 }
 
 std::uint64_t* allocate(std::uint64_t bytes) {
@@ -106,11 +106,11 @@ blocked_view::blocked_view(const plan& p, std::nullptr_t)
     : words_(nullptr), plan_(checked(p)), cache_bytes_(cache_of_device()) {}
 
 void blocked_view::ask(const key_batch& keys, const answers& out, stream s, expect e) const {
-  // Out of memory, four threads a key are best for all keys; in the cache for those that are
+  // From memory, four threads a key are best for all keys; from the cache for those that are
   // mostly there, since only an absent key spares half of its line.
-  const bool in_cache = bytes() <= cache_bytes_ / 2;
-  const auto form = in_cache && e == expect::mostly_absent ? lookup_form::two_threads
-                                                           : lookup_form::four_threads;
+  const bool in_cache = bytes() <= cache_bytes_;
+  const auto form =
+      in_cache && e == expect::mostly_absent ? lookup_form::two_threads : lookup_form::four_threads;
   for_parts(keys, most_keys, [&](std::size_t first, const key_batch& part) {
     const answer_target target = {
         .bits = out.bits == nullptr ? nullptr : out.bits + first / 64,
@@ -133,8 +133,8 @@ void blocked_view::contains_bytes(const key_batch& keys, std::uint8_t* out, stre
   ask(keys, {.bytes = out}, s, e);
 }
 
-void blocked_view::contains_indexes(const key_batch& keys, std::uint32_t* out,
-                                    std::uint64_t* found, stream s, expect e) const {
+void blocked_view::contains_indexes(const key_batch& keys, std::uint32_t* out, std::uint64_t* found,
+                                    stream s, expect e) const {
   if (keys.size() > std::uint64_t{1} << 32U) {
     bloomery::detail::throw_bad_argument("keys", std::uint64_t{keys.size()},
                                          "at most 2^32 in one call that answers with indexes");
@@ -204,13 +204,12 @@ void blocked_span::clear(stream s) const {
 
 void blocked_span::merge(const blocked_view& other, stream s) const {
   if (shape() != other.shape()) {
-    bloomery::detail::fail(errc::mismatch,
-                           "filters of different shapes cannot be merged: " +
-                               bloomery::detail::to_text(shape().bits) + " bits and " +
-                               bloomery::detail::to_text(std::uint64_t{shape().probes}) +
-                               " probes, and " + bloomery::detail::to_text(other.shape().bits) +
-                               " and " +
-                               bloomery::detail::to_text(std::uint64_t{other.shape().probes}));
+    bloomery::detail::fail(
+        errc::mismatch,
+        "filters of different shapes cannot be merged: " + bloomery::detail::to_text(shape().bits) +
+            " bits and " + bloomery::detail::to_text(std::uint64_t{shape().probes}) +
+            " probes, and " + bloomery::detail::to_text(other.shape().bits) + " and " +
+            bloomery::detail::to_text(std::uint64_t{other.shape().probes}));
   }
   check(launch_merge(words(), other.words(), bytes() / 8, s), "merging");
 }
@@ -233,8 +232,8 @@ blocked_filter::blocked_filter(const plan& p) : blocked_span(p, nullptr) {
 }
 
 blocked_filter::blocked_filter(const bloomery::options& o)
-    : blocked_filter(sizing::make_plan(
-          {.kind = filter_kind::blocked, .keys = o.keys, .fpr = o.fpr})) {}
+    : blocked_filter(
+          sizing::make_plan({.kind = filter_kind::blocked, .keys = o.keys, .fpr = o.fpr})) {}
 
 blocked_filter::blocked_filter(const bloomery::blocked_view& host)
     : blocked_span(host.planned(), nullptr) {

@@ -52,7 +52,10 @@ partition partition::of(std::uint64_t blocks, std::uint64_t keys) noexcept {
   std::uint32_t bits = fewest_bits;
   while ((blocks >> bits) + 2 > most_range_blocks) ++bits;
   const auto levels_needed = (bits + most_level_bits - 1) / most_level_bits;
-  if (levels_needed > most_levels || keys < fewest_keys || keys >> bits < fewest_keys_a_bin) {
+  // With less than a key a block, writing all ranges takes longer than touching a line for each key:
+  // 10 against 13 G keys a second with 2^28 keys and 32 GiB on an H200, 14 with 16 GiB.
+  if (levels_needed > most_levels || keys < blocks || keys < fewest_keys ||
+      keys >> bits < fewest_keys_a_bin) {
     return p;
   }
   p.count = levels_needed;
@@ -73,8 +76,7 @@ partition partition::of(std::uint64_t blocks, std::uint64_t keys) noexcept {
 
 void partition::place(std::byte* scratch) noexcept {
   auto* counters = reinterpret_cast<std::uint32_t*>(scratch);
-  std::byte* const buffers[2] = {scratch + counter_bytes(),
-                                 scratch + counter_bytes() + buffer(0)};
+  std::byte* const buffers[2] = {scratch + counter_bytes(), scratch + counter_bytes() + buffer(0)};
   for (std::size_t i = 0; i < count; ++i) {
     deal_level& l = levels[i];
     l.counts = counters;

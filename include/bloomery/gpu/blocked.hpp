@@ -121,7 +121,7 @@ class blocked_span : public blocked_view {
   blocked_span(const plan& p, std::uint64_t* words) : blocked_view(p, words) {}
 
   // With scratch, many keys are dealt out by the range of blocks that they fall into, and each
-  // range is filled in fast memory: three to four times as fast in a large filter. Less scratch
+  // range is filled in fast memory: four times as fast in a filter of 1 GiB. Less scratch
   // than add_scratch_bytes makes it add in pieces, and with too little it adds key by key.
   //
   // One stream at a time may add with scratch; without, any number.
