@@ -65,7 +65,7 @@ cudaError_t launch_merge(std::uint64_t* words, const std::uint64_t* others, std:
                          cudaStream_t s);
 cudaError_t launch_popcount(const std::uint64_t* words, std::uint64_t count, std::uint64_t* bits,
                             cudaStream_t s);
-// The floor: see gpu/floor.hpp.
+// The floor: hashes each key and reads the line that the hash chooses.
 cudaError_t launch_floor(const std::uint64_t* words, std::uint64_t lines, const key_source& keys,
                          std::uint64_t* odd, cudaStream_t s);
 

@@ -52,8 +52,8 @@ partition partition::of(std::uint64_t blocks, std::uint64_t keys) noexcept {
   std::uint32_t bits = fewest_bits;
   while ((blocks >> bits) + 2 > most_range_blocks) ++bits;
   const auto levels_needed = (bits + most_level_bits - 1) / most_level_bits;
-  // With less than a key a block, writing all ranges takes longer than touching a line for each key:
-  // 10 against 13 G keys a second with 2^28 keys and 32 GiB on an H200, 14 with 16 GiB.
+  // With less than a key a block, writing all ranges takes longer than a line for each key: 10
+  // against 13 G keys a second with 2^28 keys and 32 GiB on an H200, 14 with 16 GiB.
   if (levels_needed > most_levels || keys < blocks || keys < fewest_keys ||
       keys >> bits < fewest_keys_a_bin) {
     return p;
