@@ -132,7 +132,7 @@ class scalable_filter : public scalable_view {
     ++keys_;
     if (place.fits) return false;
     table_.put_in_lines([&](std::uint64_t * words) __attribute__((always_inline)) {
-      lines_.cells.append_16(words + place.line, place.cell);
+      detail::word_cells::append_16(words + place.line, place.cell);
       return std::uint64_t{1};
     });
     count_stored(1);

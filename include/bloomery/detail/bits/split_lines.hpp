@@ -130,13 +130,8 @@ struct split_lines {
 
   // The line and the cell of a key in cells of 16 bits, the default: both halves of one product.
   struct place_16 {
-    [[gnu::always_inline]] place_16(const split_lines& table, std::uint64_t hash) noexcept {
-      const uint128 product = static_cast<uint128>(hash) * table.lines;
-      line = static_cast<std::uint64_t>(product >> 64U) * words_per_line;
-      cell = static_cast<std::uint16_t>(static_cast<std::uint64_t>(product) >> 48U | 1U);
-      fits = fits_cells(table.words + line, cell);
-      is_full = (little_endian(table.words[line + words_per_line - 1]) >> 48U) != 0;
-    }
+    [[gnu::always_inline]] place_16(const split_lines& table, std::uint64_t hash) noexcept
+        : place_16(table, static_cast<uint128>(hash) * table.lines) {}
     // Whether the stash must be asked: one branch, since two would be mispredicted twice as often.
     [[gnu::always_inline]] [[nodiscard]] bool is_open() const noexcept {
       return (unsigned{is_full} & ~unsigned{fits}) != 0;
@@ -145,6 +140,13 @@ struct split_lines {
     std::uint16_t cell;
     bool fits;
     bool is_full;
+
+   private:
+    [[gnu::always_inline]] place_16(const split_lines& table, uint128 product) noexcept
+        : line(static_cast<std::uint64_t>(product >> 64U) * words_per_line),
+          cell(static_cast<std::uint16_t>(static_cast<std::uint64_t>(product) >> 48U | 1U)),
+          fits(fits_cells(table.words + line, cell)),
+          is_full((little_endian(table.words[line + words_per_line - 1]) >> 48U) != 0) {}
   };
 
   // No branch on the outcome where a line is not full: it would be mispredicted.
