@@ -19,6 +19,7 @@
 #include "bloomery/filter/keyed.hpp"
 #include "bloomery/format/file.hpp"
 #include "bloomery/gpu/blocked.hpp"
+#include "bloomery/gpu/host_keys.hpp"
 #include "gpu/device_memory.hpp"
 
 namespace bloomery::gpu {
@@ -322,6 +323,38 @@ void check_borrowed() {
   expect_true(same_words(three, host), "moved by assignment");
 }
 
+// Hashes from the host, in calls of any size and pieces that they do not fill.
+void check_host_keys(std::size_t count, std::size_t piece) {
+  const std::string what =
+      std::to_string(count) + " hashes from the host in pieces of " + std::to_string(piece);
+  const plan p = plan_of(1 + count / 50, 6);
+  bloomery::blocked_filter host(p);
+  blocked_filter device(p);
+  const std::vector<std::uint64_t> hashes = numbers_of(count, 11);
+  const std::span<const std::uint64_t> all = hashes;
+  host_keys keys(device, piece);
+  std::size_t first = 0;
+  for (std::size_t call = 0; first < count; ++call) {
+    const std::size_t size = std::min(count - first, call * call % 301);
+    keys.add(all.subspan(first, size));
+    first += size;
+  }
+  for (const std::uint64_t hash : hashes) host.add(hash);
+  keys.finish();
+  const std::span<const std::uint64_t> expected = host.words();
+  expect_true(std::ranges::equal(words_of(device), expected), what + ": words");
+
+  const std::vector<std::uint64_t> asked = numbers_of(count, 11 + count / 2);
+  std::vector<std::uint64_t> answers((count + 63) / 64, ~std::uint64_t{0});
+  keys.contains_bits(asked, answers);
+  bool same = true;
+  for (std::size_t i = 0; i < count; ++i) {
+    same &= ((answers[i / 64] >> (i % 64)) & 1U) == (host.contains(asked[i]) ? 1U : 0U);
+  }
+  expect_true(same, what + ": answers");
+  expect_true(keys.moved().hashes == 2 * count && keys.moved().copy_seconds >= 0, what + ": moved");
+}
+
 void check_errors() {
   plan p = plan_of(100, 6);
   device_array<std::uint64_t> words(1000);
@@ -392,6 +425,11 @@ int run(bool small) {
   }
   check_files();
   check_borrowed();
+  for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{64},
+                                  std::size_t{5000}, std::size_t{small ? 20'000 : 3'000'000}}) {
+    check_host_keys(count, 1024);
+    check_host_keys(count, std::size_t{1} << 18U);
+  }
   check_errors();
   must(cudaDeviceSynchronize(), "the end");
   std::printf("device_check%s: %d checks, %d failed\n", small ? " --small" : "", checks, failures);

@@ -9,6 +9,7 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/measure/floor.hpp"
 #include "cli/args/options.hpp"
+#include "cli/gpu/gpu_filter.hpp"
 #include "cli/output/chart.hpp"
 #include "cli/output/progress.hpp"
 #include "cli/output/report.hpp"
@@ -24,6 +25,7 @@ struct bench_options {
   std::string keys = "1M";
   std::string kind;
   unsigned threads = 1;
+  bool gpu = false;
   bool json = false;
   bool quiet = false;
 };
@@ -171,6 +173,23 @@ std::string threads_text(const measured_machine& all, unsigned threads) {
   return text;
 }
 
+nlohmann::json gpu_json(const gpu_speed& gpu) {
+  return {{"name", gpu.name},
+          {"add_bulk_ns", gpu.add},
+          {"contains_bulk_ns", gpu.contains},
+          {"add_from_host_ns", gpu.host_add},
+          {"contains_from_host_ns", gpu.host_contains}};
+}
+
+std::string gpu_text(const gpu_speed& gpu) {
+  return fmt::format(
+      "\n  blocked on {}, bulk calls, nanoseconds a key\n"
+      "                               lookup     add\n"
+      "  keys in the GPU's memory     {:>6.3f}  {:>6.3f}\n"
+      "  hashes from the host         {:>6.3f}  {:>6.3f}\n",
+      gpu.name, gpu.contains, gpu.add, gpu.host_contains, gpu.host_add);
+}
+
 measurement make_measurement(const bench_options& o) {
   measurement m;
   m.keys = parse_count(o.keys);
@@ -202,11 +221,21 @@ void run_bench(const bench_options& o) {
   m.tell = [&say](filter_kind kind, int repetition) {
     say(fmt::format("measuring {}, {} of {}", kind_name(kind), repetition, measured_repetitions));
   };
+  std::optional<gpu_speed> gpu;
+  if (o.gpu) {
+    gpu = measure_gpu(
+        sizing::make_plan({.kind = filter_kind::blocked, .keys = m.keys, .fpr = measured_fpr}),
+        measured_repetitions);
+  }
   const measured_machine all = measure(m);
   say("");
-  if (o.json) return print_json(make_json(all, m));
+  if (o.json) {
+    nlohmann::json object = make_json(all, m);
+    if (gpu) object["gpu"] = gpu_json(*gpu);
+    return print_json(object);
+  }
   write_output(head_text(all, m) + table_text(all) + chart_text(all) +
-               (m.threads > 1 ? threads_text(all, m.threads) : ""));
+               (m.threads > 1 ? threads_text(all, m.threads) : "") + (gpu ? gpu_text(*gpu) : ""));
 }
 
 }  // namespace
@@ -224,6 +253,9 @@ void add_bench(command& app, int& /*status*/) {
                    "Measure bulk calls from so many threads at the same time, too (default 1)")
       ->between(1U, 1024U)
       ->type_name("N");
+  verb->add_flag("--gpu", o->gpu,
+                 "Measure the blocked filter on a GPU as well, for keys there and for keys from "
+                 "here (a tool built with CUDA)");
   verb->add_flag("--json", o->json, "Print it as JSON");
   add_quiet(*verb, o->quiet);
   verb->footer(

@@ -15,6 +15,7 @@
 #include "bloomery/format/sliced_build.hpp"
 #include "bloomery/sketch/count_min.hpp"
 #include "cli/args/options.hpp"
+#include "cli/gpu/gpu_filter.hpp"
 #include "cli/input/filters.hpp"
 #include "cli/input/keys.hpp"
 #include "cli/input/source.hpp"
@@ -50,6 +51,7 @@ struct build_options {
   std::string update;
   hash_options hash = {.name = "xxh3"};  // a key file without --hash is refused
   std::string memory;
+  bool gpu = false;
   bool force = false;
   bool json = false;
 
@@ -83,6 +85,7 @@ void check_build_options(const build_options& o) {  // refuses what has no meani
   only(!o.layout.empty(), "--layout", {"counting"});
   only(!o.update.empty(), "--update", {"count-min", "spectral"});
   only(o.shards.has_value(), "--shards", {"blocked"});
+  only(o.gpu, "--gpu", {"blocked"});
   only(!o.epsilon.empty(), "--epsilon", {"count-min"});
   only(makes_digests(o.hash.name), fmt::format("--hash {}", o.hash.name), {"classic"});
   only(o.hash.name == pairwise_name, "--hash pairwise", {"count-min"});
@@ -157,6 +160,7 @@ class builder {
   void plan_for(std::uint64_t keys);
   void plan_by_input();
   void build_in_memory();
+  void build_on_gpu(any_filter& f);
   void build_in_slices();
   void build_static();
   void report(const any_filter& f);
@@ -186,8 +190,8 @@ void builder::run() {
   } else {
     plan_by_input();
   }
-  const bool sliced =
-      plan_.shape.bits / 8 > limit_ && !makes_digests(o_.hash.name) && is_of_bits(plan_.shape.kind);
+  const bool sliced = !o_.gpu && plan_.shape.bits / 8 > limit_ && !makes_digests(o_.hash.name) &&
+                      is_of_bits(plan_.shape.kind);
   if (!sliced && !o_.force) {
     need_memory(plan_.shape.bits / 8,
                 fmt::format("a {} filter for {}", o_.kind, counted(plan_.keys, "key")),
@@ -296,7 +300,9 @@ void builder::build_in_memory() {
   }
   if (!o_.window.empty()) f->set_window(parse_span(o_.window));
   f->advance(clock_now());
-  if (spool_) {
+  if (o_.gpu) {
+    build_on_gpu(f);
+  } else if (spool_) {
     spool_->for_each(
         0, [&](std::span<const std::uint64_t> hashes) { add_hashes(f, hashes, o_.input.threads); });
   } else {
@@ -306,6 +312,20 @@ void builder::build_in_memory() {
   meter_.clear();
   f.save(out_.path());
   report(f);
+}
+
+void builder::build_on_gpu(any_filter& f) {
+  gpu_filter device(plan_);
+  if (spool_) {
+    spool_->for_each(0, [&](std::span<const std::uint64_t> hashes) { device.add(hashes); });
+  } else {
+    meter_.relabel("building");
+    hash_in_order(*hasher_, source_, o_.input.threads,
+                  [&](const chunk&, auto hashes) { device.add(hashes); });
+  }
+  device.move_into(f);
+  meter_.clear();
+  if (!o_.input.quiet) tell("bloomery: {}\n", device.report());
 }
 
 void builder::build_in_slices() {
@@ -458,6 +478,9 @@ void add_build(command& app, int& /*status*/) {
           "--memory", o->memory,
           "Build in slices on disk when the filter is larger (default: 3/4 of what is free)")
       ->type_name("M");
+  verb->add_flag("--gpu", o->gpu,
+                 "Add on a GPU, and say what the way there took: reading and hashing take longer "
+                 "(blocked; a tool built with CUDA)");
   verb->add_flag("--force", o->force, "Build it even if there seems to be no room for it");
   verb->add_flag("--json", o->json, "Print what was built as JSON");
   add_input_options(*verb, o->input);

@@ -7,9 +7,11 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/hash/secret_hasher.hpp"
+#include "cli/gpu/gpu_filter.hpp"
 #include "cli/input/filters.hpp"
 #include "cli/input/keys.hpp"
 #include "cli/output/streams.hpp"
+#include "cli/output/text.hpp"
 #include "cli/verbs/selection.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -23,6 +25,7 @@ struct check_options {
   std::string path;
   std::vector<std::string> confirm;
   std::string key_file;
+  bool gpu = false;
 };
 
 // The filters are what stands before "--", if anything does. Otherwise the first argument is the
@@ -83,6 +86,15 @@ void confirm(const check_options& o, const std::vector<any_filter>& filters, con
   }
 }
 
+// Asks on the GPU: hashes are made here.
+void ask_gpu(gpu_filter& device, const any_filter& f, const chunk& c,
+             std::span<std::uint64_t> bitmap) {
+  thread_local std::vector<std::uint64_t> hashes;
+  hashes.resize(c.keys.size());
+  f.hasher()->hash(c.keys, hashes);
+  device.contains_bits(hashes, bitmap);
+}
+
 int run_check(check_options& o) {
   const std::vector<std::string> names = take_filters(o);
   o.input.records.take_empty_lines();
@@ -93,11 +105,24 @@ int run_check(check_options& o) {
   }
   confirmation found;
   if (!o.confirm.empty()) confirm(o, filters, found);
-  return select_records(o.input, o.selection, names,
-                        [&](const chunk& c, std::size_t which, std::span<std::uint64_t> bitmap) {
-                          filters[which].contains_bits(c.keys, bitmap);
-                          if (!o.confirm.empty()) found.strike_out(c, bitmap);
-                        });
+  std::vector<gpu_filter> devices;
+  for (std::size_t i = 0; o.gpu && i < filters.size(); ++i) {
+    devices.emplace_back(filters[i], names[i]);
+  }
+  const int status =
+      select_records(o.input, o.selection, names,
+                     [&](const chunk& c, std::size_t which, std::span<std::uint64_t> bitmap) {
+                       if (o.gpu) {
+                         ask_gpu(devices[which], filters[which], c, bitmap);
+                       } else {
+                         filters[which].contains_bits(c.keys, bitmap);
+                       }
+                       if (!o.confirm.empty()) found.strike_out(c, bitmap);
+                     });
+  for (const gpu_filter& device : devices) {
+    if (!o.input.quiet) tell("bloomery: {}\n", device.report());
+  }
+  return status;
 }
 
 }  // namespace
@@ -119,6 +144,9 @@ void add_check(command& app, int& status) {
                    "be given several times")
       ->one_a_time()
       ->type_name("LIST");
+  verb->add_flag("--gpu", o->gpu,
+                 "Ask on a GPU, and say what the way there took: reading and hashing take longer "
+                 "(blocked; a tool built with CUDA)");
   add_key_file(*verb, o->key_file);
   add_opening_options(*verb);
   verb->add_flag("--json", o->selection.json, "Print how many keys and matches as JSON");
