@@ -426,7 +426,7 @@ int run(bool small) {
   check_files();
   check_borrowed();
   for (const std::size_t count : {std::size_t{0}, std::size_t{1}, std::size_t{64},
-                                  std::size_t{5000}, std::size_t{small ? 20'000 : 3'000'000}}) {
+                                  std::size_t{5000}, std::size_t{small ? 20'000U : 3'000'000U}}) {
     check_host_keys(count, 1024);
     check_host_keys(count, std::size_t{1} << 18U);
   }
