@@ -80,8 +80,8 @@ void gpu_filter::move_into(any_filter& f) {
 
 std::string gpu_filter::report() const {
   const gpu::transfer& moved = impl_->keys.moved();
-  return fmt::format("{}: {}, {}, crossed the bus in {}; its own work took {}", device_name(),
-                     counted(moved.hashes, "hash"),
+  return fmt::format("{}: {} hash{}, {}, crossed the bus in {}; its own work took {}",
+                     device_name(), with_commas(moved.hashes), moved.hashes == 1 ? "" : "es",
                      as_bytes(static_cast<double>(moved.hashes) * sizeof(std::uint64_t)),
                      as_milliseconds(moved.copy_seconds), as_milliseconds(moved.work_seconds));
 }
