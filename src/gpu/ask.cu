@@ -120,69 +120,83 @@ __global__ void __launch_bounds__(block_threads)
   give(out, i - lane, count, is_there);
 }
 
-// Two threads a key and half of a line, in rounds of sixteen keys. The keys that passed wait in
-// shared memory for the other half, again sixteen at a time: a warp takes 64 keys, of which some six
-// come so far in a filter of 1 %.
+// Two threads a key and half of a line, in rounds of sixteen keys: the half that has more of the
+// lanes of the key. Those that pass wait in shared memory for the other half, again sixteen at a
+// time: a warp takes 64 keys, of which some three come so far in a filter of 1 %. The kernel is
+// bound to 32 registers, so that a multiprocessor has as many warps as it can run.
 constexpr unsigned two_keys = 2;  // of a thread
 
+// Halves of lines have numbers of 32 bits: this form is for filters that the cache holds.
+struct half_of_key {
+  std::uint32_t half;
+  std::uint32_t x;
+};
+
 template <class Keys>
-__global__ void __launch_bounds__(block_threads)
+__global__ void __launch_bounds__(block_threads, 8)
     ask_with_two(const __grid_constant__ block_map map, const uint4* __restrict__ quarters,
                  Keys keys, std::uint64_t count, answer_target out) {
-  __shared__ uint2 waiting[block_threads * two_keys];
+  __shared__ half_of_key waiting[block_threads * two_keys];
+  __shared__ uint4 multipliers[4];  // of the quarters of a line
+  if (threadIdx.x < 16) {
+    reinterpret_cast<std::uint32_t*>(multipliers)[threadIdx.x] = map.multipliers[threadIdx.x];
+  }
+  __syncthreads();
   const unsigned lane = threadIdx.x % 32;
   const unsigned part = lane % 2;
-  std::uint32_t multipliers[4];
-  for (unsigned j = 0; j < 4; ++j) multipliers[j] = map.multipliers[part * 4 + j];
+  const auto passes = [&](const uint4& quarter, std::uint32_t half, std::uint32_t x) {
+    const unsigned place = half % 2 * 2 + part;
+    const uint4 four = multipliers[place];
+    const std::uint32_t factors[4] = {four.x, four.y, four.z, four.w};
+    return (zeros(quarter, x, factors) & map.lanes_of(x, place * 4)) == 0;
+  };
+
   const std::uint64_t first =
       (std::uint64_t{blockIdx.x} * block_threads + threadIdx.x - lane) * two_keys;
-  std::uint32_t blocks[two_keys];
-  std::uint32_t xs[two_keys];
+  half_of_key own[two_keys];
 #pragma unroll
   for (unsigned n = 0; n < two_keys; ++n) {
     const std::uint64_t i = first + 32 * n + lane;
     const std::uint64_t hash = i < count ? keys(i) : 0;
-    blocks[n] = static_cast<std::uint32_t>(map.block_of(hash));
-    xs[n] = static_cast<std::uint32_t>(hash);
+    own[n].half = static_cast<std::uint32_t>(map.block_of(hash)) * 2 + map.fuller_half(hash);
+    own[n].x = static_cast<std::uint32_t>(hash);
   }
   uint4 quarter[2 * two_keys];
+  std::uint32_t half[2 * two_keys];
 #pragma unroll
   for (unsigned round = 0; round < 2 * two_keys; ++round) {
-    const std::uint64_t of =
-        __shfl_sync(whole_warp, blocks[round / 2], static_cast<int>(round % 2 * 16 + lane / 2));
-    quarter[round] = __ldg(quarters + of * 4 + part);
+    const int of = static_cast<int>(round % 2 * 16 + lane / 2);
+    half[round] = __shfl_sync(whole_warp, own[round / 2].half, of);
+    quarter[round] = __ldg(quarters + std::uint64_t{half[round]} * 2 + part);
   }
-  unsigned halves[two_keys] = {};  // bit 2 g + r is that of key g of round r
+  unsigned passed[two_keys] = {};  // bit 2 g + r is that of key g of round r
 #pragma unroll
   for (unsigned round = 0; round < 2 * two_keys; ++round) {
-    const std::uint32_t of =
-        __shfl_sync(whole_warp, xs[round / 2], static_cast<int>(round % 2 * 16 + lane / 2));
-    const unsigned pass = __ballot_sync(
-        whole_warp, (zeros(quarter[round], of, multipliers) & map.lanes_of(of, part * 4)) == 0);
-    halves[round / 2] |= (pass & pass >> 1U & 0x55555555U) << (round % 2);
+    const int of = static_cast<int>(round % 2 * 16 + lane / 2);
+    const std::uint32_t x = __shfl_sync(whole_warp, own[round / 2].x, of);
+    const unsigned pass = __ballot_sync(whole_warp, passes(quarter[round], half[round], x));
+    passed[round / 2] |= (pass & pass >> 1U & 0x55555555U) << (round % 2);
   }
 
   bool is_there[two_keys];
   unsigned number[two_keys];
   unsigned all = 0;
-  uint2* const own = waiting + threadIdx.x / 32 * 32 * two_keys;
+  half_of_key* const queue = waiting + threadIdx.x / 32 * 32 * two_keys;
 #pragma unroll
   for (unsigned n = 0; n < two_keys; ++n) {
-    is_there[n] = (halves[n] >> (lane % 16 * 2 + lane / 16) & 1U) != 0;
-    const unsigned passed = __ballot_sync(whole_warp, is_there[n]);
-    number[n] = all + __popc(passed & ((1U << lane) - 1));
-    all += __popc(passed);
-    if (is_there[n]) own[number[n]] = uint2{blocks[n], xs[n]};
+    is_there[n] = (passed[n] >> (lane % 16 * 2 + lane / 16) & 1U) != 0;
+    const unsigned waits = __ballot_sync(whole_warp, is_there[n]);
+    number[n] = all + __popc(waits & ((1U << lane) - 1));
+    all += __popc(waits);
+    if (is_there[n]) queue[number[n]] = {own[n].half ^ 1U, own[n].x};
   }
   __syncwarp();
-  for (unsigned j = 0; j < 4; ++j) multipliers[j] = map.multipliers[8 + part * 4 + j];
   for (unsigned begin = 0; begin < all; begin += 16) {
     const unsigned at = begin + lane / 2;
     bool good = false;
     if (at < all) {
-      const uint2 key = own[at];
-      const uint4 other = __ldg(quarters + std::uint64_t{key.x} * 4 + 2 + part);
-      good = (zeros(other, key.y, multipliers) & map.lanes_of(key.y, 8 + part * 4)) == 0;
+      const half_of_key key = queue[at];
+      good = passes(__ldg(quarters + std::uint64_t{key.half} * 2 + part), key.half, key.x);
     }
     unsigned pass = __ballot_sync(whole_warp, good);
     pass &= pass >> 1U;

@@ -24,6 +24,8 @@ TEST(block_map, has_the_positions_of_the_filter) {
         const std::uint64_t hash = splitmix64(i * 31 + probes);
         ASSERT_EQ(map.block_of(hash), host.block_of(hash));
         ASSERT_EQ(map.lanes_of(hash) & 0xffffU, host.lanes_of(hash));
+        const int upper = std::popcount(host.lanes_of(hash) >> 8U);
+        ASSERT_EQ(map.fuller_half(hash), upper > static_cast<int>(probes) - upper ? 1U : 0U);
         std::array<std::uint32_t, block_geometry::lanes> lanes{};
         for (std::uint32_t j = 0; j < probes; ++j) {
           const std::uint32_t lane = map.lane_of(hash, j);
