@@ -26,6 +26,9 @@
 #include <utility>
 #include <vector>
 
+#ifdef BLOOMERY_HAS_LIBBLOOM
+#include <bloom.h>
+#endif
 #ifdef BLOOMERY_HAS_LEVELDB
 #include <leveldb/filter_policy.h>
 #include <leveldb/slice.h>
@@ -326,6 +329,28 @@ struct leveldb_policy {
 };
 #endif
 
+#ifdef BLOOMERY_HAS_LIBBLOOM
+// Debian's libbloom: one bit array, Murmur hashes.
+struct libbloom {
+  static constexpr const char* name = "libbloom";
+  struct release {
+    void operator()(bloom* b) const {
+      bloom_free(b);
+      delete b;
+    }
+  };
+  std::unique_ptr<bloom, release> bits{new bloom()};
+
+  explicit libbloom(const keys_type& keys) {
+    if (bloom_init(bits.get(), static_cast<int>(keys.size()), fpr) != 0) std::abort();
+    for (const std::uint64_t& key : keys) bloom_add(bits.get(), &key, sizeof key);
+  }
+  [[nodiscard]] bool contains(const std::uint64_t& key) const {
+    return bloom_check(bits.get(), &key, sizeof key) == 1;
+  }
+};
+#endif
+
 template <class Peer>
 void peer_lookup(State& state, std::uint64_t n) {
   const auto peer =
@@ -432,6 +457,9 @@ bool enter_size(const std::string& argument) {
     enter_peer<sorted_hashes>(n);
 #ifdef BLOOMERY_HAS_LEVELDB
     enter_peer<leveldb_policy>(n);
+#endif
+#ifdef BLOOMERY_HAS_LIBBLOOM
+    enter_peer<libbloom>(n);
 #endif
 #if defined(__x86_64__)
     enter_peer<bench::split_block_sse2>(n);

@@ -45,7 +45,7 @@ def main(tool, folder, lines):
     bench_tool.write_repeated_lines(repeated, lines)
     bench_tool.write_lines(known, lines)
     bench_tool.write_lines(asked, lines, lines // 2)  # half of them are known
-    a, b, bloom = (os.path.join(folder, name) for name in ("a", "b", "known.bloom"))
+    a, b, bloom, go = (os.path.join(folder, name) for name in ("a", "b", "known.bloom", "known.go"))
     dedup = [
         ("bloomery dedup", tool, f"{tool} dedup -q {repeated}"),
         ("bloomery dedup --threads 1", tool, f"{tool} dedup -q --threads 1 {repeated}"),
@@ -59,6 +59,8 @@ def main(tool, folder, lines):
         ("bloomery build, then check", tool, f"{tool} build -q -o {bloom} {known} && {tool} check {bloom} {asked}"),
         ("the same with --threads 1", tool, f"{tool} build -q --threads 1 -o {bloom} {known} && "
                                             f"{tool} check --threads 1 {bloom} {asked}"),
+        ("bloom create, insert, check", "bloom", f"bloom create -p 0.01 -n {lines} {go} && bloom insert {go} <{known} && "
+                                                 f"bloom check {go} <{asked}; rm {go}"),
         (f"awk '{member}' ({awk})", "awk", f"awk '{member}' {known} {asked}"),
         ("sort both, then comm -12", "comm", f"sort -o {a} {known} && sort -o {b} {asked} && comm -12 {a} {b}"),
     ]

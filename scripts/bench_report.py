@@ -18,6 +18,7 @@ KINDS = ["blocked", "classic", "partitioned", "counting", "cuckoo", "scalable", 
 PEERS = {"unordered_set": "`std::unordered_set<uint64_t>`",
          "sorted_hashes": "sorted list of 64-bit hashes, binary search",
          "leveldb": "LevelDB's Bloom filter policy, 10 bits a key",
+         "libbloom": "libbloom, 1 %",
          "split_block_sse2": "256-bit blocks (Parquet, Impala, Boost.Bloom), built for any x86-64",
          "split_block_avx2": "256-bit blocks, built for AVX2"}
 WHOLE = {"memcpy": "memcpy", "memcpy_new": "memcpy into new memory", "merge": "merge", "intersect": "intersect",
@@ -212,8 +213,8 @@ def work_peers_text(peers):
             f"{peers['different']:,} of them different. `dedup` may lose a line with a chance of one in a million; the others "
             "lose none, and `sort` loses the order.\n\n" + work_text(peers["dedup"]) +
             f"\nThe lines of one file that are in another: {peers['lines']:,} lines each, "
-            f"{peers['known_bytes'] / 1e6:.0f} MB, {peers['known']:,} in both. `check` prints 1 % of the others, too; the "
-            "other programs print none.\n\n" + work_text(peers["membership"]))
+            f"{peers['known_bytes'] / 1e6:.0f} MB, {peers['known']:,} in both. `check` and `bloom` (DCSO's, in Go) print 1 % of "
+            "the others, too; the other programs print none.\n\n" + work_text(peers["membership"]))
 
 
 def main(suite_path, static_path, tool_path, peers_path, short):
