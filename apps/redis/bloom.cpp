@@ -51,17 +51,21 @@ bool make_way(const call& c, const value& v) {
   return true;
 }
 
-// Adds one item at a time, for when the filter may become full on the way.
+// Adds one item at a time, for when the filter may become full on the way. A known item takes no
+// room, but where items are removed it must be counted: else what was acknowledged would go with
+// another item that it was taken for, or with its own first removal.
 void add_slowly(const call& c, value& v, std::span<const std::string_view> items, added& a) {
+  const bool counts = v.filter().can().remove;
   try {
     for (std::size_t i = 0; i < items.size(); ++i) {
-      if (!v.filter().contains(items[i])) {
+      const bool known = v.filter().contains(items[i]);
+      if (!known || counts) {
         if (!make_way(c, v)) {
           a.refused = "ERR non scaling filter is full";
           return;
         }
         v.filter().add(items.subspan(i, 1));
-        a.is_new[i / 64] |= std::uint64_t{1} << (i % 64);
+        if (!known) a.is_new[i / 64] |= std::uint64_t{1} << (i % 64);
         ++a.fresh;
       }
       ++a.done;

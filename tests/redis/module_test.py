@@ -70,6 +70,24 @@ class commands(harness.server_test):
         self.assertEqual([1, 1, "ERR non scaling filter is full"], self.call("BF.MADD", "small", "a", "b", "c"))
         self.refused("Nonscaling filters cannot expand", "BF.RESERVE", "g", "0.01", "100", "COUNTING", "EXPANSION", "2")
 
+    def test_what_is_acknowledged_is_counted(self):
+        full = "ERR non scaling filter is full"
+        for batches in ([["x", "x", "x"]], [["x"]] * 3):
+            self.call("BF.RESERVE", "small", "0.01", "2", "COUNTING")
+            self.assertEqual([1, 0, full], [a for batch in batches for a in self.call("BF.MADD", "small", *batch)])
+            self.assertEqual([1, 1, 0], [self.call("BF.REM", "small", "x") for _ in range(3)])
+            self.call("DEL", "small")
+        # More than there is room for in one call: some are taken for items that are there.
+        items = [f"item {i}" for i in range(10_300)]
+        self.call("BF.RESERVE", "f", "0.01", "10000", "COUNTING")
+        answers = self.call("BF.MADD", "f", *items)
+        self.assertEqual(full, answers[-1])
+        counted = items[:len(answers) - 1]
+        self.assertEqual(10_000, len(counted))
+        self.assertIn(0, answers)
+        self.call("BF.MREM", "f", *counted[::2])
+        self.assertEqual([1] * len(counted[1::2]), self.call("BF.MEXISTS", "f", *counted[1::2]))
+
     def test_windows(self):
         self.refused("ERR bad window", "BF.RESERVE", "w", "0.01", "100", "WINDOW")
         self.refused("ERR window must be in the range [0.1, 1000000000] seconds", "BF.RESERVE", "w", "0.01", "100",
