@@ -64,9 +64,13 @@ void tell_change(const call& c, const char* event) {
 
 // ---- database files
 
+// The fields are RedisBloom's, which writes a digest after a pass over all of it. A digest of ours
+// goes on from where it is, or a replica would make its passes at other moments than its master: so
+// the nodes are written as they are, in order, which RedisBloom reads as well. Whether a pass is due
+// says the sign of a zero that is nothing but a zero to it, the weight of what is not merged.
 void save(api::io* to, void* v) {
   const t_digest& d = *static_cast<t_digest*>(v);
-  const auto all = d.centroids();
+  const auto all = d.nodes();
   const bool empty = all.empty();
   api::SaveDouble(to, d.compression());
   // RedisBloom's empty ones begin with the largest number there is, and with the least.
@@ -74,10 +78,10 @@ void save(api::io* to, void* v) {
   api::SaveDouble(to, empty ? -std::numeric_limits<double>::max() : d.largest());
   api::SaveSigned(to, static_cast<std::int64_t>(d.capacity()));
   api::SaveSigned(to, static_cast<std::int64_t>(all.size()));
-  api::SaveSigned(to, 0);  // all are merged
+  api::SaveSigned(to, 0);  // how many are not merged
   api::SaveSigned(to, static_cast<std::int64_t>(d.compressions()));
   api::SaveDouble(to, d.total());
-  api::SaveDouble(to, 0);
+  api::SaveDouble(to, d.buffered() > 0 ? -0.0 : 0.0);
   for (const centroid& c : all) api::SaveDouble(to, c.mean);
   for (const centroid& c : all) api::SaveDouble(to, c.weight);
 }
@@ -94,12 +98,16 @@ std::unique_ptr<t_digest> read(api::io* from) {
   const double largest = checked(api::LoadDouble(from));
   static_cast<void>(checked(api::LoadSigned(from)));  // its capacity
   const std::int64_t count = checked(api::LoadSigned(from));
-  for (int i = 0; i < 2; ++i) static_cast<void>(checked(api::LoadSigned(from)));
-  for (int i = 0; i < 2; ++i) static_cast<void>(checked(api::LoadDouble(from)));
+  static_cast<void>(checked(api::LoadSigned(from)));  // how many are not merged
+  const std::int64_t passes = checked(api::LoadSigned(from));
+  static_cast<void>(checked(api::LoadDouble(from)));  // the weight of what is merged
+  const bool due = std::signbit(checked(api::LoadDouble(from)));
   std::vector<centroid> all;  // grows with what is there, not with what is announced
   for (std::int64_t i = 0; i < count; ++i) all.push_back({.mean = checked(api::LoadDouble(from))});
   for (centroid& c : all) c.weight = checked(api::LoadDouble(from));
-  return std::make_unique<t_digest>(compression, all, least, largest);
+  return std::make_unique<t_digest>(
+      compression, all, least, largest,
+      t_digest::pass_state{.made = static_cast<std::uint64_t>(passes), .due = due});
 }
 
 void* load(api::io* from, int encoding) {
@@ -114,7 +122,8 @@ void* load(api::io* from, int encoding) {
   }
 }
 
-// For the append-only file: numbers of eight bytes in the order of the database file, and XXH3.
+// For the append-only file: numbers of eight bytes, and XXH3 at the end. The passes that were made,
+// doubled, and one more if another is due, come before the nodes.
 std::string to_bytes(const t_digest& d) {
   std::string bytes;
   const auto put = [&](std::uint64_t word) {
@@ -124,7 +133,8 @@ std::string to_bytes(const t_digest& d) {
   for (const double x : {d.compression(), d.least(), d.largest()}) {
     put(std::bit_cast<std::uint64_t>(x));
   }
-  for (const centroid& c : d.centroids()) {
+  put(d.compressions() << 1U | (d.buffered() > 0 ? 1U : 0U));
+  for (const centroid& c : d.nodes()) {
     put(std::bit_cast<std::uint64_t>(c.mean));
     put(std::bit_cast<std::uint64_t>(c.weight));
   }
@@ -134,21 +144,24 @@ std::string to_bytes(const t_digest& d) {
 
 std::unique_ptr<t_digest> from_bytes(std::string_view bytes) {
   constexpr std::size_t word_bytes = 8;
-  constexpr std::size_t least_words = 4;
+  constexpr std::size_t first_node = 4;
+  constexpr std::size_t least_words = first_node + 1;
   const std::size_t words = bytes.size() / word_bytes;
   const auto word = [&](std::size_t i) {
     std::uint64_t stored = 0;
     std::memcpy(&stored, bytes.data() + i * word_bytes, word_bytes);
     return bloomery::detail::little_endian(stored);
   };
-  if (bytes.size() % word_bytes != 0 || words < least_words || words % 2 != 0 ||
+  if (bytes.size() % word_bytes != 0 || words < least_words || words % 2 == 0 ||
       word(words - 1) != XXH3_64bits(bytes.data(), bytes.size() - word_bytes)) {
     throw refusal("ERR received bad data");
   }
   const auto real = [&](std::size_t i) { return std::bit_cast<double>(word(i)); };
   std::vector<centroid> all;
-  for (std::size_t i = 3; i + 2 < words; i += 2) all.push_back({real(i), real(i + 1)});
-  return std::make_unique<t_digest>(real(0), all, real(1), real(2));
+  for (std::size_t i = first_node; i + 2 < words; i += 2) all.push_back({real(i), real(i + 1)});
+  return std::make_unique<t_digest>(
+      real(0), all, real(1), real(2),
+      t_digest::pass_state{.made = word(3) >> 1U, .due = (word(3) & 1U) != 0});
 }
 
 api::type_methods methods() {

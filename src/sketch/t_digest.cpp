@@ -30,13 +30,14 @@ void check_finite(double number) {
 t_digest::t_digest(double compression)
     : compression_(checked_compression(compression)), least_(no_number), largest_(no_number) {}
 
-t_digest::t_digest(double compression, std::span<const centroid> centroids, double least,
-                   double largest)
+t_digest::t_digest(double compression, std::span<const centroid> nodes, double least,
+                   double largest, pass_state passes)
     : t_digest(compression) {
-  if (centroids.empty()) return;
+  compressions_ = passes.made;
+  if (nodes.empty()) return;
   constexpr double most_weight = 0x1p53;
   double before = least;
-  for (const centroid& c : centroids) {
+  for (const centroid& c : nodes) {
     if (!(c.weight > 0 && c.weight <= most_weight) || !(c.mean >= before) || !(c.mean <= largest)) {
       detail::fail(errc::corrupt, "the centroids of the t-digest are not in order");
     }
@@ -48,8 +49,14 @@ t_digest::t_digest(double compression, std::span<const centroid> centroids, doub
   }
   least_ = least;
   largest_ = largest;
-  merged_weight_ = total_;
-  merged_.assign(centroids.begin(), centroids.end());
+  if (passes.due) {
+    // The next pass sorts all of them together and keeps the order of equal ones, wherever they wait.
+    buffer_.assign(nodes.begin(), nodes.end());
+    seen_valid_ = false;
+  } else {
+    merged_weight_ = total_;
+    merged_.assign(nodes.begin(), nodes.end());
+  }
 }
 
 std::size_t t_digest::capacity() const noexcept {
@@ -108,13 +115,18 @@ void t_digest::compress() {
   seen_valid_ = false;
 }
 
+std::vector<centroid> t_digest::nodes() const {
+  std::vector<centroid> all = merged_;
+  all.insert(all.end(), buffer_.begin(), buffer_.end());
+  std::ranges::stable_sort(all, {}, &centroid::mean);
+  return all;
+}
+
 // One pass over all of them in order, which joins neighbours as long as they weigh less together
 // than one may at either end of their ranks. Every other pass goes backwards, so that no end is
 // favoured.
 std::vector<centroid> t_digest::compressed(bool backwards) const {
-  std::vector<centroid> all = merged_;
-  all.insert(all.end(), buffer_.begin(), buffer_.end());
-  std::ranges::stable_sort(all, {}, &centroid::mean);
+  std::vector<centroid> all = nodes();
   if (all.empty()) return all;
   if (backwards) std::ranges::reverse(all);
   const double steps = 2 * compression_;

@@ -114,6 +114,32 @@ class t_digest(harness.server_test):
         self.assertEqual(digests, self.call("DEBUG", "DIGEST-VALUE", "t", "empty"))
         self.call("CONFIG", "SET", "appendonly", "no")
 
+    def test_what_is_loaded_goes_on_as_it_would_have(self):
+        # Passes over a digest come when its buffer is full: not sooner where it was loaded meanwhile.
+        rng = random.Random(4)
+        self.fill("t", [rng.gauss(0, 1) for _ in range(300)])
+        self.call("COPY", "t", "same")
+        for way in (lambda: self.call("DEBUG", "RELOAD"), self.rewrite_and_load):
+            for _ in range(5):
+                self.call("RESTORE", "t", "0", self.call("DUMP", "t"), "REPLACE")
+                numbers = [rng.gauss(0, 1) for _ in range(100)]
+                for key in ("t", "same"):
+                    self.call("TDIGEST.ADD", key, *numbers)
+                self.assertEqual(1, len(set(self.call("DEBUG", "DIGEST-VALUE", "t", "same"))))
+                self.assertEqual(self.call("TDIGEST.QUANTILE", "t", "0.01", "0.5", "0.99"),
+                                 self.call("TDIGEST.QUANTILE", "same", "0.01", "0.5", "0.99"))
+            digest = self.call("DEBUG", "DIGEST-VALUE", "t")
+            way()
+            self.assertEqual(digest, self.call("DEBUG", "DIGEST-VALUE", "t"))
+
+    def rewrite_and_load(self):
+        self.call("CONFIG", "SET", "aof-use-rdb-preamble", "no")
+        self.call("CONFIG", "SET", "appendonly", "yes")
+        harness.wait_until(lambda: "aof_rewrite_in_progress:0" in self.call("INFO", "persistence").decode() and
+                           "aof_rewrite_scheduled:0" in self.call("INFO", "persistence").decode())
+        self.call("DEBUG", "LOADAOF")
+        self.call("CONFIG", "SET", "appendonly", "no")
+
     def test_damaged_dumps(self):
         self.fill("t", range(200))
         body = self.call("DUMP", "t")[:-8]

@@ -8,6 +8,7 @@
 #include <random>
 
 #include "bloomery/core/error.hpp"
+#include "bloomery/hash/mix.hpp"
 
 namespace {
 
@@ -114,9 +115,28 @@ TEST(t_digest, is_the_same_whoever_asks) {
     if (i % 7 == 0) static_cast<void>(asked.quantile(0.3));
   }
   EXPECT_TRUE(std::ranges::equal(quiet.centroids(), asked.centroids()));
-  const t_digest again(100, quiet.centroids(), quiet.least(), quiet.largest());
+  const t_digest again(100, quiet.centroids(), quiet.least(), quiet.largest(), {});
   EXPECT_EQ(quiet.quantile(0.77), again.quantile(0.77));
   EXPECT_EQ(quiet.total(), again.total());
+}
+
+// A replica gets its master's digest in the middle, and both go on.
+TEST(t_digest, goes_on_from_its_nodes_as_it_would_have) {
+  t_digest d(20);
+  std::uint64_t state = 5;
+  for (int step = 0; step < 60; ++step) {
+    t_digest copy(20, d.nodes(), d.least(), d.largest(), {d.compressions(), d.buffered() > 0});
+    t_digest own = d;
+    for (int i = 0; i < 300; ++i) {
+      ASSERT_TRUE(std::ranges::equal(own.centroids(), copy.centroids())) << step << ' ' << i;
+      const double number = static_cast<double>(splitmix64(++state) % 500);  // some come again
+      own.add(number);
+      copy.add(number);
+    }
+    ASSERT_EQ(own.compressions(), copy.compressions());
+    ASSERT_EQ(own.nodes(), copy.nodes());
+    for (int i = 0; i < 7; ++i) d.add(static_cast<double>(splitmix64(++state) % 500));
+  }
 }
 
 TEST(t_digest, refuses) {
@@ -128,7 +148,7 @@ TEST(t_digest, refuses) {
   EXPECT_THROW(d.add_batch(numbers), error);
   EXPECT_EQ(0, d.total());
   const auto made = [](std::vector<centroid> all, double least, double largest) {
-    return t_digest(100, all, least, largest);
+    return t_digest(100, all, least, largest, {});
   };
   EXPECT_NO_THROW(made({{1, 1}, {2, 3}}, 1, 2));
   EXPECT_THROW(made({{2, 1}, {1, 3}}, 1, 2), error);

@@ -37,9 +37,15 @@ class t_digest {
 
   // Throws errc::bad_argument unless the compression is from 1 to 100,000.
   explicit t_digest(double compression = usual_compression);
-  // From the centroids of one: sorted, with positive weights, between `least` and `largest`; none
-  // for an empty one. Throws errc::corrupt for others.
-  t_digest(double compression, std::span<const centroid> centroids, double least, double largest);
+  // From what another one had: its nodes, sorted, with positive weights, between `least` and
+  // `largest` (none for an empty one), and its passes. It goes on as that one would have. Throws
+  // errc::corrupt for others.
+  struct pass_state {
+    std::uint64_t made = 0;  // compressions()
+    bool due = false;        // buffered() > 0: some of the nodes are numbers as they came
+  };
+  t_digest(double compression, std::span<const centroid> nodes, double least, double largest,
+           pass_state passes);
 
   // Throws errc::bad_argument for an infinity or no number.
   void add(double number);
@@ -72,6 +78,8 @@ class t_digest {
   [[nodiscard]] double compression() const noexcept { return compression_; }
   // All numbers as centroids, those in the buffer too.
   [[nodiscard]] std::span<const centroid> centroids() const;
+  // Centroids and the buffer as they are before the next pass, sorted: what the constructor takes.
+  [[nodiscard]] std::vector<centroid> nodes() const;
 
   [[nodiscard]] std::size_t merged() const noexcept { return merged_.size(); }
   [[nodiscard]] double merged_weight() const noexcept { return merged_weight_; }
