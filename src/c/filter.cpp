@@ -222,14 +222,9 @@ plan plan_of(const bloomery_options& o) {
 
 }  // namespace bloomery::c
 
-void bloomery_filter::refresh() {
+void bloomery_filter::choose_hashes() {
   using namespace bloomery;
   const hash_spec& spec = filter.hash();
-  string_hash = nullptr;
-  integer_hash = nullptr;
-  fast_strings.reset();
-  fast_integers.reset();
-  owner = nullptr;
   if (spec.rule != key_rule::plain || spec.form.type == key_type::kmers) return;
   if (spec.form.type != key_type::integers) {
     string_hash = c::make_hasher(spec.id, spec.seed, spec.form);
@@ -240,7 +235,16 @@ void bloomery_filter::refresh() {
       integer_hash = c::integers_by(secret_hasher(spec.seed), spec.form);
     }
   }
+}
+
+void bloomery_filter::refresh() {
+  using namespace bloomery;
+  fast_strings.reset();
+  fast_integers.reset();
+  owner = nullptr;
+  const hash_spec& spec = filter.hash();
   const shape& s = filter.shape();
+  if (string_hash == nullptr && integer_hash == nullptr) return;
   if (s.kind != filter_kind::blocked || !s.shard.whole() || spec.id != hash_id::xxh3) return;
   mixer = xxh3_hasher(spec.seed);
   owner = filter.get_if<blocked_filter>();

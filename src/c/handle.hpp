@@ -24,12 +24,16 @@
 
 // NOLINTNEXTLINE(cppcoreguidelines-virtual-class-destructor): it has no virtual functions
 struct bloomery_filter {
-  explicit bloomery_filter(bloomery::any_filter from) : filter(std::move(from)) { refresh(); }
+  explicit bloomery_filter(bloomery::any_filter from) : filter(std::move(from)) {
+    choose_hashes();
+    refresh();
+  }
   bloomery_filter(const bloomery_filter&) = delete;
   bloomery_filter& operator=(const bloomery_filter&) = delete;
   ~bloomery_filter() = default;
 
-  // After a change of the words' place, of the hash or of the form of the keys.
+  // After a change of the words' place. Takes no memory, so that a call which has changed the filter
+  // does not fail then.
   void refresh();
 
   // Throw errc::mismatch when the filter has no function for keys of this sort.
@@ -52,6 +56,7 @@ struct bloomery_filter {
   bloomery::blocked_filter* owner = nullptr;  // null when it cannot be changed
 
  private:
+  void choose_hashes();
   [[noreturn]] void refuse(bool integers) const;
 };
 

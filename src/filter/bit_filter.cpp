@@ -189,6 +189,7 @@ double bit_view<Probes>::fpr_at(const hash_type& hash) const noexcept
 template <class Probes>
 explanation bit_view<Probes>::explain(const hash_type& hash) const {
   explanation e{.unit = "bit"};
+  e.places.reserve(shape().probes);  // all_of must not throw
   probes_.all_of(hash, [&](std::uint64_t position) {
     e.places.push_back({position, detail::test_bit(words_, position) ? 1U : 0U});
     return true;

@@ -135,6 +135,7 @@ explanation bloomier_view::explain(std::uint64_t hash) const {
   const detail::packed_cells tags{sizing::bloomier_tag_bits(shape())};
   const std::uint64_t mixed = shard.mixed(hash);
   explanation e{.unit = "cell"};
+  e.places.reserve(shape().probes);  // fuse_cells must not throw
   std::uint64_t number = detail::fuse_print(mixed, tags.width);
   detail::fuse_cells(mixed, shard.size, shape().probes, [&](std::uint64_t cell) {
     e.places.push_back({cell, tags.get(directory().words + shard.first_word, cell)});

@@ -263,6 +263,7 @@ double counting_view::keys_estimated() const {
 
 explanation counting_view::explain(std::uint64_t hash) const {
   explanation e{.unit = "counter"};
+  e.places.reserve(shape().probes);  // all_of must not throw
   const std::uint32_t width = probes_.width();
   const auto add = [&](std::uint64_t bit) {  // any of a counter's bits
     const std::uint64_t position = bit / width * width;

@@ -92,6 +92,7 @@ explanation fuse_view::explain(std::uint64_t hash) const {
   const detail::even_cells cells{shape().cell_bits};
   const std::uint64_t mixed = shard.mixed(hash);
   explanation e{.unit = "cell"};
+  e.places.reserve(shape().probes);  // fuse_cells must not throw
   std::uint64_t found = 0;
   detail::fuse_cells(mixed, shard.size, shape().probes, [&](std::uint64_t cell) {
     e.places.push_back({cell, cells.get(directory().words + shard.first_word, cell)});

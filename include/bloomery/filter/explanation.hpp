@@ -13,6 +13,8 @@
 #include <variant>
 #include <vector>
 
+#include "bloomery/core/shape.hpp"
+
 namespace bloomery {
 
 // A place that belongs to the key, and what is there.
@@ -54,6 +56,7 @@ namespace detail {
 template <class Probes, class Get, class Hash>
 explanation explain_counters(const Probes& probes, const Hash& hash, std::uint64_t count, Get get) {
   explanation e{.unit = "counter"};
+  e.places.reserve(max_probes);  // all_of must not throw
   std::uint64_t least = std::numeric_limits<std::uint64_t>::max();
   probes.all_of(hash, [&](std::uint64_t counter) {
     e.places.push_back({counter, get(counter)});
