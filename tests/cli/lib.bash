@@ -41,5 +41,14 @@ expect_error() {
   grep -qF -- "$text" err || fail "'$text' is not in: $(cat err)"
 }
 
+# Writes `feed`: bash feed FILE prints words, and then lines until FILE shows progress, for 20 seconds at most. A busy
+# machine may be slow to begin.
+make_feed() {
+  cat >feed <<END
+head -1000 $words
+for _ in {1..80}; do grep -q keys/s "\$1" && break; sleep 0.25; echo more; done
+END
+}
+
 # json FILE EXPRESSION: evaluates a Python expression over the object d.
 json() { /usr/bin/python3 -IS -c 'import json,sys; d=json.load(open(sys.argv[1])); print(eval(sys.argv[2]))' "$@"; }

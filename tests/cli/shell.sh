@@ -98,10 +98,12 @@ bloomery build --keys 10 -q -o full.bloom $words 2>err
 
 # Nothing is coloured, so there is nothing that NO_COLOR could forbid; a terminal that cannot erase a line sees no
 # progress.
-slow="(head -1000 $words; sleep 0.7; cat $words; sleep 0.3; head -10 $words) | '$BLOOMERY' build -o p.bloom"
-TERM=xterm script -qec "$slow" terminal >/dev/null
+make_feed
+: >terminal
+TERM=xterm script -qefc "bash feed terminal | '$BLOOMERY' build -o p.bloom" terminal >/dev/null
 grep -q 'keys/s' terminal || fail "no progress: $(cat -v terminal)"
 grep -q $'\e\\[[0-9;]*m' terminal && fail "colours: $(cat -v terminal)"
+slow="(head -1000 $words; sleep 0.7; cat $words; sleep 0.3; head -10 $words) | '$BLOOMERY' build -o p.bloom"
 TERM=dumb script -qec "$slow" terminal >/dev/null
 grep -q $'\e' terminal && fail "escapes on a dumb terminal: $(cat -v terminal)"
 

@@ -35,11 +35,14 @@ slow | bloomery build -o p.bloom 2>err
 [[ $(wc -l <err) == 1 ]] || fail "more than the summary: $(cat err)"
 grep -q $'\r' err && fail "progress on a pipe"
 # ... a terminal does, unless quiet.
-script -qec "(head -1000 $words; sleep 1.5; cat $words; sleep 0.3; head -10 $words) | '$BLOOMERY' build -o p.bloom" terminal >/dev/null
+make_feed
+: >terminal
+script -qefc "bash feed terminal | '$BLOOMERY' build -o p.bloom" terminal >/dev/null
 grep -q 'keys/s' terminal || fail "no progress on a terminal: $(cat -v terminal)"
 script -qec "(head -1000 $words; sleep 0.7; cat $words; sleep 0.3; head -10 $words) | '$BLOOMERY' build -q -o p.bloom" terminal >/dev/null
 grep -q 'keys/s' terminal && fail "progress although quiet"
-slow | bloomery build -q --progress -o p.bloom 2>err
+: >err
+bash feed err | bloomery build -q --progress -o p.bloom 2>err
 grep -q 'keys/s' err || fail "no progress although asked for"
 bloomery build -q --stats -o p.bloom $words 2>err
 grep -q "^building 100 %  .*$(wc -l <$words | sed 's/...$/,&/') keys" err || fail "no stats: $(cat err)"
