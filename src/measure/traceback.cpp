@@ -271,9 +271,12 @@ trace_answer trace_folder::ask(const packet_identity& packet, const time_range& 
     try {
       const any_filter packets = opened(path, s.bytes, room, verify);
       ++answer.asked;
-      // It has the keys that it was planned for.
+      // A small filter is planned with a margin, so its rate comes from its bits; a large one has
+      // the rate that it was planned for, and to count all its bits would take longer than the rest.
+      constexpr std::uint64_t small_bits = std::uint64_t{1} << 18U;
       const double target = packets.planned().fpr_target;
-      const double fpr = target > 0 ? target : quick_fpr(packets, std::uint64_t{1} << 20U);
+      const bool small = packets.shape().bits <= small_bits;
+      const double fpr = target > 0 && !small ? target : quick_fpr(packets, small_bits);
       answer.false_expected += fpr;
       if (packets.contains(key)) answer.sightings.push_back({.time = s.time, .fpr = fpr});
     } catch (const error& e) {

@@ -18,6 +18,13 @@ bloomery dedup -q --json lines.txt >out
 expect_equal "$(json out 'd["lines"] - d["printed"] - d["dropped"]')" 0
 expect_equal "$(json out 'd["expected_lost"] < 0.2')" True
 
+# Records without a key are printed, and told of.
+printf '{"a":1}\n{"b":1}\n{"b":1}\n{"a":1}\n' | bloomery dedup --json-key a >out 2>err
+expect_equal "$(cat out)" $'{"a":1}\n{"b":1}\n{"b":1}'
+grep -q '2 lines, 1 printed, 1 dropped' err && grep -q '2 records without a key, printed besides' err || fail "$(cat err)"
+expect_equal "$(seq 1000 | bloomery dedup -q -c --fpr '1 %')" "$(seq 1000 | bloomery dedup -q -c --fpr 1%)"
+expect_error "'1e30' is too large" bloomery dedup --keys 1e30 lines.txt
+
 # The number of lost lines is the truth, in every mode, also when the filter has far too many lines.
 # The input has no repetition, so all that is missing was lost.
 lost() {  # OPTIONS LINES

@@ -137,6 +137,10 @@ TEST_F(trace, finds_every_packet_in_its_slice) {
     EXPECT_EQ(recorder.counts().slices, 5U);
     const trace_folder traces(folder_);
     ASSERT_EQ(traces.slices().size(), 5U);
+    double rates = 0;  // of the bits, below the 1 % that small slices are planned for with a margin
+    for (const trace_slice& s : traces.slices()) {
+      rates += any_filter::open(folder_ / s.name()).fpr();
+    }
     EXPECT_EQ(traces.slices()[1].name(), "101.000000000_101.999000000.bloom");
     for (const std::uint32_t i : {0U, 999U, 1000U, 2500U, 4999U}) {
       const std::uint64_t time = 100 * second + i * (second / 1000);
@@ -145,7 +149,7 @@ TEST_F(trace, finds_every_packet_in_its_slice) {
         return s.time.from_ns <= time && time <= s.time.to_ns;
       })) << i;
       EXPECT_EQ(a.asked, 5U);
-      EXPECT_NEAR(a.false_expected, 0.05, 0.01);
+      EXPECT_NEAR(a.false_expected, rates, 1e-9);
       EXPECT_EQ(traces.ask(made_packet(i).identity(), {time, time}).asked, 1U);
       EXPECT_EQ(traces.ask(made_packet(i).identity(), {time, time}).sightings.size(), 1U);
     }

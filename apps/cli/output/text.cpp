@@ -39,7 +39,10 @@ std::uint64_t scaled(std::string_view text, double value, double factor, std::st
   const auto [end, status] = std::from_chars(text.data(), text.data() + text.size(), whole);
   if (status == std::errc{} && end == text.data() + text.size()) return whole;
   const double product = value * factor;
-  if (!(product >= 0 && product < 0x1p64)) reject(text, wanted);
+  if (product >= 0x1p64) {
+    throw error(errc::bad_argument, fmt::format("'{}' is too large; 2^64 - 1 is the most", text));
+  }
+  if (!(product >= 0)) reject(text, wanted);
   return static_cast<std::uint64_t>(std::round(product));
 }
 
@@ -85,7 +88,7 @@ std::uint64_t parse_scaled(std::string_view written, bool bytes, std::string_vie
 double parse_rate(std::string_view text) {
   constexpr std::string_view wanted = "a rate; write it like 0.01, 1% or 1e-2";
   const auto [value, rest] = split_number(text, wanted);
-  if (rest == "%") return value / 100;
+  if (rest == "%" || rest == " %") return value / 100;  // as reports have it
   if (!rest.empty()) reject(text, wanted);
   return value;
 }
@@ -181,6 +184,12 @@ std::string escaped(std::string_view text) {
     }
   }
   return out;
+}
+
+std::string as_number(double value) {
+  if (value < 99.5) return fmt::format("{:.2g}", value);
+  const double unit = std::pow(10, std::floor(std::log10(value)) - 2);
+  return with_commas(static_cast<std::uint64_t>(std::llround(std::round(value / unit) * unit)));
 }
 
 std::string as_bytes(double bytes) {

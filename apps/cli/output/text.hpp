@@ -24,6 +24,7 @@ std::string with_commas(std::uint64_t value);                     // 1,234,567
 std::string counted(std::uint64_t value, std::string_view what);  // 1 key, 1,234 keys
 std::string as_span(std::uint64_t seconds);                       // 90 s, 1 h 5 min, 7 days 3 h
 std::string escaped(std::string_view text);  // control characters as \n, \t, \x1b; other bytes stay
+std::string as_number(double value);         // of things, when it is estimated: 1.2, 12,300
 std::string as_bytes(double bytes);          // 8.70 MB
 std::string as_rate(double fpr);             // 1.00 %, or 1.00e-06 where that would be all zeros
 std::string as_time(double seconds);         // 25.51 ms

@@ -3,7 +3,6 @@
 // default, and how many lines that must have been is printed at the end.
 #include <fmt/format.h>
 
-#include <cmath>
 #include <optional>
 #include <utility>
 #include <variant>
@@ -120,12 +119,6 @@ any_filter resumed(const dedup_options& o, const state_file& state, const any_fi
   return f;
 }
 
-std::string as_number(double value) {  // of things that are counted, when it is not known exactly
-  if (value < 99.5) return fmt::format("{:.2g}", value);
-  const double unit = std::pow(10, std::floor(std::log10(value)) - 2);
-  return with_commas(static_cast<std::uint64_t>(std::llround(std::round(value / unit) * unit)));
-}
-
 class dedup {
  public:
   explicit dedup(const dedup_options& o)
@@ -224,6 +217,9 @@ class dedup {
         "repetition; {} filter of {}\n",
         counted(lines_, "line"), with_commas(printed_), with_commas(lines_ - printed_),
         as_number(lost()), kind_name(filter_.shape().kind), as_bytes(static_cast<double>(bytes())));
+    if (const std::uint64_t keyless = source_.report().keyless(); keyless != 0) {
+      tell("bloomery: {} without a key, printed besides\n", counted(keyless, "record"));
+    }
     warn();
   }
 

@@ -208,8 +208,8 @@ int run_ask(const ask_arguments& o) {
                 {"left_out", asked.left_out}});
   } else if (!o.quiet) {
     write_output(text);
-    tell("{} of {} seen; {:.2g} wrong slices are to be expected\n", seen,
-         counted(asked.packets.size(), "packet"), false_expected);
+    tell("{} of {} seen; {} wrong slices are to be expected\n", seen,
+         counted(asked.packets.size(), "packet"), as_number(false_expected));
     if (asked.left_out != 0) tell("left out: {}\n", counted(asked.left_out, "packet"));
   }
   if (!unreadable.empty()) {

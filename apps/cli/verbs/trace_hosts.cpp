@@ -199,9 +199,9 @@ void tell_path(const trace_topology& t, const trace_graph& g) {
   for (const std::size_t at : g.entries) {
     entries += (entries.empty() ? "" : ", ") + t.routers[g.asked[at].router].name;
   }
-  tell("{} {}; {} asked, {:.2g} of them may be wrong{}\n",
+  tell("{} {}; {} asked, {} of them may be wrong{}\n",
        g.one_path ? "it came in at" : "several ways are possible; it came in at one of", entries,
-       counted(g.asked.size(), "router"), g.false_expected,
+       counted(g.asked.size(), "router"), as_number(g.false_expected),
        g.open_end ? "; it may have come further, past those that could not tell" : "");
 }
 
