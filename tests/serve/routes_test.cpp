@@ -68,6 +68,21 @@ class routes_over_folder : public testing::Test {
   std::optional<routes> routes_;
 };
 
+TEST_F(routes_over_folder, refusals_count_for_their_route) {
+  const auto route_of = [&](std::string_view target, std::string_view method) {
+    http_request q{.target = std::string(target)};
+    q.method = method;
+    return routes_->answer(q).route;
+  };
+  EXPECT_EQ(route_of("/filters/words/add", "POST"), http_route::add);     // 403
+  EXPECT_EQ(route_of("/filters/words/check", "GET"), http_route::check);  // 400: no key
+  EXPECT_EQ(route_of("/filters/words/delta", "GET"), http_route::delta);
+  EXPECT_EQ(route_of("/filters/none", "GET"), http_route::filter);
+  EXPECT_EQ(route_of("/filters/words", "PUT"), http_route::filter);
+  EXPECT_EQ(route_of("/metrics", "POST"), http_route::metrics);
+  EXPECT_EQ(route_of("/filters/words/other", "GET"), http_route::other);
+}
+
 TEST_F(routes_over_folder, answers_do_not_depend_on_the_pieces) {
   const std::string lines = "apple\nplum\n\npear";
   for (std::size_t piece = 1; piece < 20; ++piece) {

@@ -99,6 +99,17 @@ std::string without_folder(std::string what, const std::string& folder) {
   return what;
 }
 
+// Of NAME/verb.
+http_route route_of_verb(std::string_view rest) {
+  const std::size_t slash = rest.find('/');
+  if (slash == std::string_view::npos) return http_route::filter;
+  const std::string_view verb = rest.substr(slash + 1);
+  return verb == "delta"   ? http_route::delta
+         : verb == "check" ? http_route::check
+         : verb == "add"   ? http_route::add
+                           : http_route::other;
+}
+
 }  // namespace
 
 routes::routes(shelf& filters, route_options o, serve_counters& counters)
@@ -121,16 +132,18 @@ http_reply routes::failed(const std::exception& e) {
 }
 
 http_plan routes::answer(const http_request& q) {
+  http_route route = http_route::other;
   try {
-    return dispatch(q);
+    return dispatch(q, route);
   } catch (const std::bad_alloc&) {
-    return with(http_route::other, error_reply(507, "out of memory"));
+    return with(route, error_reply(507, "out of memory"));
   } catch (const std::exception& e) {
-    return with(http_route::other, failed(e));
+    return with(route, failed(e));
   }
 }
 
-http_plan routes::dispatch(const http_request& q) {
+// `route` is set before anything on it can fail, so that refusals are counted where they belong.
+http_plan routes::dispatch(const http_request& q, http_route& route) {
   // Proxies name the host in the target, also where they want a digest.
   std::string_view whole = q.target;
   constexpr std::string_view scheme = "http://";
@@ -142,14 +155,25 @@ http_plan routes::dispatch(const http_request& q) {
   if (!whole.starts_with('/')) throw http_error(400, "the target of a request begins with /");
   const auto [path, query] = split_target(whole);
   if (path == squid_path || path.starts_with(digests_path)) {
+    route = http_route::digest;
     allow(q, "GET");
     return digest(path);
   }
-  if (absolute && !options_.mirrors.empty()) return from_mirror(q);
+  if (absolute && !options_.mirrors.empty()) {
+    route = http_route::mirror;
+    return from_mirror(q);
+  }
   if (path == "/healthz") {
+    route = http_route::health;
     allow(q, "GET");
     return with(http_route::health, text_reply(text_type, "ok\n"));
   }
+  constexpr std::string_view filters = "/filters";
+  const bool lists = path == filters || path == "/filters/";
+  route = path == "/metrics"               ? http_route::metrics
+          : lists                          ? http_route::list
+          : !path.starts_with("/filters/") ? http_route::page
+                                           : route_of_verb(path.substr(filters.size() + 1));
   if (!options_.read_token.empty() &&
       !(options_.writable && same_word(q.method, "POST") && path.ends_with("/add"))) {
     check_token(q, options_.read_token);
@@ -159,8 +183,7 @@ http_plan routes::dispatch(const http_request& q) {
     return with(http_route::metrics, text_reply("text/plain; version=0.0.4; charset=utf-8",
                                                 metrics_text(*counters_, *filters_, made_)));
   }
-  constexpr std::string_view filters = "/filters";
-  if (path == filters || path == "/filters/") {
+  if (lists) {
     allow(q, "GET");
     return with(http_route::list, text_reply(json_type, list_json()));
   }

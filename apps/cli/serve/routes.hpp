@@ -43,7 +43,7 @@ class routes {
   [[nodiscard]] static http_reply failed(const std::exception& e);
 
  private:
-  http_plan dispatch(const http_request& q);
+  http_plan dispatch(const http_request& q, http_route& route);
   http_plan of_filter(const http_request& q, std::string_view rest, std::string_view query);
   http_plan image(const http_request& q, const std::string& name, const shelf_filter& f);
   http_plan delta(const std::string& name, const shelf_filter& f, std::string_view query);
