@@ -65,9 +65,9 @@ void tell_change(const call& c, const char* event) {
 // ---- database files
 
 // The fields are RedisBloom's, which writes a digest after a pass over all of it. A digest of ours
-// goes on from where it is, or a replica would make its passes at other moments than its master: so
-// the nodes are written as they are, in order, which RedisBloom reads as well. Whether a pass is due
-// says the sign of a zero that is nothing but a zero to it, the weight of what is not merged.
+// goes on from where it is, or a replica would make its passes at other moments than its master. So
+// the nodes are written as they are, in order, which RedisBloom reads as well. Whether a pass is
+// due is the sign of a zero, the weight of what is not merged; to RedisBloom it is zero anyway.
 void save(api::io* to, void* v) {
   const t_digest& d = *static_cast<t_digest*>(v);
   const auto all = d.nodes();

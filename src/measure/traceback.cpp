@@ -272,7 +272,7 @@ trace_answer trace_folder::ask(const packet_identity& packet, const time_range& 
       const any_filter packets = opened(path, s.bytes, room, verify);
       ++answer.asked;
       // A small filter is planned with a margin, so its rate comes from its bits; a large one has
-      // the rate that it was planned for, and to count all its bits would take longer than the rest.
+      // the rate that it was planned for, and counting its bits would take longer than the rest.
       constexpr std::uint64_t small_bits = std::uint64_t{1} << 18U;
       const double target = packets.planned().fpr_target;
       const bool small = packets.shape().bits <= small_bits;
