@@ -32,7 +32,7 @@ struct bloomery_filter {
   bloomery_filter& operator=(const bloomery_filter&) = delete;
   ~bloomery_filter() = default;
 
-  // After a change of the words' place. Takes no memory, so that a call which has changed the filter
+  // After a change of the words' place. Takes no memory, so that a call that has changed the filter
   // does not fail then.
   void refresh();
 

@@ -50,7 +50,7 @@ t_digest::t_digest(double compression, std::span<const centroid> nodes, double l
   least_ = least;
   largest_ = largest;
   if (passes.due) {
-    // The next pass sorts all of them together and keeps the order of equal ones, wherever they wait.
+    // The next pass sorts all of them together, and equal ones keep their order wherever they wait.
     buffer_.assign(nodes.begin(), nodes.end());
     seen_valid_ = false;
   } else {
