@@ -221,7 +221,6 @@ class counting_filter : public detail::changeable<counting_view> {
     }
     return decrement_scattered(probes, words, hash);
   }
-  // No part of the caller: what they keep in memory would be stored for lines, too, which have half
   // No part of the caller: what it keeps in memory would be stored for lines, too.
   static bool increment_scattered(const counting_probes& probes, std::uint64_t* words,
                                   std::uint64_t hash) noexcept;
