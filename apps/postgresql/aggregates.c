@@ -88,6 +88,14 @@ static void refuse_change(bool same) {
                   errmsg("bloomery: the size of an aggregate must be the same for all rows")));
 }
 
+/* Makes the filter of a group. What no value can hold is refused now, not after all rows. */
+static void start_group(group_state* group, const bloomery_options* options) {
+  bloomery_filter_info info = {.struct_bytes = sizeof info};
+  report_failure(bloomsql_start(&group->builder, options));
+  report_failure(bloomery_info_header(group->builder.filter, &info));
+  refuse_large((double)info.image_bytes);
+}
+
 /* bloom_agg(key, keys, fpr) */
 Datum pgbloom_agg_sized(PG_FUNCTION_ARGS) {
   group_state* group = group_argument(fcinfo, 0);
@@ -95,17 +103,13 @@ Datum pgbloom_agg_sized(PG_FUNCTION_ARGS) {
   if (unlikely(PG_ARGISNULL(2) || PG_ARGISNULL(3))) refuse_null("keys and fpr");
   if (unlikely(group == NULL)) {
     bloomery_options options;
-    bloomery_filter_info info = {.struct_bytes = sizeof info};
     group = new_group(context_of(fcinfo));
     group->keys = PG_GETARG_INT64(2);
     group->first = PG_GETARG_FLOAT8(3);
     report_failure(bloomsql_options(&options, group->keys, group->first, "", 0));
     refuse_large(bloomsql_least_bytes(group->keys, group->first));
     options.form = form_of_kind(kind_of_key(fcinfo));
-    report_failure(bloomsql_start(&group->builder, &options));
-    /* Now, not after all rows were read. */
-    report_failure(bloomery_info_header(group->builder.filter, &info));
-    refuse_large((double)info.image_bytes);
+    start_group(group, &options);
   }
   refuse_change(group->keys == PG_GETARG_INT64(2) && group->first == PG_GETARG_FLOAT8(3));
   add_key(fcinfo, group);
@@ -140,7 +144,7 @@ Datum pgbloom_agg_count_min(PG_FUNCTION_ARGS) {
     options.delta = group->second;
     options.form = form_of_kind(kind_of_key(fcinfo));
     if (!(group->first > 0 && group->second > 0)) report_failure(BLOOMSQL_BAD_SHARE);
-    report_failure(bloomsql_start(&group->builder, &options));
+    start_group(group, &options);
   }
   refuse_change(group->first == PG_GETARG_FLOAT8(2) && group->second == PG_GETARG_FLOAT8(3));
   add_key(fcinfo, group);
@@ -163,7 +167,7 @@ Datum pgbloom_agg_top_k(PG_FUNCTION_ARGS) {
     options.kind = BLOOMERY_TOP_K;
     options.form = BLOOMERY_FORM_TEXT;
     options.keys = options.k = (uint32_t)k;
-    report_failure(bloomsql_start(&group->builder, &options));
+    start_group(group, &options);
   }
   refuse_change(group->keys == PG_GETARG_INT32(2));
   read_key_text(kind_of_key(fcinfo), PG_GETARG_DATUM(1), &key);

@@ -27,13 +27,20 @@ static uint32_t form_of(sqlite3_value* key) {
   }
 }
 
-static void start(sqlite3_context* context, group* g, bloomery_options* options,
-                  sqlite3_value* key) {
-  int status = BLOOMERY_OK;
+/* Makes the filter of a group. What no value can hold is refused now, not after all rows. */
+static void start(sqlite3_context* context, group* g, const bloomery_options* options) {
+  const int most = sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1);
+  bloomery_filter_info info = {.struct_bytes = sizeof info};
+  int status = bloomsql_start(&g->builder, options);
   g->started = 1;
-  options->form = form_of(key);
-  status = bloomsql_start(&g->builder, options);
-  if (status != BLOOMERY_OK) fail_group(context, g, status);
+  if (status == BLOOMERY_OK) status = bloomery_info_header(g->builder.filter, &info);
+  if (status != BLOOMERY_OK) {
+    fail_group(context, g, status);
+  } else if (info.image_bytes > (uint64_t)most) {
+    g->failed = 1;
+    bloomsql_clear(&g->builder);
+    sqlite3_result_error_toobig(context);
+  }
 }
 
 static void add_row(sqlite3_context* context, group* g, sqlite3_value* value) {
@@ -91,7 +98,8 @@ static void sized_step(sqlite3_context* context, int count, sqlite3_value** valu
       sqlite3_result_error_toobig(context);
       return;
     }
-    start(context, g, &options, values[0]);
+    options.form = form_of(values[0]);
+    start(context, g, &options);
   }
   add_row(context, g, values[0]);
 }
@@ -111,7 +119,8 @@ static void count_min_step(sqlite3_context* context, int count, sqlite3_value** 
       fail_group(context, g, BLOOMSQL_BAD_SHARE);
       return;
     }
-    start(context, g, &options, values[0]);
+    options.form = form_of(values[0]);
+    start(context, g, &options);
   }
   add_row(context, g, values[0]);
 }
@@ -124,16 +133,20 @@ static void top_k_step(sqlite3_context* context, int count, sqlite3_value** valu
   int status = text != NULL ? BLOOMERY_OK : BLOOMERY_NO_MEMORY;
   (void)count;
   if (g == NULL) return;
-  if (!g->started && status == BLOOMERY_OK) {
+  if (!g->started) {
     const sqlite3_int64 k = sqlite3_value_int64(values[1]);
     bloomery_options_init(&options);
     options.kind = BLOOMERY_TOP_K;
     options.form = BLOOMERY_FORM_TEXT;
     options.k = k > 0 && k < UINT32_MAX ? (uint32_t)k : UINT32_MAX; /* which the library refuses */
     options.keys = options.k;
-    status = k < 1 ? BLOOMSQL_BAD_KEYS : bloomsql_start(&g->builder, &options);
-    g->started = 1;
+    if (k < 1) {
+      fail_group(context, g, BLOOMSQL_BAD_KEYS);
+    } else {
+      start(context, g, &options);
+    }
   }
+  if (g->failed) return;
   if (status == BLOOMERY_OK) {
     status = bloomsql_add_string(&g->builder, text, (size_t)sqlite3_value_bytes(values[0]));
   }

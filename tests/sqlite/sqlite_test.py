@@ -153,6 +153,16 @@ class sqlite_test(unittest.TestCase):
                               ("between", "count_min_agg(1, 0, 0)"), ("at least 1", "top_k_agg(1, 0)")):
             self.refused(message, f"SELECT {call}")
 
+    def test_what_no_value_can_hold_is_refused_at_the_first_row(self):
+        rows = []
+        self.db.create_function("read", 1, lambda x: rows.append(x) or x)
+        self.db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, 1_000_000)
+        for call in ("bloom_agg(read(x), 10000000, 0.01)", "count_min_agg(read(x), 1e-5, 0.01)",
+                     "top_k_agg(read(x), 100000)"):
+            rows.clear()
+            self.refused("too big", f"SELECT {call} FROM t")
+            self.assertEqual([1], rows, call)
+
     def test_altered_filters_are_refused_or_answer(self):
         images = [self.one("SELECT bloom_add(bloom(50, 0.01, ?), 1)", kind) for kind in KINDS]
         images.append(self.one("SELECT top_k_agg(x % 50, 5) FROM t"))
