@@ -39,10 +39,11 @@ CREATE FUNCTION bloom_contains(filter bloom, key anyelement) RETURNS boolean
   AS 'MODULE_PATHNAME', 'pgbloom_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT bloom_support;
 CREATE FUNCTION bloom_contains(filter bloom, key text) RETURNS boolean
   AS 'MODULE_PATHNAME', 'pgbloom_contains' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE SUPPORT bloom_support;
+-- Not strict, for adding NULL changes nothing.
 CREATE FUNCTION bloom_add(filter bloom, key anyelement) RETURNS bloom
-  AS 'MODULE_PATHNAME', 'pgbloom_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'pgbloom_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION bloom_add(filter bloom, key text) RETURNS bloom
-  AS 'MODULE_PATHNAME', 'pgbloom_add' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
+  AS 'MODULE_PATHNAME', 'pgbloom_add' LANGUAGE C IMMUTABLE PARALLEL SAFE;
 CREATE FUNCTION bloom_count(filter bloom) RETURNS float8
   AS 'MODULE_PATHNAME', 'pgbloom_count_keys' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION bloom_count(filter bloom, key anyelement) RETURNS bigint

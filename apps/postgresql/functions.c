@@ -46,12 +46,16 @@ Datum pgbloom_new(PG_FUNCTION_ARGS) {
   PG_RETURN_BYTEA_P(value_of(held->filter));
 }
 
+/* Not strict: a key that is null must not delete the filter that an UPDATE adds it to. */
 Datum pgbloom_add(PG_FUNCTION_ARGS) {
   const key_kind kind = kind_of_argument(fcinfo, 1);
-  held_filter* held = copy_filter(PG_GETARG_DATUM(0));
+  held_filter* held = NULL;
   row_key key;
   bloomery_string room;
   bloomery_keys keys;
+  if (PG_ARGISNULL(0)) PG_RETURN_NULL();
+  if (PG_ARGISNULL(1)) PG_RETURN_DATUM(PG_GETARG_DATUM(0));
+  held = copy_filter(PG_GETARG_DATUM(0));
   read_key(kind, PG_GETARG_DATUM(1), &key);
   keys = one_key(&key, &room);
   report_failure(bloomery_add_batch(held->filter, &keys));

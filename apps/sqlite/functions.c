@@ -90,21 +90,20 @@ static void contains(sqlite3_context* context, int count, sqlite3_value** values
   }
 }
 
+/* Adding NULL changes nothing; what comes out is a blob even so, and not the pointer of
+ * bloom_open(), which somebody else frees. */
 static void add(sqlite3_context* context, int count, sqlite3_value** values) {
+  const int nothing = sqlite3_value_type(values[1]) == SQLITE_NULL;
   bloomery_filter* copy = NULL;
   bloomery_keys key;
   uint64_t integer = 0;
   bloomery_string string = {NULL, 0};
   int status = BLOOMERY_OK;
   (void)count;
-  if (!key_of(context, values[1], &key, &integer, &string)) {
-    /* Adding nothing changes nothing. */
-    if (sqlite3_value_type(values[1]) == SQLITE_NULL) sqlite3_result_value(context, values[0]);
-    return;
-  }
+  if (!nothing && !key_of(context, values[1], &key, &integer, &string)) return;
   copy = copy_of(context, state_of(context), values[0]);
   if (copy == NULL) return;
-  status = bloomery_add_batch(copy, &key);
+  if (!nothing) status = bloomery_add_batch(copy, &key);
   if (status == BLOOMERY_OK) {
     result_filter(context, copy);
   } else {

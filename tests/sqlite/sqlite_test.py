@@ -81,6 +81,12 @@ class sqlite_test(unittest.TestCase):
         self.refused("its keys are integers", "SELECT bloom_contains(bloom_agg(x), '42') FROM t")
         self.refused("its keys are integers", "SELECT bloom_agg(k) FROM (SELECT 1 AS k UNION ALL SELECT 'one')")
 
+    def test_adding_null_changes_nothing(self):
+        self.db.execute("CREATE TABLE f AS SELECT bloom_agg(x) AS b FROM t")
+        self.assertEqual((1, None, "blob"), self.db.execute(
+            "SELECT bloom_add(b, NULL) = b, bloom_add(NULL, 1), typeof(bloom_add(bloom_open(b), NULL)) FROM f").fetchone())
+        self.refused("is a BLOB", "SELECT bloom_add('a', NULL)")
+
     def test_several_filters_in_turns(self):
         """More than are kept open: each value is asked for itself, whatever lies where in memory."""
         self.db.execute("CREATE TABLE f AS SELECT x % 7 AS part, bloom_agg(x, 500, 0.0001) AS b FROM t GROUP BY 1")

@@ -22,6 +22,11 @@ SELECT keys @> 'one' FROM f;
 SELECT keys @> 1::smallint, keys @> 1::integer, keys @> 1::bigint FROM f;
 SELECT keys @> 1.5::float8 FROM f;
 SELECT bloom_add(bloom(10), 'one') @> 'one', bloom_add(bloom(10), 'one') @> 'two';
+-- Adding NULL changes nothing.
+CREATE TABLE one AS SELECT bloom_add(bloom(10), 1) AS b;
+UPDATE one SET b = bloom_add(b, NULL);
+UPDATE one SET b = bloom_add(b, NULL::bigint);
+SELECT b @> 1, bloom_add(NULL, 1) IS NULL, bloom_add(NULL, NULL) IS NULL FROM one;
 SELECT bloom_add(bloom(10), word::varchar) @> 'key 1' FROM t WHERE x = 1;
 
 -- Keys by their text; no setting changes them.
