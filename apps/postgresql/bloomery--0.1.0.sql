@@ -126,8 +126,15 @@ CREATE AGGREGATE top_k_agg(key anyelement, k integer) (
 
 -- Pruning -----------------------------------------------------------------------------------------
 
--- The partitions that may hold a key, from a table with the columns partition and keys.
+-- The partitions that may hold a key, from a table with the columns partition and keys. The second one
+-- is for literals, as above.
 CREATE FUNCTION bloom_partitions(filters regclass, key anyelement) RETURNS SETOF regclass
+  LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE AS $$
+BEGIN
+  RETURN QUERY EXECUTE format('SELECT f.partition::regclass FROM %s AS f WHERE f.keys OPERATOR(@extschema@.@>) $1',
+                              filters) USING key;
+END $$;
+CREATE FUNCTION bloom_partitions(filters regclass, key text) RETURNS SETOF regclass
   LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE AS $$
 BEGIN
   RETURN QUERY EXECUTE format('SELECT f.partition::regclass FROM %s AS f WHERE f.keys OPERATOR(@extschema@.@>) $1',

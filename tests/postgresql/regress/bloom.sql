@@ -101,6 +101,8 @@ INSERT INTO parts SELECT 'part_0', bloom_agg(x, 1500, 1e-6) FROM part_0;
 INSERT INTO parts SELECT 'part_1', bloom_agg(x, 1500, 1e-6) FROM part_1;
 SELECT * FROM bloom_partitions('parts', 17::bigint);
 SELECT * FROM bloom_partitions('parts', 5000::bigint);
+CREATE TABLE word_parts AS SELECT partition, bloom_add(bloom(10, 1e-6), partition::text) AS keys FROM parts;
+SELECT * FROM bloom_partitions('word_parts', 'part_0');
 
 -- plpgsql calls the same expression with other filters: an answer never comes from the one before.
 CREATE FUNCTION ask_in_turns() RETURNS TABLE (right_ones bigint, wrong_ones bigint) LANGUAGE plpgsql AS $$
