@@ -5,6 +5,7 @@ import difflib
 import math
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import unittest
@@ -16,14 +17,31 @@ import harness  # noqa: E402
 import mutations  # noqa: E402
 
 TOOL = os.environ["BLOOMERY"]
+BUILD = Path(os.environ["BLOOMERY_BUILD"])
 MUTATIONS = int(os.environ.get("BLOOMERY_SQL_MUTATIONS", 300))
 PLACE = None
 KINDS = ("blocked", "classic", "partitioned", "counting", "scalable", "layered", "cuckoo", "windowed", "spectral")
 
+# The table of keys in docs/sql.md: a type, keys of it as somebody may write them, and what they are elsewhere.
+TYPES = (
+    ("bigint", {"-1": -1, "0": 0, "-9223372036854775808": -2**63, "9223372036854775807": 2**63 - 1}),
+    ("integer", {"-1": -1, "-2147483648": -2**31, "2147483647": 2**31 - 1}),
+    ("smallint", {"-1": -1, "-32768": -2**15, "32767": 2**15 - 1}),
+    ("bytea", {r"\x00ff": b"\x00\xff", r"\x7a0a7a": b"z\nz"}),
+    ("text", {word: word for word in ("plain", "grün", "日本語", "🌸")}),
+    ("varchar", {"naïve": "naïve"}),
+    ("uuid", {"A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11": "a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11"}),
+    ("inet", {"10.0.0.1/32": "10.0.0.1", "10.0.0.0/8": "10.0.0.0/8", "2001:DB8:0:0::1": "2001:db8::1"}),
+    ("date", {"17 Nov 2026": "2026-11-17", "infinity": "infinity"}),
+    ("timestamptz", {"2026-11-17 05:09:25.5+01": "2026-11-17 04:09:25.5+00",
+                     "2026-01-01 00:00:00": "2025-12-31 18:15:00+00"}),  # in Kathmandu
+    ("numeric", {"1.50": "1.5", "-0.10": "-0.1", "1e3": "1000", "42": "42"}),
+)
+
 
 def setUpModule():
     global PLACE
-    PLACE = harness.installation(os.environ["BLOOMERY_BUILD"], os.environ["BLOOMERY_PG_BIN"])
+    PLACE = harness.installation(BUILD, os.environ["BLOOMERY_PG_BIN"])
     PLACE.start("near", "max_parallel_workers_per_gather=2").sql("CREATE DATABASE regress; CREATE EXTENSION bloomery")
 
 
@@ -69,6 +87,56 @@ class extension_test(unittest.TestCase):
                 self.assertEqual(workers > 0, "Partial Aggregate" in plan, plan)
             found = self.one(f"SELECT count(*) FROM p WHERE (SELECT pg_read_binary_file('{file}')::bloom) @> k")
             self.assertEqual("50000", found)
+
+    def test_keys_of_every_type_are_those_of_the_tool(self):
+        """And Python and SQLite ask them, where these were built; SQLite makes them, too."""
+        askers = [ask for ask in (self.sqlite(), self.python()) if ask]
+        for name, written in TYPES:
+            keys = list(written.values())
+            file = self.tool_file(name, keys)
+            rows = "unnest(ARRAY[" + ",".join(f"'{key}'" for key in written) + "]) AS k"
+            told = self.one("SET timezone = 'Asia/Kathmandu'; SET datestyle = 'German'; "
+                            f"WITH f AS (SELECT pg_read_binary_file('{file}')::bloom AS b) SELECT bool_and((SELECT b FROM f) "
+                            f"@> k::{name}), bloom_agg(k::{name}, 99, 0.01)::bytea = (SELECT b::bytea FROM f) FROM {rows}")
+            self.assertEqual("t|t", told, name)
+            for ask in askers:
+                ask(name, file, keys)
+
+    def tool_file(self, name, keys):
+        """What the tool makes of integers, bytes or text."""
+        options, lines = {int: (["--integers"], keys), bytes: (["--hex"], map(bytes.hex, keys)), str: ([], keys)}[type(keys[0])]
+        file = PLACE.data / f"{name}.bloom"
+        subprocess.run([TOOL, "build", "-q", "--keys", "99", *options, "-o", file, "-"], check=True,
+                       input="".join(f"{line}\n" for line in lines).encode())
+        file.chmod(0o644)
+        return file
+
+    def sqlite(self):
+        if not (BUILD / "bloomery_sqlite.so").exists() or not hasattr(sqlite3.Connection, "enable_load_extension"):
+            return None
+        db = sqlite3.connect(":memory:")
+        self.addCleanup(db.close)
+        db.enable_load_extension(True)
+        db.load_extension(str(BUILD / "bloomery_sqlite.so"))
+        db.execute("CREATE TABLE k (key)")
+
+        def ask(name, file, keys):
+            db.execute("DELETE FROM k")
+            db.executemany("INSERT INTO k VALUES (?)", [(key,) for key in keys])
+            told = db.execute("SELECT sum(bloom_contains(bloom_file(?), key)), bloom_agg(key, 99, 0.01) FROM k", (str(file),))
+            self.assertEqual((len(keys), file.read_bytes()), told.fetchone(), name)
+        return ask
+
+    def python(self):
+        if not list((BUILD / "python" / "bloomery").glob("_core*.so")):
+            return None
+        sys.path.insert(0, str(BUILD / "python"))
+        import bloomery
+
+        def ask(name, file, keys):
+            filter_ = bloomery.open(file)
+            self.assertEqual([], [key for key in keys if key not in filter_], name)
+        return ask
 
     def test_filters_on_disk(self):
         """Several large ones, asked in turns for every row, and one that changes."""
