@@ -114,8 +114,9 @@ def two_servers(near, far, repeat, rows=1_000_000):
         line = next(line for line in plan.splitlines() if "Foreign Scan" in line)
         fetched = int(line.split("rows=")[-1].split()[0])
         wrong, others = fetched - matching, rows - matching
+        fpr = float(near.sql(f"SELECT bloom_info(bloom_agg(id, {matching}, 0.01)) ->> 'fpr_now' FROM w"))
         notes = {"bloom": f"{fetched:,} rows fetched: {matching:,} and {wrong:,} of {others:,}, "
-                          f"{wrong / others:.3%} +- {2 * math.sqrt(wrong) / others:.3%}"}
+                          f"{wrong / others:.3%} +- {2 * math.sqrt(wrong) / others:.3%}; the filter's own rate is {fpr:.3%}"}
         show(f"postgres_fdw, {rows:,} foreign rows, {matching:,} match", in_turns(run, {
             "plain join": join,
             "bloom": shipped,

@@ -271,10 +271,10 @@ class shipping_test(unittest.TestCase):
     def check_shipped(self, query, before=""):
         rows, plan = self.fetched(query, before)
         self.assertRegex(plan, r"Remote SQL: .*(bloom_contains|@>)")
-        others = self.REMOTE - self.MATCHING
-        # The rate holds on average over filters; this one's own rate may be 30 % higher.
-        most = 0.013 * others + 4 * math.sqrt(0.013 * others)
-        self.assertTrue(self.MATCHING <= rows <= self.MATCHING + most, (rows, plan))
+        # What is wrong follows this filter's own rate; four standard errors around it.
+        fpr = float(PLACE.servers[0].sql("SELECT bloom_info(ids) ->> 'fpr_now' FROM filters"))
+        expected = fpr * (self.REMOTE - self.MATCHING)
+        self.assertLessEqual(abs(rows - self.MATCHING - expected), 4 * math.sqrt(expected), (fpr, plan))
 
     def test_what_is_shipped(self):
         join = "SELECT o.id FROM orders o JOIN wanted w ON w.id = o.id"
