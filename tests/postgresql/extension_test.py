@@ -238,6 +238,21 @@ class extension_test(unittest.TestCase):
         self.assertEqual("1000|1000|1000", told[2])
         self.assertLess(int(told[3]) - int(told[1]), 50_000, told)
 
+    def test_without_memory(self):
+        """In a server with little room: what wants more fails alone, at whatever step, and its memory comes back."""
+        poor = PLACE.start("poor", "jit=off", "max_parallel_workers_per_gather=0", wrapper=("prlimit", f"--as={384 << 20}"))
+        poor.sql("CREATE EXTENSION bloomery")
+        process = "SELECT pg_backend_pid();"
+        failing = ("SELECT bloom(800000000);", "SELECT bloom(120000000);", "SELECT bloom(80000000);",
+                   "SELECT count_min_agg(g, 1e-7, 0.01) FROM generate_series(1, 9) g;",
+                   "SELECT bloom_agg(repeat('x', 1000000) || g) FROM generate_series(1, 1000) g;")
+        possible = "SELECT bloom_agg(g) @> 5 FROM generate_series(1, 1000) g;"
+        told = poor.script("\n".join([process, *(call + possible for call in failing), process])).splitlines()
+        poor.stop()
+        self.assertEqual(told[0], told[-1], "the session was lost")
+        self.assertEqual((["53200"] * len(failing), len(failing)),
+                         (re.findall(r"^ERROR:  (\w+):", "\n".join(told), re.MULTILINE), told.count("t")), told)
+
     def test_a_query_can_be_cancelled(self):
         told = self.near.script("SET statement_timeout = 300; SET max_parallel_workers_per_gather = 0; SELECT "
                                 "bloom_agg(a.x) FROM generate_series(1, 10000) a(x), generate_series(1, 100000) b;")

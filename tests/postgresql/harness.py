@@ -76,8 +76,8 @@ class installation:
         return subprocess.run([*self.as_user, *map(str, command)], check=True, capture_output=True, text=True,
                               cwd=self.data, **options)
 
-    def start(self, name, *settings):
-        started = server(self, name, settings)
+    def start(self, name, *settings, wrapper=()):
+        started = server(self, name, settings, wrapper)
         self.servers.append(started)
         return started
 
@@ -92,7 +92,7 @@ class server:
                 "shared_buffers=64MB", "autovacuum=off", "wal_level=minimal", "max_wal_senders=0",
                 "min_parallel_table_scan_size=0", "parallel_setup_cost=0", "parallel_tuple_cost=0")
 
-    def __init__(self, place, name, settings):
+    def __init__(self, place, name, settings, wrapper):
         self.place = place
         self.folder = place.data / name
         first = place.servers[0].folder if place.servers else None
@@ -109,7 +109,7 @@ class server:
                    for part in ("-c", setting)]
         # Not its own pg_ctl: the process is ours, and ends with us.
         with open(self.log, "wb") as log:
-            self.process = subprocess.Popen([*place.as_user, place.bin / "postgres", "-D", self.folder, *options],
+            self.process = subprocess.Popen([*place.as_user, *wrapper, place.bin / "postgres", "-D", self.folder, *options],
                                             stdout=log, stderr=log)
         self.wait()
 
