@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <exception>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -45,7 +46,18 @@ void run_threads(parallel p, std::uint64_t count, thread_loop loop, void* contex
   {
     std::vector<std::jthread> helpers;
     const std::uint64_t wanted = std::min<std::uint64_t>(p.count(), count);
-    for (std::uint64_t t = 1; t < wanted; ++t) helpers.emplace_back(guarded);
+    for (std::uint64_t t = 1; t < wanted; ++t) {
+#if defined(__cpp_exceptions)
+      // Where no more can start, those that are there do the work.
+      try {
+        helpers.emplace_back(guarded);
+      } catch (const std::system_error&) {
+        break;
+      }
+#else
+      helpers.emplace_back(guarded);
+#endif
+    }
     guarded();
   }
 #if defined(__cpp_exceptions)
