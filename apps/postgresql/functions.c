@@ -106,7 +106,11 @@ Datum pgbloom_fold(PG_FUNCTION_ARGS) {
   const held_filter* held = copy_filter(PG_GETARG_DATUM(0));
   const int64 divisor = PG_GETARG_INT64(1);
   held_filter* folded = hold_filter();
-  report_failure(bloomery_fold(held->filter, divisor > 0 ? (uint64_t)divisor : 0, &folded->filter));
+  if (divisor < 0) {
+    ereport(ERROR, (errcode(ERRCODE_INVALID_PARAMETER_VALUE),
+                    errmsg("bloomery: " BLOOMSQL_BAD_DIVISOR, (long long)divisor)));
+  }
+  report_failure(bloomery_fold(held->filter, (uint64_t)divisor, &folded->filter));
   PG_RETURN_BYTEA_P(value_of(folded->filter));
 }
 

@@ -55,6 +55,9 @@ typedef void (*bloomsql_tick)(void);
 /* All return 0 or a negative status, whose text is bloomsql_message(). */
 const char* bloomsql_message(int status);
 
+/* With the number, as a long long. */
+#define BLOOMSQL_BAD_DIVISOR "the number to fold by is %lld, but it must be at least 1"
+
 /* The options of a filter. An empty `kind` is the usual one. */
 int bloomsql_options(bloomery_options* out, int64_t keys, double fpr, const char* kind,
                      size_t kind_bytes);

@@ -170,14 +170,22 @@ static void intersect(sqlite3_context* context, int count, sqlite3_value** value
   }
 }
 
+/* bloom_fold(filter, divisor): to a half unless said. */
 static void fold(sqlite3_context* context, int count, sqlite3_value** values) {
+  const sqlite3_int64 divisor = count > 1 ? sqlite3_value_int64(values[1]) : 2;
   const bloomery_filter* filter = NULL;
   bloomery_filter* folded = NULL;
   int status = BLOOMERY_OK;
   if (any_null(count, values)) return;
   filter = filter_of(context, state_of(context), values[0]);
   if (filter == NULL) return;
-  status = bloomery_fold(filter, (uint64_t)sqlite3_value_int64(values[1]), &folded);
+  if (divisor < 0) {
+    char* message = sqlite3_mprintf(BLOOMSQL_BAD_DIVISOR, (long long)divisor);
+    sqlite3_result_error(context, message != NULL ? message : "out of memory", -1);
+    sqlite3_free(message);
+    return;
+  }
+  status = bloomery_fold(filter, (uint64_t)divisor, &folded);
   if (status == BLOOMERY_OK) {
     result_filter(context, folded);
   } else {
@@ -311,6 +319,7 @@ int register_functions(sqlite3* db, connection_state* state) {
       {"bloom_count", 2, pure, count_keys},
       {"bloom_union", 2, pure, unite},
       {"bloom_intersection", 2, pure, intersect},
+      {"bloom_fold", 1, pure, fold},
       {"bloom_fold", 2, pure, fold},
       {"bloom_info", 1, pure, info},
       {"bloom_compare", 2, pure, compare},

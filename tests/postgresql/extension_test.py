@@ -211,6 +211,16 @@ class extension_test(unittest.TestCase):
         states = set(re.findall(r"^ERROR:  (\w+):", "\n".join(told), re.MULTILINE))
         self.assertLessEqual(states, {"22P03", "XX001", "0A000", "22000", "22023", "53200", "54000", "22021"})
 
+    def test_every_error_has_the_state_of_the_documents(self):
+        calls = {"22P03": r"'\x00'::bytea::bloom", "22P02": "'nonsense'::bloom", "XX001": r"'\x424c4f4f4d455259'::bytea::bloom",
+                 "0A000": "top_k_rows(bloom(9))", "22000": "bloom(10) | bloom(1000)", "42804": "bloom(9) @> point(1, 1)",
+                 "22004": "bloom_agg(1, NULL, 0.1)", "22023": "bloom(0)", "54000": "bloom(100000000000)"}
+        told = self.near.script("".join(f"SELECT {call};\n" for call in calls.values()))
+        self.assertEqual(list(calls), re.findall(r"^ERROR:  (\w+):", told, re.MULTILINE), told)
+        documents = (HERE.parent.parent / "docs" / "sql.md").read_text()
+        listed = re.search(r"Errors have SQLSTATEs:.*?\n\n", documents, re.DOTALL).group()
+        self.assertEqual({*calls, "53200"}, set(re.findall(r"\b[0-9A-Z]{5}\b", listed)))
+
     @unittest.skipUnless(os.environ.get("BLOOMERY_PG_CHECKED"), "BLOOMERY_PG_CHECKED is not set; ./test --long sets it")
     def test_altered_filters_under_valgrind(self):
         """The same with every access to memory checked, in a server of one process."""

@@ -137,6 +137,7 @@ class sqlite_test(unittest.TestCase):
         self.assertEqual(united, self.one("SELECT bloom_union_agg(k) FROM (SELECT a AS k FROM f UNION ALL "
                                           "SELECT NULL UNION ALL SELECT b FROM f)"))
         self.assertEqual(1, self.one("SELECT bloom_contains(bloom_fold(u, 2), 7) FROM f"))
+        self.assertEqual(1, self.one("SELECT bloom_fold(u) = bloom_fold(u, 2) FROM f"))
         self.assertEqual(1, self.one("SELECT bloom_unpack(bloom_pack(u)) = u FROM f"))
         self.assertEqual("blocked", self.one("SELECT json_extract(bloom_info(u), '$.kind') FROM f"))
         self.refused("", "SELECT bloom_union(u, bloom(10)) FROM f")
@@ -154,7 +155,8 @@ class sqlite_test(unittest.TestCase):
                               ("between 0 and 1", "bloom(9, 2)"), ("no kind", "bloom(9, 0.1, 'bloom')"),
                               ("at once", "bloom(9, 0.1, 'fuse')"), ("too big", "bloom(1000000000000)"),
                               ("does not start", "bloom_contains(x'00', 1)"), ("is a BLOB", "bloom_contains('a', 1)"),
-                              ("does not start", "bloom_info(x'')"), ("", "bloom_fold(bloom(1000), 0)"),
+                              ("does not start", "bloom_info(x'')"), ("by is 0,", "bloom_fold(bloom(1000), 0)"),
+                              ("by is -1, but it must be at least 1", "bloom_fold(bloom(1000), -1)"),
                               ("at least 1", "bloom_agg(1, 0, 0.1)"), ("too big", "bloom_agg(1, 1000000000000, 0.1)"),
                               ("between", "count_min_agg(1, 0, 0)"), ("at least 1", "top_k_agg(1, 0)")):
             self.refused(message, f"SELECT {call}")

@@ -79,6 +79,7 @@ SELECT bloom_agg(x, 100000000000, 0.01) FROM t;
 -- Before the second row is read, which cannot be.
 SELECT count_min_agg(1 / (g - 2), 4e-8, 0.01) FROM generate_series(1, 9) AS g;
 SELECT bloom_fold(keys, 0) FROM f;
+SELECT bloom_fold(keys, -1) FROM f;
 SELECT top_k_agg(x, 0) FROM t;
 SELECT count_min_agg(x, 0, 0) FROM t;
 
