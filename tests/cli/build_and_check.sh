@@ -42,6 +42,28 @@ for threads in 1 2 7; do
   bloomery check --threads $threads words.bloom mixed | cmp - in
 done
 
+# Lines longer than a chunk, or than the end of one in which a line's end is looked for; a last line without its end. All
+# threads read a file, and one at a time a pipe.
+/usr/bin/python3 - <<'P'
+import random
+r = random.Random(1)
+lengths = [r.choice([1, 5, 30, 30, 30, 300, 5000]) for _ in range(4000)] + [300000, 7, 600000, 262143, 262144, 0, 4095, 4096]
+r.shuffle(lengths)
+open("odd", "w").write("\n".join(f"{i:x}{'x' * n}" for i, n in enumerate(lengths)))
+P
+cat odd - <<<'' >odd_end
+bloomery build -q -o odd.bloom --threads 1 odd_end
+for threads in 1 3; do
+  bloomery build -q -o same.bloom --threads $threads odd && cmp odd.bloom same.bloom
+  bloomery check --threads $threads odd.bloom odd | cmp - odd_end
+  bloomery check --threads $threads odd.bloom odd odd_end | cmp - <(cat odd_end odd_end)
+  tr '\n' '\0' <odd >odd0
+  bloomery check -0 --threads $threads odd.bloom odd0 | tr '\0' '\n' | cmp - odd_end
+  bloomery check --threads $threads odd.bloom <odd | cmp - odd_end
+  sed 's/$/\r/' odd >odd_cr
+  bloomery check --crlf -c --threads $threads odd.bloom odd_cr | cmp - <(wc -l <odd_end)
+done
+
 # Lines: a last one without its end counts, empty ones are skipped unless kept, any byte may be in them.
 printf 'one\n\ntwo\r\n\nthr\0ee\n\377\376\nlast' >odd
 bloomery build -q -o odd.bloom odd

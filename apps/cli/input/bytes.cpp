@@ -9,12 +9,44 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <string_view>
 #include <utility>
 
 #include "bloomery/core/error.hpp"
 #include "cli/output/streams.hpp"
 
 namespace bloomery::cli {
+
+namespace {
+
+[[noreturn]] void throw_failed(const std::string& name, const char* doing, int reason) {
+  throw error(errc::io, fmt::format("{}: {} failed: {}", name, doing, std::strerror(reason)));
+}
+
+}  // namespace
+
+struct unread_bytes::descriptor {
+  explicit descriptor(int number) : fd(number) {}
+  descriptor(const descriptor&) = delete;
+  descriptor& operator=(const descriptor&) = delete;
+  ~descriptor() {
+    if (fd > STDIN_FILENO) ::close(fd);
+  }
+
+  int fd;
+};
+
+std::size_t unread_bytes::read(char* to, const std::string& name) const {
+  std::size_t done = 0;
+  while (done < size_) {
+    const ssize_t got = ::pread(file_->fd, to + done, size_ - done, static_cast<off_t>(at_ + done));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) throw_failed(name, "reading", errno);
+    if (got == 0) break;
+    done += static_cast<std::size_t>(got);
+  }
+  return done;
+}
 
 byte_source::byte_source(std::vector<std::string> paths, progress& meter, const byte_rules& rules)
     : paths_(std::move(paths)), meter_(&meter), rules_(rules) {
@@ -24,10 +56,9 @@ byte_source::byte_source(std::vector<std::string> paths, progress& meter, const 
 
 byte_source::~byte_source() { close(); }
 
-void byte_source::close() {
-  if (fd_ > STDIN_FILENO) ::close(fd_);
-  fd_ = -1;
-}
+void byte_source::close() { file_.reset(); }
+
+int byte_source::fd() const { return file_->fd; }
 
 const std::string& byte_source::name() const {
   static const std::string standard_input = "standard input";
@@ -35,9 +66,7 @@ const std::string& byte_source::name() const {
   return path == "-" ? standard_input : path;
 }
 
-void byte_source::fail(const char* doing, int reason) const {
-  throw error(errc::io, fmt::format("{}: {} failed: {}", name(), doing, std::strerror(reason)));
-}
+void byte_source::fail(const char* doing, int reason) const { throw_failed(name(), doing, reason); }
 
 bool byte_source::rereadable() const {
   return std::ranges::all_of(paths_, [](const std::string& path) {
@@ -67,13 +96,17 @@ bool byte_source::open_next() {
   if (current_ == paths_.size()) return false;
   const std::string& path = paths_[current_++];
   if (path == "-") check_standard_input_has_keys();
-  fd_ = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd_ < 0 && errno == ENOENT && path.find_first_of("/.") == std::string::npos) {
+  const int opened = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (opened < 0 && errno == ENOENT && path.find_first_of("/.") == std::string::npos) {
     throw error(errc::io, fmt::format("{0}: there is no such file; if it is a key, give it to "
                                       "standard input, as with \"echo '{0}' |\"",
                                       path));
   }
-  if (fd_ < 0) fail("opening", errno);
+  if (opened < 0) fail("opening", errno);
+  file_ = std::make_shared<const unread_bytes::descriptor>(opened);
+  struct stat info {};
+  // Standard input keeps its offset for who reads it next.
+  regular_ = path != "-" && ::fstat(opened, &info) == 0 && S_ISREG(info.st_mode);
   recognise();
   return true;
 }
@@ -97,7 +130,7 @@ void byte_source::recognise() {
 
 bool byte_source::paused() const {
   if (used_ < ahead_.size()) return false;
-  struct pollfd state = {.fd = fd_, .events = POLLIN, .revents = 0};
+  struct pollfd state = {.fd = fd(), .events = POLLIN, .revents = 0};
   return ::poll(&state, 1, 0) == 0;
 }
 
@@ -106,6 +139,31 @@ std::size_t byte_source::read(char* to, std::size_t room) {
   if (std::exchange(at_start_, false) && rules_.text) got = without_mark(to, got, room);
   if (got == 0) close();
   return got;
+}
+
+std::optional<unread_bytes> byte_source::leave_unread(std::size_t before, std::size_t bytes,
+                                                      char end) {
+  constexpr std::size_t look_at = std::size_t{4} << 10U;
+  if (!regular_ || unpacker_ != nullptr || at_start_ || used_ < ahead_.size() || bytes < look_at ||
+      before >= bytes - look_at) {
+    return {};
+  }
+  const off_t now = ::lseek(fd(), 0, SEEK_CUR);
+  if (now < static_cast<off_t>(before)) return {};
+  unread_bytes result;
+  result.at_ = static_cast<std::uint64_t>(now) - before;
+  char last[look_at];
+  const auto place = static_cast<off_t>(result.at_ + (bytes - look_at));
+  // Near the end of the file there are fewer; they, and whatever goes wrong, are for `read`.
+  if (::pread(fd(), last, look_at, place) != static_cast<ssize_t>(look_at)) return {};
+  const std::size_t found = std::string_view(last, look_at).rfind(end);
+  if (found == std::string_view::npos) return {};
+  result.size_ = bytes - look_at + found + 1;
+  const auto behind = static_cast<off_t>(result.at_ + result.size_);
+  if (::lseek(fd(), behind, SEEK_SET) != behind) fail("seeking in the file", errno);
+  result.file_ = file_;
+  meter_->advance(result.size_ - before);
+  return result;
 }
 
 std::size_t byte_source::read_some(char* to, std::size_t room) {
@@ -132,13 +190,13 @@ std::size_t byte_source::without_mark(char* to, std::size_t got, std::size_t roo
 
 std::size_t byte_source::read_raw(char* to, std::size_t room) {
   constexpr int wait_ms = 200;  // wakes up now and then to see whether a signal asks for progress
-  struct pollfd state = {.fd = fd_, .events = POLLIN, .revents = 0};
+  struct pollfd state = {.fd = fd(), .events = POLLIN, .revents = 0};
   int ready = 0;
   while ((ready = ::poll(&state, 1, wait_ms)) == 0 || (ready < 0 && errno == EINTR)) {
     meter_->answer_signal();
   }
   ssize_t got = 0;
-  while ((got = ::read(fd_, to, room)) < 0 && errno == EINTR) meter_->answer_signal();
+  while ((got = ::read(fd(), to, room)) < 0 && errno == EINTR) meter_->answer_signal();
   if (got < 0) fail("reading", errno);
   meter_->advance(static_cast<std::uint64_t>(got));
   return static_cast<std::size_t>(got);

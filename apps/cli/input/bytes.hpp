@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,22 @@ struct byte_rules {
   bool lists = true;
 };
 
+// Bytes of a regular file that are still to be read, in whatever thread.
+class unread_bytes {
+ public:
+  [[nodiscard]] std::size_t size() const { return size_; }
+  // Reads them; fewer if the file has become shorter.
+  std::size_t read(char* to, const std::string& name) const;
+
+ private:
+  friend class byte_source;
+  struct descriptor;
+
+  std::shared_ptr<const descriptor> file_;
+  std::uint64_t at_ = 0;
+  std::size_t size_ = 0;
+};
+
 class byte_source {
  public:
   // No paths means standard input; so does "-". Opens nothing yet.
@@ -29,9 +46,13 @@ class byte_source {
   ~byte_source();
 
   bool open_next();  // false after the last
-  [[nodiscard]] bool is_open() const { return fd_ >= 0; }
+  [[nodiscard]] bool is_open() const { return file_ != nullptr; }
   // Reads some bytes of the open file, at most `room`. At its end returns 0 and closes it.
   std::size_t read(char* to, std::size_t room);
+  // Leaves about `bytes` bytes unread that end with `end`, and goes on behind them. They begin with
+  // the last `before` bytes that `read` gave. Nothing when the file is packed or not a regular one,
+  // or when it has no such bytes.
+  std::optional<unread_bytes> leave_unread(std::size_t before, std::size_t bytes, char end);
   void close();  // the rest of the open file is not wanted
   // Whether there is nothing to read right now: a person or a slow program writes the input.
   [[nodiscard]] bool paused() const;
@@ -47,12 +68,14 @@ class byte_source {
   std::size_t read_raw(char* to, std::size_t room);
   std::size_t read_packed(char* to, std::size_t room);
   void recognise();
+  [[nodiscard]] int fd() const;
   [[noreturn]] void fail(const char* doing, int reason) const;
 
   std::vector<std::string> paths_;
   progress* meter_;
   std::size_t current_ = 0;  // files opened so far
-  int fd_ = -1;
+  std::shared_ptr<const unread_bytes::descriptor> file_;
+  bool regular_ = false;  // of the open file
   byte_rules rules_;
   bool at_start_ = true;  // of the open file
   std::string ahead_;     // raw bytes that were read and not used yet,

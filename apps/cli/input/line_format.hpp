@@ -11,6 +11,7 @@ class line_format : public record_format {  // the last record of a file need no
       : end_(end), keep_empty_(keep_empty), crlf_(crlf) {}
 
   [[nodiscard]] std::string_view terminator() const override { return {&end_, 1}; }
+  [[nodiscard]] bool ends_alone() const override { return true; }
   [[nodiscard]] std::size_t whole(std::string_view text, std::size_t searched) const override;
   void split(chunk& c) const override;
   void count(chunk& c) const override;

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "bloomery/hash/any_hasher.hpp"
+#include "cli/input/bytes.hpp"
 #include "cli/input/record_ends.hpp"
 
 namespace bloomery::cli {
@@ -55,6 +56,7 @@ struct chunk {  // a piece of input that consists of whole records
   // Memory reused for the next chunk. Clearing the buffer would take a twentieth of the time.
   std::unique_ptr<char[]> buffer;  // what `text` shows
   std::size_t capacity = 0;
+  unread_bytes unread;  // `text` is these, and they have yet to be read
   record_ends ends;
   std::vector<std::string_view> key_list;
   std::vector<std::string_view> record_list;
@@ -79,6 +81,9 @@ class record_format {
   // The length of the whole records at the beginning of `text`; 0 when there is none. The caller
   // knows that no record ends in the first `searched` bytes.
   [[nodiscard]] virtual std::size_t whole(std::string_view text, std::size_t searched) const = 0;
+  // Whether the terminator is what ends a record, and `begin` looks at the first chunk of a file
+  // alone: then a chunk may be read when its place is known.
+  [[nodiscard]] virtual bool ends_alone() const { return false; }
   virtual void begin(chunk& c, bool first_of_file);  // may remove a header from the text
   virtual void split(chunk& c) const = 0;
   virtual void count(chunk& c) const { split_to_count(c); }  // sets only `number`

@@ -45,6 +45,7 @@ bool key_source::next(chunk& out, want wanted) {
     }
     format_->begin(out, std::exchange(first_of_file_, false));
   }
+  if (out.unread.size() != 0) read_left(out);
   out.keyless.clear();
   out.bad.clear();
   out.empty = 0;
@@ -72,13 +73,17 @@ void key_source::grow(chunk& c, std::size_t used, std::size_t capacity) {
   c.capacity = capacity;
 }
 
-// Tells of an input that cannot be read, and goes on with the next one.
-void key_source::leave(const error& reason) {
+void key_source::tell_unreadable(const error& reason, std::string_view file) {
   const bool unreadable = reason.code() == errc::io || reason.code() == errc::corrupt;
   if (!go_on_ || !unreadable) throw error(reason);
   meter_->clear();
   tell("bloomery: {}\n", reason.what());
-  unreadable_.push_back(bytes_.name());
+  unreadable_.emplace_back(file);
+}
+
+// Tells of an input that cannot be read, and goes on with the next one.
+void key_source::leave(const error& reason) {
+  tell_unreadable(reason, bytes_.name());
   bytes_.close();
 }
 
@@ -101,8 +106,33 @@ std::size_t key_source::read(char* to, std::size_t room) {
   }
 }
 
+// Finds where the chunk lies, and leaves the reading for later.
+bool key_source::leave_unread(chunk& c) {
+  if (first_of_file_ || numbered_ || !bytes_.is_open() || !format_->ends_alone()) return false;
+  auto place = bytes_.leave_unread(carry_.size(), chunk_bytes, terminator().front());
+  if (!place) return false;
+  carry_.clear();
+  c.unread = std::move(*place);
+  return true;
+}
+
+void key_source::read_left(chunk& c) {
+  const unread_bytes place = std::exchange(c.unread, {});
+  grow(c, 0, chunk_bytes);
+  std::size_t got = 0;
+  try {
+    got = place.read(c.buffer.get(), std::string(c.file));
+  } catch (const error& e) {
+    const std::lock_guard lock(mutex_);
+    tell_unreadable(e, c.file);
+  }
+  c.text = {c.buffer.get(), got};
+}
+
 // Reads until the chunk has enough whole records, and keeps the rest for the next chunk.
 bool key_source::fill(chunk& c) {
+  c.unread = {};
+  if (leave_unread(c)) return true;
   std::size_t size = carry_.size();
   grow(c, 0, std::max(chunk_bytes, 2 * size));
   std::ranges::copy(std::exchange(carry_, {}), c.buffer.get());
