@@ -125,6 +125,12 @@ struct key_run {
 // Arrow's C data interface, as far as it is needed here.
 struct arrow_schema {
   const char* format;
+  const char* name;
+  const char* metadata;
+  std::int64_t flags;
+  std::int64_t n_children;
+  arrow_schema** children;
+  const arrow_schema* dictionary;  // else null; then the array has places in it
 };
 struct arrow_array {
   std::int64_t length;
@@ -258,6 +264,12 @@ bool key_source::take_arrow(PyObject* object) {
   const auto* const array = static_cast<const arrow_array*>(
       PyCapsule_GetPointer(PyTuple_GetItem(sequence_.get(), 1), "arrow_array"));
   if (array == nullptr) return false;
+  if (schema->dictionary != nullptr) {
+    PyErr_SetString(PyExc_TypeError,
+                    "the Arrow array has a dictionary and places in it, which are no keys; give "
+                    "its values, in pyarrow those of dictionary_decode()");
+    return false;
+  }
   const std::string_view format(schema->format == nullptr ? "" : schema->format);
   constexpr std::string_view integers = "cCsSiIlL";
   const bool text = format == "u" || format == "z" || format == "U" || format == "Z";

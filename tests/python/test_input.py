@@ -287,7 +287,9 @@ def test_other_threads_run_meanwhile():
 
 
 class ArrowSchema(ctypes.Structure):
-    _fields_ = [("format", ctypes.c_char_p), ("rest", ctypes.c_byte * 64)]
+    _fields_ = [("format", ctypes.c_char_p), ("name", ctypes.c_char_p), ("metadata", ctypes.c_char_p),
+                ("flags", ctypes.c_int64), ("n_children", ctypes.c_int64), ("children", ctypes.c_void_p),
+                ("dictionary", ctypes.c_void_p), ("release", ctypes.c_void_p), ("private_data", ctypes.c_void_p)]
 
 
 class ArrowArray(ctypes.Structure):
@@ -333,6 +335,12 @@ def test_arrow():
     for form in (b"g", b"+l", b"", b"tdD"):
         with pytest.raises(TypeError, match="Arrow"):
             Filter(keys=10).update(Column(form, 1, None, b"12345678"))
+    encoded = Column(b"i", 4, None, numpy.array([0, 1, 0, 2], "<i4").tobytes())  # places in a dictionary of words
+    dictionary = ArrowSchema(b"u")
+    encoded.schema.dictionary = ctypes.addressof(dictionary)
+    for call in (Filter(keys=10).update, Filter(keys=10).contains_many, Fuse):
+        with pytest.raises(TypeError, match=r"dictionary_decode\(\)"):
+            call(encoded)
     with pytest.raises(ValueError, match="ascend"):
         Filter(keys=10).update(Column(b"u", 2, None, numpy.array([5, 2, 1], "<i4").tobytes(), b"abcdefgh"))
     assert Map([(1, 5), (2, 6)]).get_many(Column(b"l", 2, None, numpy.array([2, 1], "<i8").tobytes()))[0].tolist() == [
