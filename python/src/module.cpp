@@ -15,19 +15,20 @@ struct option_field {
   const char* name;
   enum class sort { number64, number32, real } type;
   std::size_t offset;
+  bool takes_zero = false;  // else 0 means "not said" in C, which nobody says here
 };
 
 constexpr option_field option_fields[] = {
-    {"keys", option_field::sort::number64, offsetof(bloomery_options, keys)},
+    {"keys", option_field::sort::number64, offsetof(bloomery_options, keys), true},
     {"fpr", option_field::sort::real, offsetof(bloomery_options, fpr)},
     {"bits_per_key", option_field::sort::real, offsetof(bloomery_options, bits_per_key)},
     {"bytes", option_field::sort::number64, offsetof(bloomery_options, bytes)},
-    {"seed", option_field::sort::number64, offsetof(bloomery_options, seed)},
+    {"seed", option_field::sort::number64, offsetof(bloomery_options, seed), true},
     {"window", option_field::sort::number64, offsetof(bloomery_options, window)},
     {"epsilon", option_field::sort::real, offsetof(bloomery_options, epsilon)},
     {"delta", option_field::sort::real, offsetof(bloomery_options, delta)},
-    {"form", option_field::sort::number32, offsetof(bloomery_options, form)},
-    {"hash", option_field::sort::number32, offsetof(bloomery_options, hash)},
+    {"form", option_field::sort::number32, offsetof(bloomery_options, form), true},
+    {"hash", option_field::sort::number32, offsetof(bloomery_options, hash), true},
     {"probes", option_field::sort::number32, offsetof(bloomery_options, probes)},
     {"cell_bits", option_field::sort::number32, offsetof(bloomery_options, cell_bits)},
     {"bucket_cells", option_field::sort::number32, offsetof(bloomery_options, bucket_cells)},
@@ -44,7 +45,6 @@ bool set_field(bloomery_options& o, const option_field& field, PyObject* value) 
   if (field.type == option_field::sort::real) {
     const double number = PyFloat_AsDouble(value);
     if (number == -1.0 && PyErr_Occurred() != nullptr) return false;
-    // 0 means "not said" in C; here somebody said it.
     if (!(number > 0) || number - number != 0) {
       PyErr_Format(PyExc_ValueError, "%s is %R, but it must be above 0", field.name, value);
       return false;
@@ -57,10 +57,10 @@ bool set_field(bloomery_options& o, const option_field& field, PyObject* value) 
   if (!index) return false;
   const unsigned long long number = PyLong_AsUnsignedLongLong(index.get());
   const bool bad = number == ~0ULL && PyErr_Occurred() != nullptr;
-  if (bad || (!wide && number > UINT32_MAX)) {
+  if (bad || (!wide && number > UINT32_MAX) || (number == 0 && !field.takes_zero)) {
     PyErr_Clear();
-    PyErr_Format(PyExc_ValueError, "%s is %R, but it must be from 0 to %s", field.name, value,
-                 wide ? "2**64 - 1" : "2**32 - 1");
+    PyErr_Format(PyExc_ValueError, "%s is %R, but it must be from %d to %s", field.name, value,
+                 field.takes_zero ? 0 : 1, wide ? "2**64 - 1" : "2**32 - 1");
     return false;
   }
   if (wide) {

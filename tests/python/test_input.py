@@ -12,7 +12,7 @@ import pytest
 from conftest import KEYS
 
 import bloomery
-from bloomery import Counting, Filter, Fuse, Map, Scalable, TopK
+from bloomery import Counting, Cuckoo, Filter, Fuse, Map, Scalable, TopK, Windowed
 
 
 def same(a, b):
@@ -134,6 +134,13 @@ def test_options():
             Filter(**bad)
     with pytest.raises(ValueError):
         Filter(keys=10, k=5)
+    for made, name in ((Filter, "bytes"), (Filter, "probes"), (Counting, "cell_bits"), (Cuckoo, "bucket_cells"),
+                       (Windowed, "window"), (Windowed, "generations"), (TopK, "k")):
+        with pytest.raises(ValueError, match=f"{name} is 0, but it must be from 1 to"):  # in C it is "not said"
+            made(**{name: 0})
+    for made, name in ((Fuse, "cell_bits"), (Map, "value_bits")):
+        with pytest.raises(ValueError, match=f"{name} is 0, but it must be from 1 to"):
+            made({"a": 1}, **{name: 0})
 
 
 class Index:
