@@ -194,6 +194,8 @@ bool is_filter(PyObject* object);
 PyObject* wrap(bloomery_filter* made);
 // Fills in what a dictionary of options says; false with an exception set.
 bool options_from(PyObject* dictionary, bloomery_options& o);
+// An int from `least`, 0 or 1, to 2**bits - 1; false with an exception set, which has its name.
+bool take_number(PyObject* value, const char* name, int least, int bits, std::uint64_t& number);
 PyObject* make_filter_type(PyObject* module);
 // Moves what the C interface has made into bytes or text.
 PyObject* as_bytes(bloomery_buffer& made);

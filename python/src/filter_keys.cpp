@@ -167,14 +167,9 @@ bool plain_numbers(PyObject* object, std::size_t count, std::vector<std::uint64_
   }
   out.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
-    const reference number(PyNumber_Index(PyList_GetItem(list.get(), static_cast<Py_ssize_t>(i))));
-    if (!number) return false;
-    const unsigned long long value = PyLong_AsUnsignedLongLong(number.get());
-    if (value == ~0ULL && PyErr_Occurred() != nullptr) {
-      PyErr_Clear();
-      PyErr_SetString(PyExc_ValueError, "counts and values are from 0 to 2**64 - 1");
-      return false;
-    }
+    PyObject* const item = PyList_GetItem(list.get(), static_cast<Py_ssize_t>(i));
+    std::uint64_t value = 0;
+    if (!take_number(item, "a count or value", 0, 64, value)) return false;
     out.push_back(value);
   }
   return true;

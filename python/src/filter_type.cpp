@@ -134,9 +134,8 @@ PyObject* clear(PyObject* self, PyObject*) {
 
 PyObject* advance(PyObject* self, PyObject* now) {
   filter_object* const f = as_filter(self);
-  const unsigned long long time = PyLong_AsUnsignedLongLong(now);
-  if (time == ~0ULL && PyErr_Occurred() != nullptr) return nullptr;
-  if (!wait_to_write(f)) return nullptr;
+  std::uint64_t time = 0;
+  if (!take_number(now, "the time", 0, 64, time) || !wait_to_write(f)) return nullptr;
   const int status = bloomery_advance(f->filter, time);
   if (status < 0) return raise(status);
   Py_RETURN_NONE;
@@ -245,9 +244,8 @@ PyObject* copy(PyObject* self, PyObject*) {
 
 PyObject* fold(PyObject* self, PyObject* divisor) {
   filter_object* const f = as_filter(self);
-  const unsigned long long by = PyLong_AsUnsignedLongLong(divisor);
-  if (by == ~0ULL && PyErr_Occurred() != nullptr) return nullptr;
-  if (!wait_to_read(f)) return nullptr;
+  std::uint64_t by = 0;
+  if (!take_number(divisor, "the divisor", 1, 64, by) || !wait_to_read(f)) return nullptr;
   bloomery_filter* made = nullptr;
   const int status = on_whole(f, false, [&] { return bloomery_fold(f->filter, by, &made); });
   return status < 0 ? raise(status) : wrap(made);

@@ -53,14 +53,8 @@ bool set_field(bloomery_options& o, const option_field& field, PyObject* value) 
     return true;
   }
   const bool wide = field.type == option_field::sort::number64;
-  const reference index(PyNumber_Index(value));
-  if (!index) return false;
-  const unsigned long long number = PyLong_AsUnsignedLongLong(index.get());
-  const bool bad = number == ~0ULL && PyErr_Occurred() != nullptr;
-  if (bad || (!wide && number > UINT32_MAX) || (number == 0 && !field.takes_zero)) {
-    PyErr_Clear();
-    PyErr_Format(PyExc_ValueError, "%s is %R, but it must be from %d to %s", field.name, value,
-                 field.takes_zero ? 0 : 1, wide ? "2**64 - 1" : "2**32 - 1");
+  std::uint64_t number = 0;
+  if (!take_number(value, field.name, field.takes_zero ? 0 : 1, wide ? 64 : 32, number)) {
     return false;
   }
   if (wide) {
@@ -203,6 +197,18 @@ bool options_from(PyObject* dictionary, bloomery_options& o) {
     }
   }
   return true;
+}
+
+bool take_number(PyObject* value, const char* name, int least, int bits, std::uint64_t& number) {
+  const reference index(PyNumber_Index(value));
+  if (!index) return false;
+  number = PyLong_AsUnsignedLongLong(index.get());
+  const bool bad = number == ~0ULL && PyErr_Occurred() != nullptr;
+  if (!bad && number >= static_cast<unsigned>(least) && number >> (bits - 1) <= 1) return true;
+  PyErr_Clear();
+  PyErr_Format(PyExc_ValueError, "%s is %R, but it must be from %d to 2**%d - 1", name, value,
+               least, bits);
+  return false;
 }
 
 PyObject* as_bytes(bloomery_buffer& made) {

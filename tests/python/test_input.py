@@ -12,7 +12,7 @@ import pytest
 from conftest import KEYS
 
 import bloomery
-from bloomery import Counting, Cuckoo, Filter, Fuse, Map, Scalable, TopK, Windowed
+from bloomery import CountMin, Counting, Cuckoo, Filter, Fuse, Map, Scalable, TopK, Windowed
 
 
 def same(a, b):
@@ -141,6 +141,25 @@ def test_options():
     for made, name in ((Fuse, "cell_bits"), (Map, "value_bits")):
         with pytest.raises(ValueError, match=f"{name} is 0, but it must be from 1 to"):
             made({"a": 1}, **{name: 0})
+
+
+def test_numbers_out_of_range():
+    """A ValueError with the value and the limit, wherever a call takes a number."""
+    calls = [(Windowed(10).advance, 0), (Filter(keys=10).fold, 1), (lambda n: CountMin().add("x", n), 0),
+             (lambda n: CountMin().update(["x"], counts=[n]), 0), (lambda n: Map({"x": n}), 0),
+             (lambda n: Filter(keys=10, seed=n), 0), (lambda n: Filter(keys=n), 0)]
+    for call, least in calls:
+        for number in (-1, -2**63, -2**70, 2**64, 2**70):
+            with pytest.raises(ValueError, match=rf" is {number}, but it must be from {least} to 2\*\*64 - 1"):
+                call(number)
+        with pytest.raises(TypeError):
+            call(1.5)
+    with pytest.raises(ValueError, match=r"k is 4294967296, but it must be from 1 to 2\*\*32 - 1"):
+        TopK(2**32)
+    f = Windowed(10, window=100)
+    f.advance(numpy.uint64(2**64 - 1))
+    f.add("x")
+    assert "x" in f
 
 
 class Index:
