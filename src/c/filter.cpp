@@ -142,7 +142,10 @@ void check_fields(const bloomery_options& o, filter_kind kind) {
   using enum filter_kind;
   only(o.window != 0, "window", {windowed});
   only(o.generations != 0, "generations", {windowed});
-  only(o.epsilon != 0 || o.delta != 0, "epsilon", {count_min});
+  only(o.cell_bits != 0, "cell_bits",
+       {counting, cuckoo, fuse, ribbon, bloomier, count_min, spectral});
+  only(o.epsilon != 0, "epsilon", {count_min});
+  only(o.delta != 0, "delta", {count_min});
   only(o.bucket_cells != 0, "bucket_cells", {cuckoo});
   only(o.layout != 0, "layout", {counting});
   only(o.update != 0, "update", {count_min, spectral});
@@ -156,6 +159,18 @@ void check_fields(const bloomery_options& o, filter_kind kind) {
   if (o.update > updates) {
     detail::throw_bad_argument("update", std::uint64_t{o.update}, "one of the kind's own");
   }
+}
+
+// A guarantee of a count-min sketch says how large it is; what says the same is refused with it.
+void check_guarantee(const bloomery_options& o) {
+  const char* other = o.fpr != 0            ? "fpr"
+                      : o.bits_per_key != 0 ? "bits_per_key"
+                      : o.bytes != 0        ? "bytes"
+                      : o.probes != 0       ? "probes"
+                                            : nullptr;
+  if (other == nullptr) return;
+  detail::fail(errc::bad_argument, std::string(o.epsilon != 0 ? "epsilon" : "delta") + " and " +
+                                       other + " both say how large the sketch is: give one");
 }
 
 constexpr auto maker = [](const image_header& header) { return hasher_of(header); };
@@ -198,6 +213,7 @@ plan plan_of(const bloomery_options& o) {
   const filter_kind kind = kind_of(o);
   check_fields(o, kind);
   if (o.epsilon != 0 || o.delta != 0) {
+    check_guarantee(o);
     return {.shape = sizing::count_min_shape(
                 {.epsilon = o.epsilon != 0 ? o.epsilon : count_min_guarantee{}.epsilon,
                  .delta = o.delta != 0 ? o.delta : count_min_guarantee{}.delta,

@@ -324,6 +324,79 @@ static void test_what_it_tells(void) {
   CHECK(strchr(bloomery_version(), '.') != NULL);
 }
 
+/* A field of another kind: the error names it, and there is no filter. */
+static void check_refused(const bloomery_options* o, const char* field) {
+  bloomery_filter* f = NULL;
+  const bloomery_keys keys = keys_in(BLOOMERY_STRINGS);
+  const int status = bloomery_build(o, &keys, o->kind == BLOOMERY_BLOOMIER ? numbers : NULL, 1, &f);
+  CHECK(status == BLOOMERY_BAD_ARGUMENT && f == NULL);
+  CHECK(strstr(bloomery_error_message(), field) != NULL);
+}
+
+/* Each field that only some kinds have is refused by all others, also by those made of all keys. */
+static void test_fields_of_other_kinds(uint32_t kind) {
+  const int counts = kind == BLOOMERY_COUNT_MIN || kind == BLOOMERY_SPECTRAL;
+  const int fingerprints = kind == BLOOMERY_CUCKOO || kind == BLOOMERY_FUSE ||
+                           kind == BLOOMERY_RIBBON || kind == BLOOMERY_BLOOMIER;
+  bloomery_options o = options_for(kind);
+  o.cell_bits = 16;
+  if (!counts && !fingerprints && kind != BLOOMERY_COUNTING) check_refused(&o, "cell_bits");
+  o = options_for(kind);
+  o.window = 60;
+  if (kind != BLOOMERY_WINDOWED) check_refused(&o, "window");
+  o = options_for(kind);
+  o.generations = 4;
+  if (kind != BLOOMERY_WINDOWED) check_refused(&o, "generations");
+  o = options_for(kind);
+  o.epsilon = 0.01;
+  if (kind != BLOOMERY_COUNT_MIN) check_refused(&o, "epsilon");
+  o = options_for(kind);
+  o.delta = 0.01;
+  if (kind != BLOOMERY_COUNT_MIN) check_refused(&o, "delta");
+  o = options_for(kind);
+  o.bucket_cells = 4;
+  if (kind != BLOOMERY_CUCKOO) check_refused(&o, "bucket_cells");
+  o = options_for(kind);
+  o.layout = BLOOMERY_LAYOUT_LINE;
+  if (kind != BLOOMERY_COUNTING) check_refused(&o, "layout");
+  o = options_for(kind);
+  o.update = BLOOMERY_UPDATE_PLAIN;
+  if (!counts) check_refused(&o, "update");
+  o = options_for(kind);
+  o.growth = 2;
+  if (kind != BLOOMERY_LAYERED) check_refused(&o, "growth");
+  o = options_for(kind);
+  o.value_bits = 20;
+  if (kind != BLOOMERY_BLOOMIER) check_refused(&o, "value_bits");
+  o = options_for(kind);
+  o.k = 10;
+  if (kind != BLOOMERY_TOP_K) check_refused(&o, "k is not for");
+  /* The kinds whose number of probes is their own take no other one. */
+  o = options_for(kind);
+  o.probes = 7;
+  if (fingerprints || kind == BLOOMERY_SCALABLE) check_refused(&o, "probes");
+}
+
+static void test_one_size(void) {
+  bloomery_options o = options_for(BLOOMERY_COUNT_MIN);
+  bloomery_filter* f = NULL;
+  o.epsilon = 0.01;
+  o.cell_bits = 16;
+  o.update = BLOOMERY_UPDATE_CONSERVATIVE;
+  OK(bloomery_new(&o, &f));
+  bloomery_free(f);
+  o.probes = 7;
+  check_refused(&o, "epsilon and probes");
+  o.bytes = 100000;
+  check_refused(&o, "epsilon and bytes");
+  o.bits_per_key = 10;
+  check_refused(&o, "epsilon and bits_per_key");
+  o.epsilon = 0;
+  o.delta = 0.01;
+  o.fpr = 0.01;
+  check_refused(&o, "delta and fpr");
+}
+
 /* Nothing here may do more than return an error and say why. */
 static void test_wrong_arguments(void) {
   bloomery_filter* f = NULL;
@@ -400,7 +473,9 @@ int main(void) {
     if (bloomery_kind_name(kind) == NULL) continue;
     test_every_kind(kind);
     test_round_trips(kind);
+    test_fields_of_other_kinds(kind);
   }
+  test_one_size();
   test_sets();
   test_counts();
   test_forms();
