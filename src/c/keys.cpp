@@ -1,6 +1,7 @@
 // Calls with keys.
 #include "keys.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,13 @@ const bloomery_keys& checked_keys(const bloomery_keys* keys) {
   return *keys;
 }
 
+// NULL is the empty string, and nothing longer.
+[[gnu::noinline]] void check_null(std::size_t bytes, std::size_t place) {
+  if (bytes == 0) return;
+  detail::fail(errc::bad_argument,
+               "key " + detail::to_text(std::uint64_t{place}) + " is NULL, but not empty");
+}
+
 }  // namespace
 
 // Only as many of the arrays are written as there are keys, since a call may be for one.
@@ -33,6 +41,10 @@ template <class Offset>
 void key_views::view_column(std::size_t first, std::size_t number) {
   const auto* const data = static_cast<const char*>(keys_.data);
   const auto* const offsets = static_cast<const Offset*>(keys_.offsets) + first;
+  if (data == nullptr &&
+      std::any_of(offsets, offsets + number + 1, [](auto at) { return at != 0; })) {
+    detail::fail(errc::bad_argument, "data is NULL, but the offsets say that it has bytes");
+  }
   for (std::size_t i = 0; i < number; ++i) {
     if (offsets[i + 1] < offsets[i]) {
       detail::fail(errc::bad_argument, "the offsets of the keys do not ascend at key " +
@@ -55,6 +67,8 @@ std::span<const std::string_view> key_views::get(std::size_t first, std::size_t 
     default: {
       const auto* const strings = static_cast<const bloomery_string*>(keys_.data) + first;
       for (std::size_t i = 0; i < number; ++i) {
+        if (strings[i].data == nullptr) [[unlikely]]
+          check_null(strings[i].bytes, first + i);
         views_[i] = {static_cast<const char*>(strings[i].data), strings[i].bytes};
       }
     }
@@ -162,10 +176,14 @@ void add_counted(bloomery_filter& f, key_views& keys, std::span<const std::uint6
   }
 }
 
-// One key of a filter of any kind.
+// One key of a filter of any kind, and those that are NULL.
+void check_one(std::string_view key) {
+  if (key.data() == nullptr) check_null(key.size(), 0);
+}
 [[gnu::noinline]] int add_any(bloomery_filter* filter, std::string_view key) noexcept {
   return guarded([&] {
     bloomery_filter& f = changed(filter);
+    check_one(key);
     f.filter->add({&key, 1}, f.strings());
     return int{BLOOMERY_OK};
   });
@@ -177,6 +195,7 @@ void add_counted(bloomery_filter& f, key_views& keys, std::span<const std::uint6
 [[gnu::noinline]] int asked_any(const bloomery_filter* filter, std::string_view key) noexcept {
   return guarded([&] {
     const bloomery_filter& f = asked(filter);
+    check_one(key);
     return f.filter->contains(key, f.strings()) ? 1 : 0;
   });
 }
@@ -223,7 +242,8 @@ using namespace bloomery::c;  // NOLINT(google-build-using-namespace)
 // errors of the long ways, would take as long as either.
 
 [[gnu::flatten]] int bloomery_add(bloomery_filter* filter, const void* key, size_t bytes) {
-  if (filter != nullptr && filter->owner != nullptr && filter->fast_strings) [[likely]] {
+  if (filter != nullptr && filter->owner != nullptr && filter->fast_strings && key != nullptr)
+      [[likely]] {
     if (bytes > short_key) [[unlikely]]
       return add_long(filter, key, bytes);
     filter->owner->add(short_hash(filter->mixer, key, bytes));
@@ -242,7 +262,7 @@ int bloomery_add_integer(bloomery_filter* filter, uint64_t key) {
 
 [[gnu::flatten]] int bloomery_contains(const bloomery_filter* filter, const void* key,
                                        size_t bytes) {
-  if (filter != nullptr && filter->fast_strings) [[likely]] {
+  if (filter != nullptr && filter->fast_strings && key != nullptr) [[likely]] {
     if (bytes > short_key) [[unlikely]]
       return asked_long(filter, key, bytes);
     return filter->fast_strings->contains(short_hash(filter->mixer, key, bytes)) ? 1 : 0;

@@ -448,12 +448,54 @@ static void test_wrong_arguments(void) {
   CHECK(strstr(bloomery_error_message(), "ascend") != NULL);
   const bloomery_keys none = {NULL, NULL, 0, BLOOMERY_STRINGS};
   OK(bloomery_add_batch(f, &none));
+  bloomery_free(f);
+}
+
+/* NULL is the empty string where it has no bytes, and an error else. */
+static void test_keys_without_data(uint32_t kind) {
+  bloomery_filter* f = filled(kind);
+  const bloomery_filter* const asked = f;
+  const int can_add = (bloomery_abilities(kind) & BLOOMERY_CAN_ADD) != 0;
+  const size_t lengths[] = {1, 5, 32, 33, 1000};
+  for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i) {
+    CHECK(bloomery_contains(asked, NULL, lengths[i]) == BLOOMERY_BAD_ARGUMENT);
+    CHECK(strstr(bloomery_error_message(), "NULL") != NULL);
+    if (can_add) CHECK(bloomery_add(f, NULL, lengths[i]) == BLOOMERY_BAD_ARGUMENT);
+  }
+  if (can_add) OK(bloomery_add(f, NULL, 0));
+  CHECK(bloomery_contains(asked, NULL, 0) == bloomery_contains(asked, "", 0));
+
+  uint8_t answers[many];
+  for (uint32_t layout = BLOOMERY_OFFSETS32; layout <= BLOOMERY_OFFSETS64; ++layout) {
+    bloomery_keys column = keys_in(layout);
+    column.data = NULL;
+    CHECK(bloomery_contains_batch(asked, &column, answers) == BLOOMERY_BAD_ARGUMENT);
+    CHECK(strstr(bloomery_error_message(), "data is NULL") != NULL);
+    if (can_add) CHECK(bloomery_add_batch(f, &column) == BLOOMERY_BAD_ARGUMENT);
+  }
+  const uint32_t rising_and_falling[] = {0, 5, 0};
+  const bloomery_keys two = {NULL, rising_and_falling, 2, BLOOMERY_OFFSETS32};
+  CHECK(bloomery_contains_batch(asked, &two, answers) == BLOOMERY_BAD_ARGUMENT);
+  const uint32_t empty[] = {0, 0, 0};
+  const bloomery_keys nothing = {NULL, empty, 2, BLOOMERY_OFFSETS32};
+  OK(bloomery_contains_batch(asked, &nothing, answers));
+  strings[many - 1].data = NULL;
+  const bloomery_keys keys = keys_in(BLOOMERY_STRINGS);
+  CHECK(bloomery_contains_batch(asked, &keys, answers) == BLOOMERY_BAD_ARGUMENT);
+  CHECK(strstr(bloomery_error_message(), "key 4999 is NULL") != NULL);
+  strings[many - 1].data = text + offsets32[many - 1];
+  bloomery_free(f);
+}
+
+/* A flipped bit anywhere is found, and so is a missing byte. */
+static void test_damaged_bytes(void) {
+  bloomery_filter* f = filled(BLOOMERY_BLOCKED);
 
   bloomery_buffer bytes;
   bloomery_filter* damaged = NULL;
   OK(bloomery_to_bytes(f, &bytes));
   unsigned char* copy = malloc(bytes.bytes);
-  for (size_t i = 0; i < bytes.bytes; i += 97) { /* a flipped bit anywhere is found */
+  for (size_t i = 0; i < bytes.bytes; i += 97) {
     memcpy(copy, bytes.data, bytes.bytes);
     copy[i] ^= 4;
     CHECK(bloomery_from_bytes(copy, bytes.bytes, &damaged) < 0 && damaged == NULL);
@@ -474,6 +516,7 @@ int main(void) {
     test_every_kind(kind);
     test_round_trips(kind);
     test_fields_of_other_kinds(kind);
+    test_keys_without_data(kind);
   }
   test_one_size();
   test_sets();
@@ -481,6 +524,7 @@ int main(void) {
   test_forms();
   test_what_it_tells();
   test_wrong_arguments();
+  test_damaged_bytes();
   puts("the C interface: all tests passed");
   return 0;
 }
