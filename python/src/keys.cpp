@@ -64,6 +64,11 @@ integer_format format_of(const char* format, Py_ssize_t item_bytes) {
   return {.size = static_cast<std::size_t>(item_bytes), .is_signed = is_signed};
 }
 
+// Unsigned, signed, or bytes of length one.
+bool is_of_bytes(const char* format) {
+  return format == nullptr || std::strpbrk(format, "Bbc") != nullptr;
+}
+
 template <class Number>
 std::uint64_t number_at(const char* from) {
   Number number{};
@@ -203,6 +208,13 @@ bool key_source::take(PyObject* object) {
     count_ = static_cast<std::size_t>(size);
     return size >= 0;
   }
+  // The buffer of a masked array has the values that are masked as well.
+  if (PyObject_HasAttrString(object, "mask") != 0 &&
+      PyObject_HasAttrString(object, "compressed") != 0) {
+    PyErr_SetString(PyExc_TypeError,
+                    "this is a masked array: give its compressed(), the keys that are not masked");
+    return false;
+  }
   if (PyObject_HasAttrString(object, "__arrow_c_array__") != 0) return take_arrow(object);
   if (PyObject_CheckBuffer(object) != 0) {
     bool other = false;
@@ -234,6 +246,12 @@ bool key_source::take_buffer(PyObject* object, bool& other) {
     return false;
   }
   has_buffer_ = true;
+  if (PyMemoryView_Check(object) && buffer_.itemsize == 1 && is_of_bytes(buffer_.format)) {
+    PyErr_SetString(PyExc_TypeError,
+                    "a memoryview of bytes is one key, and this takes many: put it into a list, or "
+                    "give its tolist() when its numbers are the keys");
+    return false;
+  }
   const integer_format format = format_of(buffer_.format, buffer_.itemsize);
   if (format.size == 0 || buffer_.ndim == 0) {
     PyBuffer_Release(&buffer_);

@@ -122,6 +122,22 @@ def test_one_key_where_many_are_wanted():
     for none in (5, None, 1.5):
         with pytest.raises(TypeError):
             Filter(keys=10).update(none)
+    view = memoryview(b"abc")
+    for bytes_of_one in (view, view[::2], view.cast("b"), view.cast("c"), memoryview(bytearray(b"x"))):
+        for call in (Filter(keys=10).update, Filter(keys=10).contains_many, Fuse, Filter):
+            with pytest.raises(TypeError, match="a memoryview of bytes is one key"):
+                call(bytes_of_one)
+    assert same([view], [b"abc"]) and same(view.tolist(), [97, 98, 99])
+
+
+def test_masked_arrays():
+    """What is masked is no key, though the array has a value there."""
+    for values in ([1, 2, 3], ["a", "b", "c"]):
+        masked = numpy.ma.array(values, mask=[False, True, False])
+        for call in (Filter(keys=10).update, Filter(keys=10).contains_many, Fuse, Filter):
+            with pytest.raises(TypeError, match=r"compressed\(\)"):
+                call(masked)
+        assert same(masked.compressed(), [values[0], values[2]])
 
 
 def test_options():
