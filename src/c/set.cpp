@@ -98,7 +98,7 @@ int bloomery_estimate_keys(const bloomery_filter* filter, bloomery_estimate* out
     check_pointer(filter, "filter");
     check_pointer(out, "out");
     const any_filter& f = filter->filter;
-    detail::check_of_bits(f.shape(), "counted by their bits");
+    detail::check_of_bits(f.shape(), "used to estimate its keys");
     *out = in_c(estimate_keys(f.shape(), count_bits(f.words())));
     return int{BLOOMERY_OK};
   });

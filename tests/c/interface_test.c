@@ -267,6 +267,13 @@ static void test_counts(void) {
   CHECK(bloomery_add_counts(f, &keys, counts) == BLOOMERY_UNSUPPORTED);
   CHECK(bloomery_top(f, top, 4, &count) == BLOOMERY_UNSUPPORTED);
   bloomery_free(f);
+  bloomery_estimate e;
+  f = filled(BLOOMERY_CUCKOO);
+  CHECK(bloomery_estimate_keys(f, &e) == BLOOMERY_UNSUPPORTED);
+  CHECK(strcmp(bloomery_error_message(),
+               "a cuckoo filter cannot be used to estimate its keys; only arrays of bits can") ==
+        0);
+  bloomery_free(f);
 }
 
 static void test_forms(void) {
