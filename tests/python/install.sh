@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Installs the package in a virtual environment without an index, from the folder and from a wheel, and
-# uses it there. Usage: install.sh BUILD_FOLDER; with BLOOMERY_COMPILE=1 pip compiles it anew (3 minutes).
+# uses it there. Usage: install.sh BUILD_FOLDER; with BLOOMERY_COMPILE=1 pip compiles it anew (2 minutes).
 set -euo pipefail
 build=$(realpath "$1")
 source=$(cd "$(dirname "$0")/../.." && pwd)
