@@ -132,7 +132,8 @@ typedef struct bloomery_options {
   uint64_t bytes;        /**< or for all of them */
   uint64_t seed;         /**< chooses the hash function */
   uint64_t window;       /**< windowed: how long keys are kept, in the unit of bloomery_advance() */
-  double epsilon;        /**< count-min: counts are too high by more than this share of the total */
+  double epsilon;        /**< count-min, instead of a size or rate: counts are too high by more
+                              than this share of the total */
   double delta;          /**< with at most this probability, 0.01 when only epsilon is given */
   uint32_t kind;         /**< #bloomery_kind; 0 is blocked */
   uint32_t form;         /**< #bloomery_form */
@@ -148,7 +149,7 @@ typedef struct bloomery_options {
   uint32_t k;            /**< top-k: how many keys it lists */
 } bloomery_options;
 
-/** A string of bytes, which need not end with a zero. */
+/** A string of bytes, which need not end with a zero; NULL only where there are none. */
 typedef struct bloomery_string {
   const void* data;
   size_t bytes;
