@@ -194,7 +194,7 @@ insertion read_insert(const call& c) {
   }
   if (fixed && expands) throw refusal("Nonscaling filters cannot expand");
   if (fixed) in.spec.expansion = 0;
-  check_scale(c, in);
+  if (!c.is_replayed()) check_scale(c, in);  // by settings that its master may not have
   in.first_item = i + 1;
   return in;
 }

@@ -115,7 +115,8 @@ void reserve(const call& c) {
 // ---- counted
 
 // The random state is part of a sketch, so the same commands give the same sketch on a replica.
-// `wrong` is the error reply that ends the array, if there is one.
+// `wrong` is the error reply that ends the array, if there is one. Replicas hear of what comes
+// before it alone: a master that sends a command which they refuse looks like damage to them.
 void add_counted(const call& c, std::span<const std::string_view> items,
                  std::span<const std::uint64_t> counts, const char* event,
                  const char* wrong = nullptr) {
@@ -128,7 +129,11 @@ void add_counted(const call& c, std::span<const std::string_view> items,
   std::vector<std::optional<std::string>> dropped(items.size());
   filter_as<top_k>(v).add_batch(items, hashes_of(v, items), counts, dropped);
   if (!items.empty()) {
-    api::ReplicateVerbatim(c.ctx);
+    if (wrong == nullptr) {
+      api::ReplicateVerbatim(c.ctx);
+    } else {
+      api::Replicate(c.ctx, "TOPK.INCRBY", "sv", c.args[1], c.args.data() + 2, 2 * items.size());
+    }
     changed(c, 1, v, event);
   }
   api::ReplyWithArray(c.ctx, static_cast<long>(dropped.size() + (wrong != nullptr ? 1 : 0)));

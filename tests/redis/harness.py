@@ -6,7 +6,8 @@ own, and stopped by their process when the test is done, however it ends.
             self.assertEqual(1, self.call("BF.ADD", "key", "item"))
 
 The module's path is in $BLOOMERY_MODULE, the tool's in $BLOOMERY. With $BLOOMERY_REDIS_CHECKED servers run under
-valgrind, which is many times slower, and what it finds in the module is an error when a server is stopped.
+valgrind, which is many times slower, and what it finds in the module is an error when a server is stopped. So is a line
+of a replica's, or of one that reads its append-only file, that says that it refused what its master had taken.
 """
 import os
 import pathlib
@@ -50,7 +51,8 @@ def wait_until(condition, seconds=20, what="a condition"):
 class Server:
     """One redis-server. `options` are command-line options without the two dashes."""
 
-    def __init__(self, folder=None, modules=None, module_args="", **options):
+    def __init__(self, folder=None, modules=None, module_args="", may_refuse_its_master=False, **options):
+        self.may_refuse_its_master = may_refuse_its_master
         self.own_folder = folder is None
         self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="bloomery-redis-"))
         self.modules = [MODULE] if modules is None else modules
@@ -144,10 +146,14 @@ class Server:
             self.process.wait()
         self._close()
         found = "".join(p.read_text(errors="replace") for p in self.folder.glob("checked.*"))
+        log = self.log_text() if (self.folder / "log").exists() else ""
         if self.own_folder:
             shutil.rmtree(self.folder, ignore_errors=True)
         if "Invalid" in found:
             raise AssertionError("the server read or wrote memory that is not its own:\n" + found[:4000])
+        refused = [line for line in log.split("\n") if "== CRITICAL ==" in line]
+        if refused and not self.may_refuse_its_master:
+            raise AssertionError("the server refused what its master had taken:\n" + "\n".join(refused[:20]))
 
 
 class Raw:

@@ -10,9 +10,37 @@ import harness
 
 COMMANDS = int(os.environ.get("BLOOMERY_REDIS_COMMANDS", "4000"))
 KEYS = [f"key {i}" for i in range(12)]
+FAMILIES = ("CF", "CMS", "TOPK", "TDIGEST")
+
+
+def random_command_of_others(rng):
+    """Of the other families, with numbers that are refused halfway, counters that are full and filters that are."""
+    family = rng.choice(FAMILIES)
+    key = f"{family} {rng.randrange(3)}"
+    items = [f"item {rng.randrange(200)}" for _ in range(rng.choice((1, 1, 2, 10)))]
+
+    def each_with(numbers):
+        return [word for item in items for word in (item, rng.choice(numbers))]
+
+    commands = {
+        "CF": (("CF.RESERVE", key, 20, "EXPANSION", rng.randrange(2)), ("CF.ADD", key, items[0]),
+               ("CF.ADDNX", key, items[0]), ("CF.INSERT", key, "ITEMS", *items),
+               ("CF.INSERTNX", key, "CAPACITY", 64, "ITEMS", *items), ("CF.DEL", key, items[0])),
+        "CMS": (("CMS.INITBYDIM", key, 20, 3), ("CMS.INCRBY", key, *each_with((1, 5, 2**32 - 9, 2**40))),
+                ("CMS.INCRBY", key, items[0], rng.choice((2**31, -1, "x"))), ("CMS.MERGE", key, 1, key, "WEIGHTS", 2),
+                ("DEL", key)),
+        "TOPK": (("TOPK.RESERVE", key, 5, 20, 3, "0.9"), ("TOPK.ADD", key, *items),
+                 ("TOPK.INCRBY", key, *each_with((1, 7, 7, 100000, -1, "x", 100001)))),
+        "TDIGEST": (("TDIGEST.CREATE", key), ("TDIGEST.ADD", key, *(rng.choice((1, -2.5, 3e9)) for _ in items), 4),
+                    ("TDIGEST.ADD", key, 1, rng.choice(("x", "nan", "inf"))), ("TDIGEST.RESET", key),
+                    ("TDIGEST.MERGE", key, 2, "TDIGEST 0", "TDIGEST 1")),
+    }
+    return rng.choice(commands[family])
 
 
 def random_command(rng):
+    if rng.randrange(3) == 0:
+        return random_command_of_others(rng)
     key = rng.choice(KEYS)
     items = [f"item {rng.randrange(20000)}" for _ in range(rng.choice((1, 1, 2, 10, 100)))]
     kind = rng.randrange(100)
@@ -174,6 +202,26 @@ class replication(unittest.TestCase):
         self.assertEqual("ERR Insufficient memory to create filter", self.call(self.master, "BF.ADD", "f", "more"))
         self.assertEqual(1, self.call(self.master, "BF.EXISTS", "f", "1"))
         self.same()
+
+    def test_what_a_client_is_refused_replicas_do_not_hear(self):
+        self.call(self.master, "TOPK.RESERVE", "t", 3)
+        answer = self.call(self.master, "TOPK.INCRBY", "t", "a", 1, "b", "foo")
+        self.assertEqual([None, "TopK: increment"], [answer[0], answer[1][:15]])
+        self.call(self.master, "CMS.INITBYDIM", "c", 10, 2)
+        over = "CMS: INCRBY overflow"
+        self.assertEqual([over, 1], self.call(self.master, "CMS.INCRBY", "c", "a", 2**32 - 1, "b", 1))
+        self.assertEqual([over, 2], self.call(self.master, "CMS.INCRBY", "c", "a", 5, "b", 1))
+        self.assertEqual([over], self.call(self.master, "CMS.INCRBY", "c", "a", 5))
+        # By settings that the replica does not share.
+        for name, number in (("expansion-factor", 0), ("cf-initial-size", 4), ("cf-bucket-size", 255)):
+            self.assertEqual("OK", self.call(self.replica, "CONFIG", "SET", f"bf.{name}", number))
+        self.call(self.master, "CF.RESERVE", "f", 100)
+        self.assertEqual([1], self.call(self.master, "CF.INSERT", "f", "ITEMS", "a"))
+        for item in ("a", "b"):
+            self.assertEqual([1], self.call(self.master, "BF.INSERT", "b", "VALIDATESCALETO", 1000, "ITEMS", item))
+        self.same()
+        self.assertEqual([2**32 - 1, 2], self.call(self.replica, "CMS.QUERY", "c", "a", "b"))
+        self.master.restart()  # and reads its append-only file; the servers' logs are read when they stop
 
     def test_items_are_forgotten_everywhere(self):
         self.call(self.master, "BF.RESERVE", "w", "0.01", "1000", "WINDOW", "0.2", "GENERATIONS", "2")
