@@ -54,16 +54,29 @@ sizing::request request_for(const bloom_spec& spec) {
   return r;
 }
 
+// Of a filter of a fixed size, by a hash of 64 bits.
+double least_fixed_rate(const bloom_spec& spec) {
+  return static_cast<double>(spec.capacity) * 0x1p-60;
+}
+
+// What other modules allow and we do not. Who reads their append-only file, or follows their
+// server, cannot refuse it: the items that come next would go to a filter of the default rate.
+bloom_spec as_near_as_possible(bloom_spec spec) {
+  const double least = spec.expansion != 0 ? least_growing_rate : least_fixed_rate(spec);
+  spec.error = std::max(spec.error, least);
+  return spec;
+}
+
 bloomery::plan plan_for(const bloom_spec& spec) {
   try {
     return sizing::make_plan(request_for(spec));
   } catch (const bloomery::error& e) {
     if (e.code() == bloomery::errc::no_memory) throw;
-    const double least = static_cast<double>(spec.capacity) * 0x1p-60;  // by a hash of 64 bits
     throw refusal("ERR the error rate " + bloomery::detail::to_text(spec.error) +
                   " is too small: a filter that grows can have " +
                   bloomery::detail::to_text(least_growing_rate) + ", a NONSCALING one of " +
-                  std::to_string(spec.capacity) + " items " + bloomery::detail::to_text(least));
+                  std::to_string(spec.capacity) + " items " +
+                  bloomery::detail::to_text(least_fixed_rate(spec)));
   }
 }
 
@@ -171,7 +184,7 @@ dumped adopt_bloom(std::unique_ptr<bloomery::foreign::value> from) {
 }
 
 std::unique_ptr<value> make_bloom(const call& c, const bloom_spec& spec) {
-  bloomery::plan p = plan_for(spec);
+  bloomery::plan p = plan_for(c.is_replayed() ? as_near_as_possible(spec) : spec);
   p.shape.shard = spec.shard;
   check_memory(c.ctx, p.shape.bits / 8, p.shape.bits / 8);
   auto v = std::make_unique<value>(bloomery::any_filter(p, default_hash()),

@@ -58,9 +58,9 @@ struct dimensions {
   std::uint64_t width;
   std::uint64_t depth;
 };
+constexpr std::uint64_t most_rows = bloomery::max_probes;
 
 bloomery::plan plan_of(const dimensions& d) {
-  constexpr std::uint64_t most_rows = bloomery::max_probes;
   if (d.depth > most_rows) bloomery::detail::throw_bad_argument("the depth", d.depth, "at most 64");
   return {.shape =
               sizing::count_min_shape(d.width, static_cast<std::uint32_t>(d.depth), counter_bits)};
@@ -78,8 +78,9 @@ std::uint64_t count_old(const value& v, std::string_view item) {  // by another 
   return v.is_foreign() ? v.foreign<counter_rows>()->count(item) : 0;
 }
 
-void make(const call& c, const dimensions& d) {
+void make(const call& c, dimensions d) {
   opened_key key(c, 1, api::read_write);
+  if (c.is_replayed()) d.depth = std::min(d.depth, most_rows);  // other modules have more
   bloomery::plan p;
   try {
     p = plan_of(d);

@@ -189,6 +189,34 @@ class redisbloom(moved):
         self.assertEqual(KEYS, {k.decode() for k in self.call("KEYS", "*")})
         self.check()
 
+    def test_its_appendonly_file_with_what_we_would_refuse(self):
+        commands = (("BF.RESERVE", "grows", "1e-9", 1000), ("BF.ADD", "grows", "a"),
+                    ("BF.INSERT", "made", "ERROR", "1e-9", "ITEMS", "a"),
+                    ("BF.RESERVE", "fixed", "1e-18", 1000, "NONSCALING"), ("BF.ADD", "fixed", "a"),
+                    ("CMS.INITBYDIM", "deep", 10, 80), ("CMS.INCRBY", "deep", "a", 7),
+                    ("CMS.INITBYPROB", "sure", "0.1", "1e-30"), ("CMS.INCRBY", "sure", "a", 2**32 - 1, "b", 1),
+                    ("TOPK.RESERVE", "long", 2**20 + 1, 8, 65, "0.9"), ("TOPK.ADD", "long", "a"),
+                    ("TDIGEST.CREATE", "digest", "COMPRESSION", 200000), ("TDIGEST.ADD", "digest", 5))
+        with open(f"{self.folder}/appendonly.aof", "w") as f:
+            for words in (("SELECT", 0), *commands):
+                f.write(f"*{len(words)}\r\n" + "".join(f"${len(str(w))}\r\n{w}\r\n" for w in words))
+        os.remove(f"{self.folder}/dump.rdb")
+        self.start(appendonly="yes")
+        for key in ("grows", "made", "fixed"):
+            self.assertEqual([1, 0], self.call("BF.MEXISTS", key, "a", "b"))
+        for key in ("grows", "made"):
+            self.assertEqual([b"1.6e-08"], self.call("BF.INFO", key, "ERROR"))
+        self.assertLess(float(self.call("BF.INFO", "fixed", "ERROR")[0]), 1e-15)
+        self.assertEqual([{"width": 10, "depth": 64, "count": 7}, 64],
+                         [self.numbers("CMS.INFO", "deep"), self.numbers("CMS.INFO", "sure")["depth"]])
+        self.assertEqual([7], self.call("CMS.QUERY", "deep", "a"))
+        self.assertEqual({"k": 2**20, "width": 8, "depth": 64, "decay": b"0.9"}, self.numbers("TOPK.INFO", "long"))
+        self.assertEqual(100000, self.numbers("TDIGEST.INFO", "digest")["Compression"])
+        self.assertEqual(b"5", self.call("TDIGEST.MAX", "digest"))
+        for command in commands[3], commands[0]:  # but clients are told
+            self.call("DEL", command[1])
+            self.assertRegex(self.call(*command), "too small")
+
     def test_its_pieces(self):
         os.remove(f"{self.folder}/dump.rdb")
         self.start()
