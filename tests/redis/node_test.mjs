@@ -90,13 +90,43 @@ async function topK(client) {
   assert.deepEqual(await topK.list("topk"), ["c", "a"]); // the connection goes on
 }
 
+async function digest(client, RESP) {
+  const { tDigest } = client;
+  const infinite = RESP === 2 ? NaN : Infinity; // which this version of the client takes for no number in RESP2
+  assert.equal(await tDigest.create("times", { COMPRESSION: 200 }), "OK");
+  assert.ok(Number.isNaN((await tDigest.quantile("times", [0.5]))[0]));
+  assert.ok(Number.isNaN(await tDigest.min("times")));
+  assert.equal(await tDigest.add("times", [12, 7.5, 31, 9, 8]), "OK");
+  assert.deepEqual(await tDigest.quantile("times", [0.5, 1]), [9, 31]);
+  assert.deepEqual(await tDigest.cdf("times", [5, 9, 40]), [0, 0.5, 1]);
+  assert.deepEqual(await tDigest.rank("times", [9, 5, 100]), [2, -1, 5]);
+  assert.deepEqual(await tDigest.revRank("times", [9, 100]), [2, -1]);
+  assert.deepEqual(await tDigest.byRank("times", [0, 2, 5]), [7.5, 9, infinite]);
+  assert.deepEqual(await tDigest.byRevRank("times", [0, 5]), [31, -infinite]);
+  assert.ok(Math.abs(await tDigest.trimmedMean("times", 0.2, 0.8) - 29 / 3) < 1e-9);
+  assert.equal(await tDigest.create("more"), "OK");
+  assert.equal(await tDigest.add("more", [-1.5]), "OK");
+  assert.equal(await tDigest.merge("all", ["times", "more"], { COMPRESSION: 150 }), "OK");
+  assert.deepEqual([await tDigest.min("all"), await tDigest.max("all")], [-1.5, 31]);
+  assert.equal(await tDigest.merge("all", "times", { OVERRIDE: true }), "OK");
+  assert.equal(await tDigest.min("all"), 7.5);
+  const info = await tDigest.info("all");
+  assert.deepEqual([info["Compression"], info["Observations"]], [200, 5]);
+  assert.equal(info["Merged nodes"] + info["Unmerged nodes"], 5);
+  assert.ok(info["Capacity"] > 200 && info["Memory usage"] > 80);
+  assert.equal(await tDigest.reset("all"), "OK");
+  assert.ok(Number.isNaN(await tDigest.max("all")));
+  await assert.rejects(tDigest.add("all", ["x"]), { message: "ERR T-Digest: error parsing val parameter" });
+  await assert.rejects(tDigest.min("missing"), { message: "ERR T-Digest: key does not exist" });
+}
+
 for (const RESP of [2, 3]) {
   const client = createClient({ RESP, socket: { host: "127.0.0.1", port } });
   client.on("error", (error) => { throw error; });
   await client.connect();
-  for (const family of [bloom, cuckoo, countMin, topK]) {
+  for (const family of [bloom, cuckoo, countMin, topK, digest]) {
     await client.flushAll();
-    await family(client);
+    await family(client, RESP);
     console.log(`RESP${RESP} ${family.name}: fine`);
   }
   client.destroy();
