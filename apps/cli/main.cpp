@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <new>
 #include <sstream>
@@ -254,6 +255,9 @@ int main(int argc, char** argv) {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
     return complain("out of memory; 'bloomery build --memory' builds in slices on disk");
+  } catch (const std::filesystem::filesystem_error& e) {  // whose text is for programmers
+    const std::string path = e.path1().string();
+    return complain(path.empty() ? e.what() : fmt::format("{}: {}", path, e.code().message()));
   } catch (const std::exception& e) {
     return complain(e.what());
   }

@@ -45,5 +45,35 @@ open("ours.rdb", "wb").write(b"REDIS0009\xfe\0" + keys + b"\xff" + bytes(8))
 P
 expect_status 1 bloomery import --from redisbloom ours.rdb
 grep -q "^bloomery: 2 keys of Bloomery's own module left out; a server with it loads the file, and 'bloomery pull " err || fail "$(cat err)"
+# Keys whose names are too long for files, or which want the same name.
+/usr/bin/python3 - <<'P'
+import struct
+letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+number = 0
+for c in "MBbloom--":
+    number = number << 6 | letters.index(c)
+def size(n):
+    return bytes([n]) if n < 64 else bytes([0x40 | n >> 8, n & 255])
+def key(name, layers):
+    def uint(n):
+        return b"\x02" + size(n)
+    def real(x):
+        return b"\x04" + struct.pack("<d", x)
+    value = uint(0) + uint(layers) + uint(4) + uint(2)
+    for i in range(layers):
+        value += uint(10) + real(0.01) + uint(3) + real(9.6) + uint(64) + uint(0) + b"\x05\x08" + bytes(8) + uint(0)
+    return b"\x07" + size(len(name)) + name + b"\x81" + (number << 10 | 4).to_bytes(8, "big") + value + b"\0"
+keys = [b"a.1", b"1-x", b"b", b"b" * 300, b"b" * 299 + b"c", b"\n" * 70]
+dump = b"REDIS0009\xfe\0" + key(b"a", 2) + b"".join(key(k, 1) for k in keys) + b"\xfe\x01" + key(b"x", 1)
+open("names.rdb", "wb").write(dump + b"\xff" + bytes(8))
+P
+bloomery import --from redisbloom -o names --json names.rdb >json
+expect_equal "$(json json '[len(r["files"]) for r in d["rows"]]')" "[2, 1, 1, 1, 1, 1, 1, 1]"
+expect_equal "$(ls names | wc -l)" 9
+expect_equal "$(ls names | grep -v '^bbb\|^%' | LC_ALL=C sort | tr '\n' ' ')" \
+  "1-x.bloom 1-x~2.bloom a.1.bloom a.1~2.bloom a.2.bloom b.bloom "
+bloomery verify -q names/*
+expect_error "bloomery: names/a.1.bloom/below: Not a directory" \
+  bloomery import --from redisbloom -o names/a.1.bloom/below names.rdb
 expect_error "nowhere.rdb: " bloomery import --from redisbloom nowhere.rdb
 expect_equal "$(grep -o nowhere.rdb err | wc -l)" 1

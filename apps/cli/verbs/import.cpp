@@ -1,7 +1,9 @@
 // bloomery import: filters from the database file of a Redis server with another module.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,7 +40,8 @@ struct import_row {
   std::vector<std::string> files;
 };
 
-// A name for a file: other characters than these as %XX, and no leading dot.
+// A name for a file: other characters than these as %XX, and no leading dot. File systems take 255
+// bytes, and an ending and a mark of its own may follow: the rest of a long name is a hash.
 std::string import_name(const other::rdb_file::module_key& key) {
   constexpr std::string_view plain = "-_:.@+=,";
   std::string name = key.database == 0 ? "" : fmt::format("{}-", key.database);
@@ -51,8 +54,33 @@ std::string import_name(const other::rdb_file::module_key& key) {
       name += fmt::format("%{:02X}", static_cast<unsigned char>(c));
     }
   }
+  constexpr std::size_t most_bytes = 200;
+  if (name.size() > most_bytes) {
+    name.resize(most_bytes);
+    name += fmt::format("~{:016x}", xxh3_hasher().bytes(key.name.data(), key.name.size()));
+  }
   return name.empty() ? "%" : name;
 }
+
+// Two keys may want one name: that of the key a.1 is also that of the first layer of the key a.
+// The second one gets ~2 before its endings, which no name has by itself.
+class file_names {
+ public:
+  std::string stem(const other::rdb_file::module_key& key,
+                   const std::vector<std::string>& endings) {
+    const std::string name = import_name(key);
+    std::string stem = name;
+    const auto is_taken = [&](const std::string& ending) { return taken_.contains(stem + ending); };
+    for (int again = 2; std::ranges::any_of(endings, is_taken); ++again) {
+      stem = fmt::format("{}~{}", name, again);
+    }
+    for (const std::string& ending : endings) taken_.insert(stem + ending);
+    return stem;
+  }
+
+ private:
+  std::set<std::string> taken_;
+};
 
 void import_file(const import_options& o, import_row& row, const std::string& name,
                  const any_filter& f) {
@@ -65,18 +93,22 @@ void import_file(const import_options& o, import_row& row, const std::string& na
 }
 
 import_row import_value(const import_options& o, const other::rdb_file::module_key& key,
-                        const other::value& v) {
+                        const other::value& v, file_names& names) {
   import_row row{.key = key.name, .kind = "", .bytes = v.stream().size(), .files = {}};
-  const std::string name = import_name(key);
   const bool write = !o.output.empty();
   if (const auto* bloom = dynamic_cast<const other::bloom_layers*>(&v)) {
     row.kind = "Bloom filter";
     row.items = bloom->items();
     const auto layers = bloom->layers();
+    std::vector<std::string> endings;
+    for (std::size_t i = 1; i <= layers.size(); ++i) {
+      endings.push_back(layers.size() == 1 ? ".bloom" : fmt::format(".{}.bloom", i));
+    }
+    const std::string stem = names.stem(key, endings);
     for (std::size_t i = 0; write && i < layers.size(); ++i) {
-      const auto f = other::to_filter(*bloom, layers[i]);
-      const std::string number = layers.size() == 1 ? "" : fmt::format(".{}", i + 1);
-      if (f) import_file(o, row, name + number + ".bloom", *f);
+      if (const auto f = other::to_filter(*bloom, layers[i])) {
+        import_file(o, row, stem + endings[i], *f);
+      }
     }
   } else if (const auto* cuckoo = dynamic_cast<const other::cuckoo_layers*>(&v)) {
     row.kind = "cuckoo filter";
@@ -87,9 +119,9 @@ import_row import_value(const import_options& o, const other::rdb_file::module_k
   } else if (const auto* top = dynamic_cast<const other::top_list*>(&v)) {
     row.kind = "most frequent items";
     row.items = top->entries().size();
-    if (write) {
-      import_file(o, row, name + ".top", other::to_filter(*top, erase(xxh3_hasher())));
-    }
+    const std::string ending = ".top";
+    const std::string stem = names.stem(key, {ending});
+    if (write) import_file(o, row, stem + ending, other::to_filter(*top, erase(xxh3_hasher())));
   }
   return row;
 }
@@ -108,12 +140,13 @@ imported import_rows(const import_options& o, const mapped_file& dump) {
     all = {};
     import_options now = o;
     if (!write) now.output.clear();
+    file_names names;
     other::rdb_file file(dump.bytes());
     while (const auto key = file.next()) {
       if (key->type.starts_with("blmry")) ++all.ours;
       if (key->known == nullptr) continue;
       const auto v = other::read(key->known->from, key->version, file.fields());
-      all.rows.push_back(import_value(now, *key, *v));
+      all.rows.push_back(import_value(now, *key, *v, names));
     }
   }
   return all;
