@@ -254,7 +254,8 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const std::bad_alloc&) {
-    return complain("out of memory; 'bloomery build --memory' builds in slices on disk");
+    const bool builds = argc > 1 && std::string_view(argv[1]) == "build";
+    return complain(builds ? "out of memory; --memory builds in slices on disk" : "out of memory");
   } catch (const std::filesystem::filesystem_error& e) {  // whose text is for programmers
     const std::string path = e.path1().string();
     return complain(path.empty() ? e.what() : fmt::format("{}: {}", path, e.code().message()));

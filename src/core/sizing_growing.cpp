@@ -25,13 +25,32 @@ constexpr std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
 constexpr std::uint64_t layered_head_lines = 2;
 std::uint64_t windowed_head_lines(std::uint32_t generations) { return 1 + (generations + 2) / 2; }
 
+// Refuses what no part can be. The planner of a part would name the numbers of that, which nobody
+// has given.
+void check_request(const request& r, std::uint64_t keys, double share) {
+  check_fpr(*r.fpr, r.keys);
+  if (*r.fpr * share < std::max(blocked_fpr_limit, static_cast<double>(keys) * 0x1p-60)) {
+    detail::fail(errc::unreachable,
+                 "a " + std::string(kind_name(r.kind)) + " filter cannot honour an fpr of " +
+                     detail::to_text(*r.fpr) + " for " + detail::to_text(r.keys) +
+                     " keys: its parts have a share of it each, and the limit "
+                     "of a part is 1e-9 and its keys/2^60");
+  }
+  if (lower_bound_bits(r.keys, *r.fpr) > static_cast<double>(max_bits)) {
+    detail::fail(errc::bad_argument,
+                 detail::to_text(r.keys) +
+                     " keys would need more than the limit of 2^48 bits; use fewer keys or a "
+                     "higher fpr");
+  }
+}
+
 // The blocked filter that one part is, for `keys` of the keys and `share` of the rate.
 plan part_of(const request& r, std::uint64_t keys, double share, std::uint64_t parts,
              std::uint64_t head_lines) {
   request part{.kind = filter_kind::blocked, .keys = std::max<std::uint64_t>(1, keys)};
   part.probes = r.probes;
   if (r.fpr) {
-    check_fpr(*r.fpr);
+    check_request(r, part.keys, share);
     part.fpr = *r.fpr * share;
   } else if (r.bits_per_key) {
     part.bits_per_key = *r.bits_per_key * static_cast<double>(r.keys) /

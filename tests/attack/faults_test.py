@@ -267,13 +267,17 @@ def wrong_after_kill(got, changes, before, after, now):
     return wrong_files(changes, before, after, {name: now[name] for name in now.keys() - hidden})
 
 
-def wrong_after(got, good, changes, before, after, now):
+def wrong_after(words, got, good, changes, before, after, now):
     """What is wrong with the end of a verb, one of whose calls failed; nothing when all is well."""
     said = got.stderr.decode(errors="replace").strip()
     if got.returncode not in (good.returncode, 2):
         return f"ended with {got.returncode}: {said}"
     if got.returncode == 2 and not any(line.startswith("bloomery: ") for line in said.split("\n")):
         return f"does not say what is wrong: {said}"
+    if "the peer" in said:  # both sides of reconcile and join are here: one of them knows what was wrong
+        return f"speaks of somebody else: {said}"
+    if "--memory" in said and not words.startswith("build"):
+        return f"recommends an option that it has not: {said}"
     if wrong := wrong_files(changes, before, after, now):
         return f"{wrong}: {said}"
     if got.returncode != 2 and now != after:
@@ -305,7 +309,7 @@ def try_verb(changes, words, pristine):
                 tried += 1
                 try:
                     got = run(folder, words, f"{call}:{number}")
-                    wrong = wrong_after(got, good, changes, before, after, state(folder, changes))
+                    wrong = wrong_after(words, got, good, changes, before, after, state(folder, changes))
                 except subprocess.TimeoutExpired:
                     wrong = "hangs"
                 if wrong:

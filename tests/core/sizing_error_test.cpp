@@ -97,5 +97,30 @@ const bad_call bad_calls[] = {
 INSTANTIATE_TEST_SUITE_P(Everywhere, BadSizing, testing::ValuesIn(bad_calls),
                          [](const auto& tested) { return std::string(tested.param.name); });
 
+// Filters that are made of parts say what was asked of them, not what they ask of a part.
+TEST(BadPlan, NamesTheNumbersThatWereGiven) {
+  struct wish {
+    std::uint64_t keys;
+    double fpr;
+    std::string_view text;
+  };
+  constexpr wish wishes[] = {
+      {UINT64_MAX, 0.01, "an fpr of 0.01 for 18446744073709551615 keys"},
+      {1000, 1e-9, "an fpr of 1e-09 for 1000 keys"},
+      {1000, 1e-12, "an fpr of 1e-12 for 1000 keys"},
+      {1'000'000'000'000'000, 0.01, "1000000000000000 keys would need more"},
+  };
+  for (const filter_kind kind : {filter_kind::windowed, filter_kind::layered}) {
+    for (const wish& w : wishes) {
+      try {
+        static_cast<void>(make_plan({.kind = kind, .keys = w.keys, .fpr = w.fpr}));
+        FAIL() << w.text;
+      } catch (const error& e) {
+        EXPECT_NE(std::string_view(e.what()).find(w.text), std::string_view::npos) << e.what();
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace bloomery::sizing

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <exception>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -44,6 +46,34 @@ error about_peer(const peer_options& o, const error& e);
 class own_error : public error {
  public:
   using error::error;
+};
+
+// Two halves of a conversation in one process: the one that fails first knows why, and the other
+// then finds that its peer has gone. So the first failure is kept, while the channel is open.
+class first_failure {
+ public:
+  template <class Work>
+  void guard(Work work) noexcept {
+    try {
+      work();
+    } catch (const own_error&) {  // which is the reason even if the peer was told of it first
+      keep(true);
+    } catch (...) {
+      keep(false);
+    }
+  }
+  void rethrow() const {
+    if (why_) std::rethrow_exception(why_);
+  }
+
+ private:
+  void keep(bool in_any_case) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (in_any_case || !why_) why_ = std::current_exception();
+  }
+
+  std::mutex mutex_;
+  std::exception_ptr why_;
 };
 
 // Strangers have to greet within this time.

@@ -6,8 +6,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <exception>
+#include <optional>
 #include <thread>
+#include <utility>
 
 #include "bloomery/core/error.hpp"
 #include "cli/args/options.hpp"
@@ -237,32 +238,19 @@ int run_here(const join_options& o) {  // in this process, with A in a thread of
   joined_table b(o.paths[1], name_in(o, false), o);
   const join_side side(a.rows());
   const patience for_ever{.idle = {}, .total = {}};
-  auto [end_a, end_b] = pipe_pair(for_ever);
-  std::exception_ptr failure;
-  auto serve = [&, end = std::move(end_a)]() mutable {
-    message_channel peer(std::move(end));
-    try {
-      send_join(peer, side, a.about(), limits_of(o));
-    } catch (...) {
-      failure = std::current_exception();
-    }
-  };
-  std::thread sender(std::move(serve));
-  std::exception_ptr failure_b;
+  auto ends = pipe_pair(for_ever);
+  std::optional<message_channel> peer_of_a(std::in_place, std::move(ends.first));
+  std::optional<message_channel> peer_of_b(std::in_place, std::move(ends.second));
+  first_failure failure;
+  std::thread sender([&] {
+    failure.guard([&] { send_join(*peer_of_a, side, a.about(), limits_of(o)); });
+    peer_of_a.reset();
+  });
   int status = exit_error;
-  try {
-    message_channel peer(std::move(end_b));
-    status = run_at_b(peer, b, o);
-  } catch (const own_error&) {
-    sender.join();
-    throw;
-  } catch (...) {
-    failure_b = std::current_exception();
-  }
+  failure.guard([&] { status = run_at_b(*peer_of_b, b, o); });
+  peer_of_b.reset();
   sender.join();
-  // If a file has changed, one side fails and the other loses its peer: the first error is thrown.
-  if (failure) std::rethrow_exception(failure);
-  if (failure_b) std::rethrow_exception(failure_b);
+  failure.rethrow();
   return status;
 }
 

@@ -6,7 +6,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <future>
+#include <optional>
+#include <thread>
 #include <utility>
 
 #include "bloomery/core/error.hpp"
@@ -192,16 +193,21 @@ void run_local(const reconcile_verb& o) {
   }
   const line_list a(o.a, o.records, o.quiet);
   const line_list b(o.b, o.records, o.quiet);
-  auto [here, there] = pipe_pair(patience_of(o.peer));
-  auto other = std::async(std::launch::async, [&, end = std::move(there)]() mutable {
-    message_channel peer(std::move(end));
-    return talk(peer, b, o);
-  });
-  const reconciliation of_a = [&, end = std::move(here)]() mutable {
-    message_channel peer(std::move(end));
-    return talk(peer, a, o);
-  }();
-  const reconciliation of_b = other.get();
+  auto ends = pipe_pair(patience_of(o.peer));
+  std::optional<message_channel> peer_of_a(std::in_place, std::move(ends.first));
+  std::optional<message_channel> peer_of_b(std::in_place, std::move(ends.second));
+  first_failure failure;
+  reconciliation of_a;
+  reconciliation of_b;
+  const auto half = [&](std::optional<message_channel>& peer, const line_list& lines,
+                        reconciliation& found) {
+    failure.guard([&] { found = talk(*peer, lines, o); });
+    peer.reset();
+  };
+  std::thread other([&] { half(peer_of_b, b, of_b); });
+  half(peer_of_a, a, of_a);
+  other.join();
+  failure.rethrow();
   show(o, a,
        {.here = chosen(a, of_a.only_here),
         .there = chosen(b, of_b.only_here),
