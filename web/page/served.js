@@ -29,6 +29,7 @@ export function start(engine, app) {
   let history = []; // {time, requests, asked, found}
   let shownList = "";
   let paused = false;
+  let looks = 0; // only the last one is drawn
 
   async function fetchJson(path) {
     const reply = await fetch(path, { headers: { Accept: "application/json" }, cache: "no-store" });
@@ -46,21 +47,23 @@ export function start(engine, app) {
 
   async function refresh() {
     clearTimeout(timer);
+    const look = ++looks;
+    const wanted = () => visible && look === looks;
     let listed;
     try {
       listed = await list();
     } catch {
-      if (visible) nobody();
+      if (wanted()) nobody();
       return;
     }
-    if (!visible) return;
+    if (!wanted()) return;
     const metrics = listed.live
       ? await fetch("metrics", { cache: "no-store" })
           .then((r) => (r.ok ? r.text() : ""))
           .then(parseMetrics)
           .catch(() => [])
       : [];
-    if (!visible) return;
+    if (!wanted()) return;
     draw(listed, metrics);
     if (listed.live && !paused) timer = setTimeout(refresh, everyMs);
   }

@@ -59,12 +59,16 @@ export function serve(folder = pageFolder, routes = {}) {
   );
 }
 
+// How long anything may take on a busy machine before it counts as never.
+const patience = 120000;
+
 let profiles = 0;
 // A browser with a profile of its own; errors of the page's scripts fail the test that asks for them.
 export async function browse(options = {}) {
   const context = await chromium.launchPersistentContext(inScratch(`profile-${++profiles}`), {
     executablePath: process.env.BLOOMERY_CHROMIUM ?? "/usr/bin/chromium",
     headless: true,
+    timeout: patience,
     args: [
       "--no-sandbox",
       "--disable-gpu",
@@ -77,6 +81,8 @@ export async function browse(options = {}) {
     ],
     ...options,
   });
+  context.setDefaultTimeout(patience);
+  context.setDefaultNavigationTimeout(patience);
   const page = context.pages()[0] ?? (await context.newPage());
   const errors = [];
   page.on("pageerror", (error) => errors.push(String(error)));
