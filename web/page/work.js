@@ -30,7 +30,14 @@ export function start(engine, app) {
   let serials = 0;
   let current = null; // the id of the call that Cancel stops
   const { ask, cancel } = startCalls(app.wasm, async () => {
-    for (const one of opened) one.filter = (await ask("open", { blob: one.file })).filter;
+    for (const one of opened) one.filter = null; // numbers of the worker that has ended
+    for (const one of opened) {
+      try {
+        one.filter = (await ask("open", { blob: one.file })).filter;
+      } catch {
+        /* whoever asks it is told that it is closed */
+      }
+    }
   });
   $("#work-cancel").addEventListener("click", () => cancel(current));
 

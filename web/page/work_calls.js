@@ -3,12 +3,18 @@
 // `wasm` is the compiled module. reopen() is called with a fresh worker after one had to be ended: what it had is gone.
 export function startCalls(wasm, reopen) {
   let worker = null;
+  let speaks = false; // this worker
+  let lost = false; // what an earlier worker had
   let lastId = 0;
   let waiting = new Map();
 
   function start() {
-    worker = new Worker("worker.js", { type: "module" });
+    speaks = false;
+    const fresh = new Worker("worker.js", { type: "module" });
+    worker = fresh;
     worker.onmessage = ({ data }) => {
+      if (worker !== fresh) return;
+      speaks = true;
       const call = waiting.get(data.id);
       if (!call) return;
       if (data.progress) {
@@ -20,20 +26,29 @@ export function startCalls(wasm, reopen) {
       else call.resolve(data.result);
     };
     worker.postMessage({ wasm });
-    worker.onerror = (event) => end(new Error(event.message || "the worker stopped"));
+    worker.onerror = (event) => {
+      if (worker === fresh) end(new Error(event.message || "the worker stopped"));
+    };
   }
 
+  // One that never said anything could not be loaded, most likely: the next call tries again, and nobody before that.
   function end(error) {
     const calls = [...waiting.values()];
     waiting = new Map();
     worker.terminate();
-    start();
+    worker = null;
     for (const call of calls) call.reject(error);
-    reopen();
+    lost ||= speaks;
+    if (speaks) restart();
+  }
+
+  function restart() {
+    start();
+    if (lost) reopen();
   }
 
   function ask(call, args, progress) {
-    if (!worker) start();
+    if (!worker) restart();
     const id = ++lastId;
     worker.postMessage({ id, call, args });
     const promise = new Promise((resolve, reject) => waiting.set(id, { resolve, reject, progress }));

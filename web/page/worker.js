@@ -192,7 +192,8 @@ onmessage = async ({ data }) => {
   running.set(id, abort);
   try {
     const engine = await engineReady;
-    if (args.filter && !filters.has(args.filter) && call !== "free") throw new Error("this filter was closed");
+    const asked = ["filter", "a", "b"].filter((name) => name in args);
+    if (call !== "free" && !asked.every((name) => filters.has(args[name]))) throw new Error("this filter was closed");
     postMessage({ id, result: await calls[call](engine, args, abort.signal, id) });
   } catch (error) {
     postMessage({
