@@ -242,6 +242,19 @@ done
 expect_equal "$(field ETag)" "$tag"
 stop
 
+# SIGHUP reads the certificate again, also when the log cannot be opened anew.
+mkdir logs
+start --log logs/log --certificate tls.pem --certificate-key tls.key
+get 200 --cacert tls.pem "${url/127.0.0.1/localhost}/healthz"
+mv logs gone
+openssl req -x509 -newkey rsa:2048 -nodes -keyout tls.key -out tls.pem -days 2 -subj /CN=localhost 2>/dev/null
+kill -HUP $server
+named=${url/127.0.0.1/localhost}
+for _ in $(seq 300); do curl -s -m 60 -o body --cacert tls.pem "$named/healthz" && break; sleep 0.1; done
+get 200 --cacert tls.pem "$named/healthz"
+grep -q 'logs/log: No such file' server.err || fail "not told: $(cat server.err)"
+stop
+
 # ---- packed files, and filters that cannot be asked ------------------------------------------------
 bloomery pack -q -o dir/small dir/words
 openssl rand -hex 16 >key

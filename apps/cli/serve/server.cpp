@@ -735,16 +735,22 @@ class http_server::inside {
     });
   }
 
+  template <typename Step>
+  void try_to(Step step) {
+    try {
+      step();
+    } catch (const error& e) {
+      parts_.options.report(e.what());
+    }
+  }
+
   void await_signal() {
     signals_->async_wait([this](const error_code& ec, int number) {
       if (ec) return;
       if (number == SIGHUP) {
-        try {
-          parts_.log.reopen();
-          parts_.read_certificate();
-        } catch (const error& e) {
-          parts_.options.report(e.what());
-        }
+        // A log that cannot be opened is no reason to go on with an old certificate.
+        try_to([this] { parts_.log.reopen(); });
+        try_to([this] { parts_.read_certificate(); });
       } else {
         if (stopping_) return end();
         stop();
