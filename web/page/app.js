@@ -95,7 +95,16 @@ function startOffline() {
   if (!("serviceWorker" in navigator) || !isSecureContext) return;
   navigator.serviceWorker
     .register("sw.js")
-    .then(() => navigator.serviceWorker.ready)
+    .then((registration) => {
+      const worker = registration.installing ?? registration.waiting;
+      const look = () => {
+        if (registration.active || (worker && worker.state !== "redundant")) return;
+        $("#offline").textContent = "Could not be kept for times without a network.";
+      };
+      worker?.addEventListener("statechange", look);
+      look();
+      return navigator.serviceWorker.ready;
+    })
     .then(() => {
       $("#offline").textContent = "Works without a network from now on.";
     })

@@ -1,10 +1,14 @@
 // Keeps the page for times without a network. The network comes first, so that a new version is seen at once; what it
 // cannot give in three seconds comes from the copy. Filters and metrics of a server are never kept.
+//
+// A copy is of one version: it is made whole when its service worker is installed, which is when any of its files has
+// changed, and the one before it goes only then.
 
-const cacheName = "bloomery-page";
+const version = "@page_version@"; // of all files together; cmake/PageVersion.cmake writes it
+const scope = `bloomery-page ${self.registration.scope} `; // other folders of this host may have pages, too
+const cacheName = scope + version;
 const files = [
   "./",
-  "index.html",
   "style.css",
   "app.js",
   "cell_picture.js",
@@ -27,41 +31,63 @@ const files = [
   "module/bloomery.js",
   "module/bloomery.wasm",
 ];
-const known = new Set(files.map((file) => new URL(file, self.location).href));
+const address = (file) => new URL(file, self.location).href;
+const known = new Map(files.map((file) => [address(file), file]));
+known.set(address("index.html"), "./"); // some hosts send whoever asks for it to the folder
+
+async function keep(file) {
+  const response = await fetch(file, { cache: "reload" });
+  if (!response.ok) throw new Error(`${file}: status ${response.status}`);
+  // Of a copy that came by way of a redirect, browsers would make no page.
+  const copy = response.redirected ? new Response(response.body, { headers: response.headers }) : response;
+  await (await caches.open(cacheName)).put(file, copy);
+}
 
 self.addEventListener("install", (event) => {
+  event.waitUntil(Promise.all(files.map(keep)).then(() => self.skipWaiting()));
+});
+
+self.addEventListener("activate", (event) => {
+  const isOld = (name) => name.startsWith(scope) && name !== cacheName;
   event.waitUntil(
     caches
-      .open(cacheName)
-      .then((cache) => cache.addAll(files.map((file) => new Request(file, { cache: "reload" }))))
-      .then(() => self.skipWaiting()),
+      .keys()
+      .then((names) => Promise.all(names.filter(isOld).map((name) => caches.delete(name))))
+      .then(() => self.clients.claim()),
   );
 });
 
-self.addEventListener("activate", (event) => event.waitUntil(self.clients.claim()));
+const patienceMs = 3000;
+const hurryMs = 30000;
+let hurryUntil = 0; // a network that was too slow once is not waited for again for a while
 
-async function answer(request, url) {
-  const cache = await caches.open(cacheName);
-  const kept = () => cache.match(url);
-  const fresh = fetch(request).then((response) => {
-    if (response.ok) cache.put(url, response.clone());
-    return response;
-  });
+async function answer(request, file) {
+  const copy = () => caches.open(cacheName).then((cache) => cache.match(file));
+  if (Date.now() < hurryUntil) {
+    const kept = await copy();
+    if (kept) return kept;
+  }
+  const fresh = fetch(request);
   const patience = new Promise((resolve) => {
-    setTimeout(resolve, 3000);
+    setTimeout(resolve, patienceMs, null);
   });
   try {
     const first = await Promise.race([fresh, patience]);
-    if (first?.ok) return first;
+    if (first?.ok || first?.type === "opaqueredirect") return first;
+    if (!first) hurryUntil = Date.now() + hurryMs;
   } catch {
     /* no network */
   }
-  return (await kept()) ?? fresh;
+  fresh.catch(() => {
+    /* nobody waits for it any more */
+  });
+  return (await copy()) ?? fresh;
 }
 
 self.addEventListener("fetch", (event) => {
   const url = new URL(event.request.url);
   url.search = "";
   url.hash = "";
-  if (event.request.method === "GET" && known.has(url.href)) event.respondWith(answer(event.request, url.href));
+  const file = known.get(url.href);
+  if (event.request.method === "GET" && file) event.respondWith(answer(event.request, file));
 });

@@ -22,20 +22,21 @@ const types = {
   ".json": "application/json",
 };
 
-// Files of a folder, as any static host has them; `routes` answer first.
+// Files of a folder, as any static host has them, or of that which a function names now; `routes` answer first.
 export function serve(folder = pageFolder, routes = {}) {
+  const folderNow = typeof folder === "function" ? folder : () => folder;
   const sockets = new Set();
   const server = http.createServer((request, response) => {
     const url = new URL(request.url, "http://localhost");
     const route = routes[url.pathname];
     if (route) {
-      const { status = 200, type = "application/json", body } = route(url);
-      response.writeHead(status, { "Content-Type": type }).end(body);
+      const { status = 200, type = "application/json", headers = {}, body } = route(url);
+      response.writeHead(status, { "Content-Type": type, ...headers }).end(body);
       return;
     }
     const name = decodeURIComponent(url.pathname).replace(/\/$/, "/index.html");
     try {
-      const body = readFileSync(path.join(folder, path.normalize(name)));
+      const body = readFileSync(path.join(folderNow(), path.normalize(name)));
       response.writeHead(200, { "Content-Type": types[path.extname(name)] ?? "application/octet-stream" }).end(body);
     } catch {
       response.writeHead(404, { "Content-Type": "text/plain" }).end("there is nothing here\n");
@@ -60,7 +61,7 @@ export function serve(folder = pageFolder, routes = {}) {
 }
 
 // How long anything may take on a busy machine before it counts as never.
-const patience = 120000;
+export const patience = 120000;
 
 let profiles = 0;
 // A browser with a profile of its own; errors of the page's scripts fail the test that asks for them.

@@ -2,16 +2,25 @@
 
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
-import { createWriteStream, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  createWriteStream,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  writeFileSync,
+} from "node:fs";
 import { once } from "node:events";
 import path from "node:path";
 import { after, before, beforeEach, describe, test } from "node:test";
+import { setTimeout as delay } from "node:timers/promises";
 import { gzipSync } from "node:zlib";
 
 import { plannedKinds } from "../page/kinds.js";
 import { bytes, digits3, rate } from "../page/units.js";
 import { wordAt } from "../page/words.js";
-import { browse, pictures, serve, started, violations } from "./browser.mjs";
+import { browse, patience, pictures, serve, started, violations } from "./browser.mjs";
 import { golden, inScratch, pageFolder, run, scratch, tool } from "./harness.mjs";
 
 let server;
@@ -765,6 +774,64 @@ describe("for everybody", () => {
     } finally {
       await other.stop();
       await fresh.close();
+    }
+  });
+
+  test("without a network it is of one version, the last that was visited", async () => {
+    const release = (number) => {
+      const folder = inScratch(`release-${number}`);
+      cpSync(pageFolder, folder, { recursive: true });
+      for (const name of ["app.js", "work.js"])
+        appendFileSync(path.join(folder, name), `document.documentElement.dataset["${name}"] = "${number}";\n`);
+      const worker = readFileSync(path.join(folder, "sw.js"), "utf8");
+      assert.match(worker, /^const version = "[0-9a-f]{16}";/m);
+      writeFileSync(
+        path.join(folder, "sw.js"),
+        worker.replace(/^const version = .*$/m, `const version = "${number}";`),
+      );
+      return folder;
+    };
+    const folders = [release(1), release(2)];
+    let redirected = 0;
+    const routes = { "/index.html": () => ++redirected && { status: 301, headers: { Location: "/" } } };
+    const other = await serve(() => folders[0], routes);
+    const fresh = await browse();
+    const kept = () => fresh.page.evaluate(() => globalThis.caches.keys().then(String));
+    try {
+      await fresh.page.goto(other.url);
+      await fresh.page.getByText("Works without a network from now on.").waitFor();
+      assert.match(await kept(), / 1$/);
+      folders.shift();
+      await fresh.page.goto("about:blank");
+      await fresh.page.goto(`${other.url}index.html#plan`);
+      assert.equal(new URL(fresh.page.url()).pathname, "/");
+      assert.equal(redirected, 1);
+      for (const end = Date.now() + patience; !/^[^,]* 2$/.test(await kept()); await delay(50))
+        assert.ok(Date.now() < end, "the new version was not kept");
+      await other.stop();
+      await fresh.page.goto("about:blank");
+      await fresh.page.goto(`${other.url}index.html#work`);
+      await started(fresh.page, "#view-work");
+      assert.deepEqual(await fresh.page.evaluate(() => ({ ...document.documentElement.dataset })), {
+        "app.js": "2",
+        "work.js": "2",
+      });
+      assert.deepEqual(fresh.errors, []);
+    } finally {
+      await other.stop();
+      await fresh.close();
+    }
+  });
+
+  test("says so when it cannot be kept for times without a network", async () => {
+    const other = await serve(pageFolder, { "/icon.svg": () => ({ status: 404 }) });
+    try {
+      await page.goto(other.url);
+      await page.getByText("Could not be kept for times without a network.").waitFor();
+      unharmed();
+    } finally {
+      await other.stop();
+      await page.goto("about:blank");
     }
   });
 
