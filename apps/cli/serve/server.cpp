@@ -583,10 +583,10 @@ class session : public std::enable_shared_from_this<session> {
   bool discard() { return moved(bytes_.read(lane_->buffer)); }
 
   void set_deadline() {
+    const auto now = clock::now();
     const auto from = std::max(begun_, slack_from_);
-    const auto earned = std::chrono::milliseconds(1000 * moved_bytes_ / parts_->options.least_rate);
-    deadline_ =
-        (from == clock::time_point() ? clock::now() : from) + parts_->options.slack + earned;
+    deadline_ = request_deadline(parts_->options, from == clock::time_point() ? now : from, now,
+                                 moved_bytes_);
   }
 
   lane* lane_;

@@ -2,6 +2,7 @@
 // the one source that knows Boost; what is answered is in routes.hpp.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -23,12 +24,24 @@ struct server_options {
   // For all the rest of a request: so long, and a second for each so many bytes that moved.
   std::chrono::milliseconds slack{30'000};
   std::uint64_t least_rate = 4096;
+  // So long without a byte, at most, whatever was earned. Buffers of both hosts together have some
+  // megabytes, and tell of room in them by the third or the sixteenth: at the least rate that takes
+  // minutes.
+  std::chrono::milliseconds longest_silence{600'000};
   std::chrono::milliseconds grace{10'000};  // to finish what is under way when it is stopped
   std::string certificate;                  // PEM; nothing: plain HTTP
   std::string key_file;
   std::string log;
   std::function<void(const std::string&)> report = [](const std::string&) {};
 };
+
+// When a request is given up that has moved so many bytes since `from`, the last of them now.
+[[nodiscard]] inline std::chrono::steady_clock::time_point request_deadline(
+    const server_options& o, std::chrono::steady_clock::time_point from,
+    std::chrono::steady_clock::time_point now, std::uint64_t moved_bytes) {
+  const auto earned = std::chrono::milliseconds(1000 * moved_bytes / o.least_rate);
+  return std::min(from + o.slack + earned, now + std::max(o.slack, o.longest_silence));
+}
 
 class http_server {
  public:
