@@ -1,12 +1,12 @@
 # Installs what was built, as components, which `cmake --install --component` and the Debian
 # packages of Package.cmake choose from:
 #   tool     the program, its manual and completions, the unit of its node
-#   server   the unit that serves filters with it
+#   server   the unit that serves filters with it, and the page if the preset web has built it
 #   library  the shared libraries: that of the C interface, and the others unless they are static
 #   redis    the Redis module
 #   python   the Python package, where Debian's Python looks; only when it is asked for by name
 #   sqlite   the extension for SQLite
-#   web      the page, if the preset web has built it
+#   web      that page alone
 #   postgresql  the extension for PostgreSQL, where the server looks; only when it is asked for by name
 #   dev      headers, static libraries, CMake package, pkg-config file, documentation of the library
 # Whatever is installed brings its licence.
@@ -184,4 +184,7 @@ install(DIRECTORY docs examples DESTINATION "${CMAKE_INSTALL_DOCDIR}" COMPONENT 
 
 set(BLOOMERY_PAGE "${PROJECT_SOURCE_DIR}/build/web/page" CACHE PATH
     "The page that the preset web has built (docs/web.md), to install if it is there")
-install(DIRECTORY "${BLOOMERY_PAGE}/" DESTINATION "${CMAKE_INSTALL_DATADIR}/bloomery/web" COMPONENT web OPTIONAL)
+foreach(component web server) # alone, and with what serves it
+  install(DIRECTORY "${BLOOMERY_PAGE}/" DESTINATION "${CMAKE_INSTALL_DATADIR}/bloomery/web" COMPONENT ${component}
+          OPTIONAL)
+endforeach()

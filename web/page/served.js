@@ -78,7 +78,8 @@ export function start(engine, app) {
         h(
           "p",
           null,
-          "This page came from a place that serves no filters. Start one with this page on it, and open it there:",
+          "This page came from a place that serves no filters. Start one with the folder that has this page, and open " +
+            "it there. Of Debian's package bloomery-server that is:",
         ),
         h(
           "pre",
@@ -87,7 +88,7 @@ export function start(engine, app) {
             "code",
             null,
             "bloomery build -o filters/words.bloom /usr/share/dict/words\n" +
-              "bloomery serve filters --page share/bloomery/web",
+              "bloomery serve filters --page /usr/share/bloomery/web",
           ),
         ),
         h("p", { class: "buttons" }, h("button", { type: "button", onclick: refresh }, "Look again")),
