@@ -11,6 +11,7 @@ cp dir/words version1
 echo 'not a filter' >dir/notes
 echo '<p>page' >page/index.html
 echo 'let a' >page/a.js
+echo '{}' >page/a.webmanifest
 ln -s /etc/passwd page/out
 mkdir page/.git
 echo 'user:secret' | tee page/.htpasswd >page/.git/config
@@ -53,6 +54,8 @@ expect_equal "$(cat body)" '<p>page'
 get 200 "$url/a.js"
 expect_equal "$(field Content-Type)" 'text/javascript; charset=utf-8'
 get 304 -H "If-None-Match: $(field ETag)" "$url/a.js"
+get 200 "$url/a.webmanifest"
+expect_equal "$(field Content-Type)" application/manifest+json
 for path in /out /b.js /../token /%2e%2e/token /page/..%2f..%2ftoken /.htpasswd /%2ehtpasswd /.git/config //.git/config; do get 404 --path-as-is "$url$path"; done
 
 # ---- the filter ------------------------------------------------------------------------------------

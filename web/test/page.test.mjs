@@ -483,6 +483,21 @@ describe("work", () => {
     unharmed();
   });
 
+  test("a filter larger than the memory of a page is told of in a sentence", async () => {
+    writeFileSync(inScratch("few.txt"), "apple\npear\n");
+    await openWork(inScratch("few.txt"));
+    for (const kind of ["blocked", "cuckoo"]) {
+      await page.locator("#build-kind").selectOption(kind);
+      await page.fill("#build-keys", "1e12");
+      await page.getByRole("button", { name: "Make the filter" }).click();
+      await message(/^“few.txt” needs more memory than a browser gives a page/);
+    }
+    assert.equal(await cards().count(), 0);
+    await build(inScratch("few.txt"));
+    assert.deepEqual(await ask(["apple", "no such word"]), [true, false]);
+    unharmed();
+  });
+
   test("a long build can be cancelled", async () => {
     // Its worker reads the first pieces of a file, and the next ones when it is told to stop: so Cancel comes in the
     // middle, however fast or busy the machine is.
@@ -666,33 +681,54 @@ describe("for everybody", () => {
     unharmed();
   });
 
+  const focused = () =>
+    page.evaluate(() => {
+      const { id, dataset, tagName } = document.activeElement;
+      return id || dataset.kind || tagName;
+    });
+  async function reach(...ids) {
+    const reached = new Set();
+    for (let i = 0; i < 80; ++i) {
+      await page.keyboard.press("Tab");
+      reached.add(await focused());
+    }
+    for (const id of ids) assert.ok(reached.has(id), `${id} is not among ${[...reached].join(", ")}`);
+  }
+  async function tabTo(selector) {
+    const there = () => page.evaluate((s) => document.activeElement.matches(s), selector);
+    for (let i = 0; i < 40 && !(await there()); ++i) await page.keyboard.press("Tab");
+    assert.ok(await there(), `${selector} is not reached, but ${await focused()}`);
+  }
+
   test("everything can be reached by keyboard", async () => {
     await open("plan");
     await planned();
     await page.keyboard.press("Tab");
     assert.equal(await page.evaluate(() => document.activeElement.className), "skip");
     await page.keyboard.press("Enter");
-    assert.equal(await page.evaluate(() => document.activeElement.id), "main");
-    const reached = new Set();
-    for (let i = 0; i < 80; ++i) {
-      await page.keyboard.press("Tab");
-      reached.add(
-        await page.evaluate(
-          () => document.activeElement.id || document.activeElement.dataset.kind || document.activeElement.tagName,
-        ),
-      );
-    }
-    for (const id of [
-      "plan-keys",
-      "plan-keys-slider",
-      "plan-fpr",
-      "plan-kind",
-      "plan-overfill",
-      "ribbon",
-      "plan-link",
-    ]) {
-      assert.ok(reached.has(id), id);
-    }
+    assert.equal(await focused(), "main");
+    await reach("plan-keys", "plan-keys-slider", "plan-fpr", "plan-kind", "plan-overfill", "ribbon", "plan-link");
+    await open("see?keys=128&fpr=0.05&n=100&word=apple");
+    await page.locator(".filter-panel").nth(3).waitFor();
+    await reach("see-word", "see-ask", "see-add", "see-remove", "see-fill", "see-find", "see-keys", "see-back", "see-all");
+    unharmed();
+  });
+
+  test("a filter is made and asked by keyboard", async () => {
+    writeFileSync(inScratch("few.txt"), "apple\npear\n");
+    await openWork();
+    await tabTo("#work-file"); // what the browser then shows is its own
+    await give(inScratch("few.txt"));
+    await page.locator("#build-kind").waitFor();
+    await tabTo("#build-fpr");
+    await page.keyboard.press("Enter");
+    await message(/^Made in/);
+    await tabTo("textarea");
+    await page.keyboard.type("apple");
+    await tabTo("button");
+    await page.keyboard.press("Enter");
+    await cards().first().locator(".answers li", { hasText: "probably" }).waitFor();
+    unharmed();
   });
 
   test("nothing jumps while a slider moves", async () => {
@@ -717,6 +753,24 @@ describe("for everybody", () => {
     await planned();
     const pdf = await page.pdf({ format: "A4" });
     assert.ok(pdf.length > 20000);
+    assert.equal(String(pdf.subarray(0, 5)), "%PDF-");
+    await page.locator("#theme").selectOption("dark");
+    await page.emulateMedia({ media: "print" });
+    try {
+      // What is for the screen alone stays there, and the paper white.
+      const seen = (selector) => page.locator(selector).first().isVisible();
+      for (const selector of ["nav", "footer", "#theme", "#plan-keys-slider"])
+        assert.equal(await seen(selector), false, selector);
+      for (const selector of ["#plan-keys", "#plan-sum", "#plan-sizes", "#plan-table", "#plan-alternatives"])
+        assert.equal(await seen(selector), true, selector);
+      assert.equal(
+        await page.evaluate(() => getComputedStyle(document.documentElement).getPropertyValue("--paper").trim()),
+        "#fff",
+      );
+    } finally {
+      await page.emulateMedia({ media: null });
+      await page.locator("#theme").selectOption("auto");
+    }
   });
 
   test("a view takes nothing before its script is there", async () => {

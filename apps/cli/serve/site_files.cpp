@@ -56,12 +56,13 @@ http_reply whole(const found_file& f) {
 }
 
 std::string_view type_of(std::string_view path) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 9> types = {{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 10> types = {{
       {".html", "text/html; charset=utf-8"},
       {".css", "text/css; charset=utf-8"},
       {".js", "text/javascript; charset=utf-8"},
       {".mjs", "text/javascript; charset=utf-8"},
       {".json", "application/json"},
+      {".webmanifest", "application/manifest+json"},
       {".svg", "image/svg+xml"},
       {".png", "image/png"},
       {".txt", "text/plain; charset=utf-8"},
