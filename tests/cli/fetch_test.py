@@ -18,7 +18,8 @@ import urllib.parse
 
 TOOL = os.environ["BLOOMERY"]
 FOLDER = pathlib.Path(sys.argv[1])
-PATIENCE = 60  # seconds for anything at all
+FOLLOW_KEYS = int(os.environ.get("BLOOMERY_FOLLOW_KEYS", "3000"))  # of the list that is followed for 50 versions
+PATIENCE = 60 + FOLLOW_KEYS // 100_000  # seconds for anything at all
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
 
 
@@ -36,9 +37,17 @@ def wait_until(condition, why):
         time.sleep(0.02)
 
 
+def as_lines(keys):
+    return "".join(f"{k}\n" for k in keys)
+
+
 def build(path, keys):
-    subprocess.run([TOOL, "build", "-q", "--threads", "1", "--keys", "5000", "-o", path], cwd=FOLDER, check=True,
-                   input="".join(f"{k}\n" for k in keys), text=True)
+    build_of_lines(path, as_lines(keys), 5000)
+
+
+def build_of_lines(path, text, room):
+    subprocess.run([TOOL, "build", "-q", "--threads", "1", "--keys", str(room), "-o", path], cwd=FOLDER, check=True,
+                   input=text, text=True)
 
 
 def version(path):
@@ -101,7 +110,11 @@ class Server:
 
 
 def publish(keys, name="list"):
-    build(f"lists/{name}", keys)
+    publish_lines(as_lines(keys), 5000, name)
+
+
+def publish_lines(text, room, name="list"):
+    build_of_lines(f"lists/{name}", text, room)
     tool("publish", "-q", "--threads", "1", "lists", "-o", "site")
 
 
@@ -115,10 +128,14 @@ def fetch(server, *words, status=0, **more):
 
 def follows_a_list_on_plain_hosting(server):
     """50 versions, each with the same bytes, and after the first by deltas alone."""
-    keys = list(range(3000))
+    always = as_lines(range(FOLLOW_KEYS))
+
+    def publish_with(extra):  # of 3,000 keys
+        more = as_lines(range(2 * FOLLOW_KEYS, 2 * FOLLOW_KEYS + extra * FOLLOW_KEYS // 3000))
+        publish_lines(always + more, FOLLOW_KEYS * 5 // 3)
+
     for i in range(50):
-        keys = keys[:3000] + list(range(10_000, 10_000 + (7 * i) % 200 + i))
-        publish(keys)
+        publish_with((7 * i) % 200 + i)
         got = json.loads(fetch(server, "--json", "-q").stdout)
         assert same("copy", "lists/list"), i
         assert got["changed"] and got["whole"] == (i == 0), got
@@ -128,7 +145,7 @@ def follows_a_list_on_plain_hosting(server):
     # Who was away for some versions takes several steps at once; who was away for too long, all of it.
     old = (FOLDER / "copy").read_bytes()
     for i in range(4):
-        publish(range(3000 + i))
+        publish_with(i)
     assert json.loads(fetch(server, "--json", "-q").stdout)["deltas"] == 4
     assert same("copy", "lists/list")
     (FOLDER / "copy").write_bytes(old)
@@ -429,6 +446,7 @@ def over_tls(server):
 
 
 def stays_and_follows(server):
+    publish(range(3000))
     follower = subprocess.Popen([TOOL, "fetch", "--json", "--follow", "1s", server.url(), "-o", "followed"], cwd=FOLDER,
                                 env=ENVIRONMENT, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
