@@ -258,6 +258,36 @@ get 200 --cacert tls.pem "$named/healthz"
 grep -q 'logs/log: No such file' server.err || fail "not told: $(cat server.err)"
 stop
 
+# ---- the lines of docs/serve.md ---------------------------------------------------------------------
+mkdir -p document/dir
+cd document
+cp ../version1 dir/words
+cp dir/words words
+printf 'ads.example\nspy.example\n' >hosts.txt
+printf 'news.example\nspy.example\n' >visitors.txt
+password=secret token=$(cat ../token)
+printf '%s:7\n' "$(printf %s $password | sha1sum | cut -d' ' -f1 | tr a-f A-F)" >pwned.txt
+# run_lines N PATTERN: runs the N indented lines that begin so, as they stand, on this folder and this server.
+run_lines() {
+  sed -n 's/^    //p' "$project/docs/serve.md" | grep -E "^($2)" >found || true
+  expect_equal "$(wc -l <found)" "$1"
+  sed "s,/srv/filters,$PWD/dir,; s,http://127.0.0.1:8080,$url," found >run
+  source ./run >ran
+}
+curl() { command curl -sSf -m 60 "$@"; }
+run_lines 3 'bloomery build |cut '
+start
+get 200 -I "$url/filters/words"
+VERSION=$(field ETag | tr -d '"')
+echo more | bloomery add -q dir/words
+changed "\"$VERSION\""
+run_lines 8 'curl |bloomery patch |digest='
+cmp words.new dir/words
+expect_equal "$(grep -o '^spy.example\|"found":[a-z]*' ran)" $'"found":true\nspy.example\n"found":true'
+unset -f curl
+stop
+cd ..
+
 # ---- packed files, and filters that cannot be asked ------------------------------------------------
 bloomery pack -q -o dir/small dir/words
 openssl rand -hex 16 >key
