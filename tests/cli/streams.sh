@@ -163,9 +163,16 @@ fi
 cp a.bloom r.bloom
 chmod 0444 r.bloom
 cp r.bloom before
-expect_error "r.bloom: it is read-only (mode 0444" bloomery add r.bloom other
-cmp r.bloom before
-expect_equal "$(stat -c %a r.bloom)" 444
+for verb in "add r.bloom other" "build -o r.bloom keys" "merge -o r.bloom a.bloom b.bloom" "pack -o r.bloom a.bloom" \
+  "index -o r.bloom list" "top -o r.bloom keys" "reconcile -o r.bloom keys other"; do
+  expect_error "r.bloom: it is read-only (mode 0444); 'chmod u+w' changes that" bloomery $verb
+  cmp r.bloom before
+  expect_equal "$(stat -c %a r.bloom)" 444
+done
+echo saved >r.svg
+chmod 0444 r.svg
+expect_error "r.svg: it is read-only (mode 0444)" bloomery plan --keys 1k --plot r.svg
+expect_equal "$(cat r.svg)" saved
 chmod u+w r.bloom
 bloomery add -q r.bloom other
 expect_equal "$(stat -c %a r.bloom)" 644
@@ -177,12 +184,23 @@ if [[ $(id -u) == 0 ]]; then
   cp other shared
   chmod 777 shared .
   chmod 755 "$folder"
-  expect_error "it is read-only (mode 0644, and not yours)" as_nobody shared/bloomery add shared/a.bloom shared/other
-  expect_equal "$(stat -c %u shared/a.bloom)" 0
-  cmp a.bloom shared/a.bloom
-  chmod 666 shared/a.bloom
-  expect_status 0 as_nobody shared/bloomery add shared/a.bloom shared/other
-  grep -q "warning: shared/a.bloom belonged to another user and is yours now" err || fail "$(cat err)"
+  for verb in "add shared/a.bloom shared/other" "build -o shared/a.bloom shared/other" \
+    "merge -o shared/a.bloom shared/a.bloom shared/a.bloom" "pack -o shared/a.bloom shared/a.bloom"; do
+    expect_error "it is read-only (mode 0644, and not yours); ask its owner, or use a file of your own" \
+      as_nobody shared/bloomery $verb
+    expect_equal "$(stat -c %u shared/a.bloom)" 0
+    cmp a.bloom shared/a.bloom
+  done
+  # Who may write to it may replace it, and it is said that this takes it over.
+  for verb in "add shared/a.bloom shared/other" "build -o shared/a.bloom shared/other" \
+    "merge -o shared/a.bloom shared/a.bloom shared/a.bloom" "pack -o shared/a.bloom shared/a.bloom"; do
+    rm -f shared/a.bloom
+    cp a.bloom shared
+    chmod 666 shared/a.bloom
+    expect_status 0 as_nobody shared/bloomery $verb
+    grep -q "warning: shared/a.bloom belonged to another user and is yours now" err || fail "$verb: $(cat err)"
+    expect_equal "$(stat -c %u shared/a.bloom)" 65534
+  done
 fi
 
 # Who waits says for what, and need not wait.

@@ -1,8 +1,6 @@
 #include "cli/input/filters.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -196,15 +194,6 @@ void require(bool ability, const any_filter& f, const std::string& path, std::st
 
 namespace {
 
-// Replacing a file needs no right to write to it, so that is looked at here. Root has every right,
-// and still a file that nobody may write is not meant to be changed.
-void check_writable(const std::string& path, const struct stat& info) {
-  if ((info.st_mode & 0222U) != 0 && ::access(path.c_str(), W_OK) == 0) return;
-  throw error(errc::io, fmt::format("{}: it is read-only (mode {:04o}{}); 'chmod u+w' changes that",
-                                    path, info.st_mode & 07777U,
-                                    info.st_uid == ::geteuid() ? "" : ", and not yours"));
-}
-
 // What the filter refuses, or is too large for, is said of the file.
 template <class Work>
 auto naming_file(const std::string& path, Work work) {
@@ -217,26 +206,16 @@ auto naming_file(const std::string& path, Work work) {
   }
 }
 
-void save_changed(const any_filter& f, const std::string& path, bool quiet) {
-  struct stat before {};
-  struct stat after {};
-  const bool known = ::stat(path.c_str(), &before) == 0;
-  f.save(path);
-  if (known && !quiet && ::stat(path.c_str(), &after) == 0 && before.st_uid != after.st_uid) {
-    tell("bloomery: warning: {} belonged to another user and is yours now\n", path);
-  }
-}
-
 }  // namespace
 
-void lock_file(std::optional<file_lock>& lock, const std::string& path, const change_manners& m) {
+replaced_file lock_file(std::optional<file_lock>& lock, const std::string& path,
+                        const change_manners& m) {
   if (path == "-") {
     throw error(errc::bad_argument,
                 "a file is changed where it is, so standard input cannot be; give its name");
   }
   wait_for_lock(lock, path, m);
-  struct stat info {};
-  if (::stat(path.c_str(), &info) == 0) check_writable(path, info);
+  return replaced_file(path);
 }
 
 any_filter change_file(const std::string& path, const std::string& key_file, const key_form& form,
@@ -244,7 +223,7 @@ any_filter change_file(const std::string& path, const std::string& key_file, con
                        const std::function<bool(any_filter&)>& change) {
   // Two at once would each write what it read plus its own changes, and the later one would win.
   std::optional<file_lock> lock;
-  lock_file(lock, path, manners);
+  replaced_file replaced = lock_file(lock, path, manners);
   mapped_file file(*lock);
   if (is_packed(file.bytes())) {
     throw error(errc::unsupported, fmt::format("{}: it is packed; unpack it first", path));
@@ -252,7 +231,10 @@ any_filter change_file(const std::string& path, const std::string& key_file, con
   return within_limit([&] {
     any_filter f = any_filter::load(std::move(file), maker_of(key_file, form), opening_asked());
     f->advance(clock_now());
-    if (naming_file(path, [&] { return change(f); })) save_changed(f, path, manners.quiet);
+    if (naming_file(path, [&] { return change(f); })) {
+      f.save(path);
+      replaced.tell_owner(manners.quiet);
+    }
     return f;
   });
 }

@@ -57,7 +57,8 @@ void require(bool ability, const any_filter& f, const std::string& path, std::st
 
 // Locks a file that is to be changed. Throws errc::io, also for a file that the user may not write,
 // which could be replaced if its folder allows it.
-void lock_file(std::optional<file_lock>& lock, const std::string& path, const change_manners& m);
+replaced_file lock_file(std::optional<file_lock>& lock, const std::string& path,
+                        const change_manners& m);
 
 // Changes a filter file: locks it, loads it, and saves it unless `change` throws or returns false.
 any_filter change_file(const std::string& path, const std::string& key_file, const key_form& form,

@@ -8,6 +8,7 @@
 #include "bloomery/core/error.hpp"
 #include "bloomery/format/file.hpp"
 #include "cli/output/chart.hpp"
+#include "cli/output/streams.hpp"
 
 namespace bloomery::cli {
 
@@ -22,7 +23,8 @@ void check_plot(const std::string& target, bool json) {
                 "--json and --plot - both go to standard output; give --plot a file");
   }
   const auto extension = std::filesystem::path(target).extension();
-  if (target.empty() || target == "-" || extension == ".svg" || extension == ".png") return;
+  if (target.empty() || target == "-") return;
+  if (extension == ".svg" || extension == ".png") return static_cast<void>(replaced_file(target));
   throw error(errc::bad_argument,
               fmt::format("{}: --plot takes FILE.svg, FILE.png or - for the terminal", target));
 }

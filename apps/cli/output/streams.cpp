@@ -187,6 +187,26 @@ std::string with_names(std::string text) {
   return text;
 }
 
+// Root has every right, and still a file that nobody may write is not meant to be changed.
+replaced_file::replaced_file(std::string path) : path_(std::move(path)) {
+  struct stat info {};
+  if (::stat(path_.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return;
+  owner_ = info.st_uid;
+  if ((info.st_mode & 0222U) != 0 && ::access(path_.c_str(), W_OK) == 0) return;
+  const bool ours = info.st_uid == ::geteuid();
+  throw error(errc::io, fmt::format("{}: it is read-only (mode {:04o}{}); {}", path_,
+                                    info.st_mode & 07777U, ours ? "" : ", and not yours",
+                                    ours ? "'chmod u+w' changes that"
+                                         : "ask its owner, or use a file of your own"));
+}
+
+void replaced_file::tell_owner(bool quiet) {
+  struct stat info {};
+  if (!owner_ || ::stat(path_.c_str(), &info) != 0) return;
+  if (std::exchange(owner_, info.st_uid) == info.st_uid || quiet) return;
+  tell("bloomery: warning: {} belonged to another user and is yours now\n", path_);
+}
+
 output_file::output_file(const std::string& path, const std::vector<std::string>& inputs, bool json)
     : path_(path) {
   struct stat info {};
@@ -207,7 +227,10 @@ output_file::output_file(const std::string& path, const std::vector<std::string>
                             : path == "-" ? "standard output"
                                           : path));
   }
-  if (path != "-" && (!there || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))) return;
+  if (path != "-" && (!there || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))) {
+    replaced_.emplace(path);
+    return;
+  }
   target_ = path;
   const copy made = make_copy(path == "-" ? "standard output" : path);
   fd_ = made.fd;
@@ -270,8 +293,8 @@ void output_file::need(std::uint64_t bytes) const {
                                     as_bytes(static_cast<double>(left))));
 }
 
-void output_file::finish() {
-  if (fd_ < 0) return;
+void output_file::finish(bool quiet) {
+  if (replaced_) return replaced_->tell_owner(quiet);
   if (::lseek(fd_, 0, SEEK_SET) < 0) throw_io(name(), "reading", errno);
   if (target_ == "-") return copy_all(fd_, STDOUT_FILENO, name(), name());
   const int to = ::open(target_.c_str(), O_WRONLY | O_CLOEXEC);

@@ -5,6 +5,8 @@
 // gets a whole filter or nothing. Verbs see these files by their paths in /proc/self/fd.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -38,10 +40,25 @@ struct change_manners {
 void wait_for_lock(std::optional<file_lock>& lock, const std::string& path,
                    const change_manners& m);
 
+// A file that a new one takes the place of. That needs no right to write to the old one, only to
+// its folder, so what a user protected from being written is looked after here.
+class replaced_file {
+ public:
+  // Throws errc::io when there is a file that is not to be written.
+  explicit replaced_file(std::string path);
+  // To be called when the new file is there: only root may give files away, so that for others one
+  // that belonged to somebody else is theirs now.
+  void tell_owner(bool quiet);
+
+ private:
+  std::string path_;
+  std::optional<uid_t> owner_;
+};
+
 class output_file {
  public:
-  // Refuses a path that is one of the inputs by any name, and a terminal. With `json`, which says
-  // that a report goes to standard output, refuses that too.
+  // Refuses a path that is one of the inputs by any name, a file that is not to be written, and a
+  // terminal. With `json`, which says that a report goes to standard output, refuses that too.
   output_file(const std::string& path, const std::vector<std::string>& inputs, bool json);
   output_file(const output_file&) = delete;
   output_file& operator=(const output_file&) = delete;
@@ -58,14 +75,15 @@ class output_file {
 
   // Throws errc::io with the numbers when there is no room for so many bytes.
   void need(std::uint64_t bytes) const;
-  // Sends what was made where that is no file.
-  void finish();
+  // Sends what was made where that is no file; where it is one, says if its owner changed.
+  void finish(bool quiet);
 
  private:
   std::string target_;  // of a copy that is to be sent; "-" is standard output
   std::string path_;
   int fd_ = -1;
   std::optional<file_lock> lock_;
+  std::optional<replaced_file> replaced_;
 };
 
 // The bytes of memory that a program may use without swapping; 0 if the system does not say.

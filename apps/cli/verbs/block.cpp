@@ -143,7 +143,7 @@ void run_build(const list_options& o) {
   const line_counts counts = read_lists(o, builder);
   const any_filter f = builder.build();
   f.save(out.path());
-  out.finish();
+  out.finish(o.input.quiet);
   const std::uint64_t bytes = out.bytes();
   if (!o.input.quiet) print_built(o, builder, counts, out.name(), bytes);
   if (!o.input.quiet && builder.entries() == 0) warn_without_keys({}, out.name());

@@ -379,7 +379,7 @@ void builder::build_static() {
 }
 
 void builder::report(const any_filter& f) {
-  out_.finish();
+  out_.finish(o_.input.quiet);
   if (!o_.input.quiet) {
     print_summary(out_.name(), f, census_.text());
     if (f.keys() == 0) warn_without_keys(o_.input.records, out_.name());

@@ -68,7 +68,7 @@ void run_compact(const compact_options& o) {
                             counted(lacking, "key"), o.path));
   }
   one.save(out.path());
-  out.finish();
+  out.finish(o.input.quiet);
   if (!o.input.quiet) print_summary(out.name(), one);
   if (o.json) print_json(info_json(one, out.bytes()));
 }

@@ -13,7 +13,7 @@ void run_diff(const wire_options& o) {
   atomic_file file(out.path());
   file.append(delta);
   file.commit();
-  out.finish();
+  out.finish(o.quiet);
   say(o, out, beside_bits(delta.size(), to.words().size_bytes()));
   if (o.json) {
     print_json({{"kind", kind_name(to.shape().kind)},

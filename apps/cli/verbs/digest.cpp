@@ -173,7 +173,7 @@ void run_make(const digest_options& o) {
   if (o.from.empty()) all = collect(o);
   const cache_digest d = o.from.empty() ? digest_of_keys(o, all.keys) : open_digest(o.from);
   write_bytes(out, d.bytes());
-  out.finish();
+  out.finish(o.input.quiet);
   if (!o.input.quiet) {
     tell("{}: cache digest of {}, room for {}, {}, {} bits an entry, fpr {}\n", out.name(),
          counted(d.entries(), "URL"), with_commas(d.capacity()),
@@ -197,7 +197,7 @@ void run_export(const digest_options& o) {
   output_file out(o.output, {o.path}, o.json);
   const cache_digest d = open_digest(o.path);
   save(d.filter(), out.path(), digest_hash);
-  out.finish();
+  out.finish(o.input.quiet);
   const any_filter f = any_filter::copy_of(
       {.header = {.planned = d.filter().planned(), .hash = digest_hash, .keys = d.entries()},
        .words = d.filter().words()});

@@ -107,7 +107,7 @@ class fetcher {
       try {
         fetch_result r = within_limit([&] { return update(local); });
         r.before = local.version;
-        out_.finish();
+        out_.finish(options_->quiet);
         r.file_bytes = out_.bytes();
         return r;
       } catch (const changed_meanwhile&) {

@@ -12,7 +12,7 @@ void run_fold(const set_options& o) {
   atomic_file file(out.path());
   write_image(file, folded.header, folded.words.words());
   file.commit();
-  out.finish();
+  out.finish(o.quiet);
   report_set(o, out);
 }
 

@@ -149,7 +149,7 @@ int make_index(const index_options& o) {
   const index_totals totals = read_files(o, paths, *builder, complaints);
   tell_complaints(complaints);
   builder->save(out.path());
-  out.finish();
+  out.finish(o.quiet);
   print_built(o, out, totals, complaints.size());
   return complaints.empty() ? exit_success : exit_error;
 }

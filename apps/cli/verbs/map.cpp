@@ -159,7 +159,7 @@ void build_numbers(const map_options& o, output_file& out,
     return any_filter::build(sizing::make_plan(r), hasher, all.hashes, all.values, o.input.threads);
   });
   f.save(out.path());
-  out.finish();
+  out.finish(o.input.quiet);
   if (!o.input.quiet) print_summary(out.name(), f);
   if (o.json) print_json(info_json(f, out.bytes()));
 }
@@ -173,7 +173,7 @@ void build_strings(const map_options& o, output_file& out, const hash_spec& hash
                        .threads = o.input.threads});
   });
   made.save(out.path());
-  out.finish();
+  out.finish(o.input.quiet);
   if (!std::filesystem::is_regular_file(out.path())) return;  // /dev/null
   const string_map_file f(out.path(), {.verify = false});
   if (!o.input.quiet) {
@@ -272,7 +272,7 @@ struct set_counts {
 // Returns nothing for a file that is no map of strings.
 std::optional<set_counts> set_strings(const map_options& o, key_source& source) {
   std::optional<file_lock> lock;
-  lock_file(lock, o.path, {.quiet = o.input.quiet, .wait = !o.no_wait});
+  replaced_file replaced = lock_file(lock, o.path, {.quiet = o.input.quiet, .wait = !o.no_wait});
   mapped_file file(*lock);
   if (!is_string_map(file.bytes())) return std::nullopt;
   const string_map_file old(std::move(file), {.verify = false});  // the copy verifies it
@@ -285,7 +285,10 @@ std::optional<set_counts> set_strings(const map_options& o, key_source& source) 
       if (map.update(all.hashes[i], all.strings[all.values[i]])) ++counts.done;
     }
   });
-  if (counts.done != 0) map.save(o.path);
+  if (counts.done != 0) {
+    map.save(o.path);
+    replaced.tell_owner(o.input.quiet);
+  }
   return counts;
 }
 

@@ -21,7 +21,7 @@ void run_merge(const set_options& o) {
     });
   }
   sum.save(out.path());
-  out.finish();
+  out.finish(o.quiet);
   report_set(o, out);
 }
 

@@ -15,7 +15,7 @@ void run_pack(const wire_options& o) {
     bytes += piece.size();
   });
   file.commit();
-  out.finish();
+  out.finish(o.quiet);
   say(o, out, "packed to " + beside_bits(bytes, f.words().size_bytes()));
   if (o.json) {
     print_json({{"kind", kind_name(f.shape().kind)},

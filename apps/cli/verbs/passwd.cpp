@@ -98,7 +98,7 @@ void run_build(const passwd_options& o) {
   }
   const any_filter f = builder.build();
   f.save(out.path());
-  out.finish();
+  out.finish(o.input.quiet);
   const std::uint64_t bytes = out.bytes();
   if (!o.input.quiet) {
     fmt::print(stderr, "{}: {}, {}, {:.1f} bits each, false alarms at most {}\n", out.name(),

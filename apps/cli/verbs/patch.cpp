@@ -15,7 +15,7 @@ void run_patch(const wire_options& o) {
   atomic_file file(out.path());
   write_image(file, to.header, to.words.words());
   file.commit();
-  out.finish();
+  out.finish(o.quiet);
   report_written(o, out);
 }
 

@@ -104,7 +104,7 @@ void run_pull(const transfer_options& o) {
     }
   }
   file.commit();
-  out.finish();
+  out.finish(o.quiet);
   const any_filter f = any_filter::open(out.path(), nullptr, {.verify = false});
   if (!o.quiet) print_summary(out.name(), f);
   if (o.json) print_json(info_json(f, out.bytes()));

@@ -16,6 +16,7 @@
 #include "cli/args/peer.hpp"
 #include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
+#include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/verbs.hpp"
 
@@ -168,7 +169,11 @@ void write_union(const reconcile_verb& o, const line_list& lines, const findings
 
 void show(const reconcile_verb& o, const line_list& lines, const findings& f,
           std::string_view who) {
-  if (!o.output.empty()) write_union(o, lines, f);
+  if (!o.output.empty()) {
+    replaced_file replaced(o.output);
+    write_union(o, lines, f);
+    replaced.tell_owner(o.quiet);
+  }
   if (o.json) {
     print_report(f);
   } else {

@@ -84,7 +84,7 @@ inline void combine_words(const set_options& o, const std::vector<any_filter>& f
   atomic_file file(out.path());
   combine(file, parts, operation);
   file.commit();
-  out.finish();
+  out.finish(o.quiet);
   report_set(o, out);
 }
 

@@ -113,7 +113,7 @@ void run_build(const spell_build_options& o) {
   for (const std::string& path : o.paths) add_words(builder, path, silent);
   const any_filter f = builder.build();
   f.save(out.path());
-  out.finish();
+  out.finish(o.quiet);
   const std::uint64_t bytes = out.bytes();
   if (!o.quiet) {
     fmt::print(stderr, "{}: {}, {}, wrong words taken for right at most {}\n", out.name(),

@@ -100,7 +100,7 @@ int run_top(const top_options& o) {
   meter.clear();
   if (out) {
     save_sketch(out->path(), o.k, counts, *hasher);
-    out->finish();
+    out->finish(o.input.quiet);
   }
   return print(o, counts);
 }

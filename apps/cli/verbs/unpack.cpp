@@ -19,7 +19,7 @@ void run_unpack(const wire_options& o) {
   naming(o.first, [&] { in->finish(); });
   image.finish();
   file.commit();
-  out.finish();
+  out.finish(o.quiet);
   report_written(o, out);
 }
 
