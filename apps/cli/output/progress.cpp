@@ -115,7 +115,7 @@ std::string progress::state(clock::time_point now) const {
 
 void progress::draw(clock::time_point now) {
   if (terminal_) {
-    tell("\r\x1b[K{}", state(now));
+    write_over_line(state(now));
     drawn_ = true;
   } else {
     tell("{}\n", state(now));
@@ -137,7 +137,7 @@ void progress::clear() {
 
 void progress::erase() {
   if (!drawn_) return;
-  tell("\r\x1b[K");
+  write_over_line("");
   std::fflush(stderr);
   drawn_ = false;
 }

@@ -13,7 +13,7 @@ namespace bloomery::cli {
 
 namespace {
 
-std::string escaped(const std::string& text) {
+std::string as_xml(const std::string& text) {
   std::string out;
   for (const char c : text) {
     if (c == '&' || c == '<') {
@@ -73,7 +73,7 @@ std::string element(const mark& m) {
     default:
       return fmt::format("<text class=\"f{}\" x=\"{}\" y=\"{}\" font-size=\"{}\"{}{}>{}</text>\n",
                          colour, x, y, size, m.bold ? " font-weight=\"600\"" : "",
-                         anchors[static_cast<std::size_t>(m.at)], escaped(m.text));
+                         anchors[static_cast<std::size_t>(m.at)], as_xml(m.text));
   }
 }
 
@@ -89,7 +89,7 @@ std::string svg_of(const picture& p) {
       "{3}@media (prefers-color-scheme:dark){{\n{4}}}\n"
       "</style>\n"
       "<rect class=\"f0\" width=\"100%\" height=\"100%\"/>\n",
-      p.width, p.height, escaped(p.title), colours(&tint::light), colours(&tint::dark));
+      p.width, p.height, as_xml(p.title), colours(&tint::light), colours(&tint::dark));
   for (const mark& m : p.marks) out += element(m);
   return out + "</svg>\n";
 }

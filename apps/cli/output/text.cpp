@@ -8,9 +8,12 @@
 #include <cmath>
 #include <cstdio>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "bloomery/core/error.hpp"
+#include "bloomery/detail/core/utf8.hpp"
 #include "cli/output/streams.hpp"
 
 namespace bloomery::cli {
@@ -170,17 +173,24 @@ std::string counted(std::uint64_t value, std::string_view what) {
   return fmt::format("{} {}{}", with_commas(value), what, value == 1 ? "" : "s");
 }
 
-std::string escaped(std::string_view text) {
+std::string escaped(std::string_view text, std::string_view kept) {
   constexpr std::string_view special = "\a\b\t\n\v\f\r";  // 7 to 13
   constexpr std::string_view letters = "abtnvfr";
   std::string out;
-  for (const char c : text) {
-    if (const std::size_t at = special.find(c); at != std::string_view::npos) {
+  for (std::size_t i = 0; i < text.size();) {
+    const std::string_view point = text.substr(i, detail::code_point_bytes(text, i));
+    i += point.size();
+    const auto first = static_cast<unsigned char>(point[0]);
+    const bool stray = point.size() == 1 && first >= 0x80U;
+    const bool c1 = first == 0xc2U && static_cast<unsigned char>(point.back()) < 0xa0U;
+    if (kept.find(point[0]) != std::string_view::npos) {
+      out += point;
+    } else if (const std::size_t at = special.find(point[0]); at != std::string_view::npos) {
       out += fmt::format("\\{}", letters[at]);
-    } else if (static_cast<unsigned char>(c) < ' ' || c == '\x7f') {
-      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    } else if (first < ' ' || first == 0x7fU || stray || c1) {
+      for (const char c : point) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     } else {
-      out.push_back(c);
+      out += point;
     }
   }
   return out;
@@ -242,11 +252,20 @@ std::string wrapped(std::string_view text, std::size_t at, std::size_t column) {
   return out + '\n';
 }
 
-void write_message(std::string_view text) noexcept {
+namespace {
+
+void write_error(const std::string& text) noexcept {
   // One call writes the whole text, so that lines of several programs do not mix.
-  const std::string named = with_names(std::string(text));
-  static_cast<void>(std::fwrite(named.data(), 1, named.size(), stderr));
+  static_cast<void>(std::fwrite(text.data(), 1, text.size(), stderr));
 }
+
+std::string shown(std::string_view text) { return escaped(with_names(std::string(text)), "\n\t"); }
+
+}  // namespace
+
+void write_message(std::string_view text) noexcept { write_error(shown(text)); }
+
+void write_over_line(std::string_view text) noexcept { write_error("\r\x1b[K" + shown(text)); }
 
 std::string as_rate(double fpr) {
   if (fpr == 0) return "0 %";

@@ -215,7 +215,7 @@ void run_bench(const bench_options& o) {
   const bool telling = !o.quiet && can_erase_lines();
   const auto say = [telling](const std::string& line) {
     if (!telling) return;
-    tell("\r\x1b[K{}", line);
+    write_over_line(line);
     std::fflush(stderr);
   };
   m.tell = [&say](filter_kind kind, int repetition) {

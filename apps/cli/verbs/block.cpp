@@ -112,25 +112,23 @@ line_counts read_lists(const list_options& o, block_list_builder& builder) {
 void print_built(const list_options& o, const block_list_builder& builder,
                  const line_counts& counts, const std::string& name, std::uint64_t bytes) {
   const std::uint64_t entries = builder.entries();
-  fmt::print(stderr, "{}: {} {}, {}, {:.1f} bits each, false alarms at most {}\n", name,
-             with_commas(entries), entries == 1 ? "entry" : "entries",
-             as_bytes(static_cast<double>(bytes)),
-             entries == 0 ? 0.0 : 8 * static_cast<double>(bytes) / static_cast<double>(entries),
-             as_rate(parse_rate(o.fpr)));
+  tell("{}: {} {}, {}, {:.1f} bits each, false alarms at most {}\n", name, with_commas(entries),
+       entries == 1 ? "entry" : "entries", as_bytes(static_cast<double>(bytes)),
+       entries == 0 ? 0.0 : 8 * static_cast<double>(bytes) / static_cast<double>(entries),
+       as_rate(parse_rate(o.fpr)));
   const std::uint64_t left_out = counts[line_kind::exception] + counts[line_kind::hiding] +
                                  counts[line_kind::options] + counts[line_kind::pattern];
   if (left_out > 0) {
-    fmt::print(stderr, "left out: {}, {}, {}, {}\n",
-               counted(counts[line_kind::exception], "exception"),
-               counted(counts[line_kind::hiding], "hiding rule"),
-               counted(counts[line_kind::options], "rule") + " with options",
-               counted(counts[line_kind::pattern], "pattern"));
+    tell("left out: {}, {}, {}, {}\n", counted(counts[line_kind::exception], "exception"),
+         counted(counts[line_kind::hiding], "hiding rule"),
+         counted(counts[line_kind::options], "rule") + " with options",
+         counted(counts[line_kind::pattern], "pattern"));
   }
   if (counts[line_kind::bad] > 0) {
-    fmt::print(stderr, "bloomery: warning: {} no entry of a block list; the first is {}\n",
-               counts[line_kind::bad] == 1 ? "1 line is"
-                                           : with_commas(counts[line_kind::bad]) + " lines are",
-               counts.first_bad);
+    tell("bloomery: warning: {} no entry of a block list; the first is {}\n",
+         counts[line_kind::bad] == 1 ? "1 line is"
+                                     : with_commas(counts[line_kind::bad]) + " lines are",
+         counts.first_bad);
   }
 }
 
@@ -298,16 +296,14 @@ void print_totals(const log_options& o, const log_totals& t) {
     return print_json(object);
   }
   for (const counted_source& s : t.top) {
-    fmt::print(stderr, "{}\t{}{}\n", s.address.text(), s.count,
-               s.error == 0 ? "" : fmt::format("\t{}", s.error));
+    tell("{}\t{}{}\n", s.address.text(), s.count, s.error == 0 ? "" : fmt::format("\t{}", s.error));
   }
   if (o.input.quiet) return;
-  fmt::print(stderr, "{}, {} {}{}; {} per second\n", counted(t.lines, "line"),
-             with_commas(t.sums.selected), o.invert ? "not blocked" : "blocked",
-             o.confirm.empty()
-                 ? ""
-                 : fmt::format(", {} removed", counted(t.sums.false_alarms, "false alarm")),
-             counted(static_cast<std::uint64_t>(t.lines_per_second()), "line"));
+  tell("{}, {} {}{}; {} per second\n", counted(t.lines, "line"), with_commas(t.sums.selected),
+       o.invert ? "not blocked" : "blocked",
+       o.confirm.empty() ? ""
+                         : fmt::format(", {} removed", counted(t.sums.false_alarms, "false alarm")),
+       counted(static_cast<std::uint64_t>(t.lines_per_second()), "line"));
 }
 
 int run_check(const log_options& o) {

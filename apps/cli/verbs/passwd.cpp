@@ -101,12 +101,12 @@ void run_build(const passwd_options& o) {
   out.finish(o.input.quiet);
   const std::uint64_t bytes = out.bytes();
   if (!o.input.quiet) {
-    fmt::print(stderr, "{}: {}, {}, {:.1f} bits each, false alarms at most {}\n", out.name(),
-               counted(builder.words(), "password"), as_bytes(static_cast<double>(bytes)),
-               builder.words() == 0
-                   ? 0.0
-                   : 8 * static_cast<double>(bytes) / static_cast<double>(builder.words()),
-               as_rate(parse_rate(o.fpr)));
+    tell("{}: {}, {}, {:.1f} bits each, false alarms at most {}\n", out.name(),
+         counted(builder.words(), "password"), as_bytes(static_cast<double>(bytes)),
+         builder.words() == 0
+             ? 0.0
+             : 8 * static_cast<double>(bytes) / static_cast<double>(builder.words()),
+         as_rate(parse_rate(o.fpr)));
   }
   if (!o.input.quiet && builder.words() == 0) warn_without_keys({}, out.name());
   if (o.json) {
@@ -146,10 +146,10 @@ int ask_terminal(password_filter& f, bool quiet) {
   std::string candidate;
   {
     const silent_terminal silent;
-    fmt::print(stderr, "Password: ");
+    tell("Password: ");
     std::fflush(stderr);
     if (!std::getline(std::cin, candidate)) candidate.clear();
-    fmt::print(stderr, "\n");
+    tell("\n");
   }
   const bool found = f.contains(asked_key(f, candidate));
   explicit_bzero(candidate.data(), candidate.size());

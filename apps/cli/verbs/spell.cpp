@@ -116,9 +116,8 @@ void run_build(const spell_build_options& o) {
   out.finish(o.quiet);
   const std::uint64_t bytes = out.bytes();
   if (!o.quiet) {
-    fmt::print(stderr, "{}: {}, {}, wrong words taken for right at most {}\n", out.name(),
-               counted(builder.words(), "word"), as_bytes(static_cast<double>(bytes)),
-               as_rate(fpr));
+    tell("{}: {}, {}, wrong words taken for right at most {}\n", out.name(),
+         counted(builder.words(), "word"), as_bytes(static_cast<double>(bytes)), as_rate(fpr));
   }
   if (!o.quiet && builder.words() == 0) warn_without_keys({}, out.name());
   if (o.json) {
