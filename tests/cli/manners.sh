@@ -202,6 +202,13 @@ expect_status 2 bloomery verify --json cut.bloom
 expect_equal "$(json out '(d["file"], d["sound"], "cut.bloom" in d["error"])')" "('cut.bloom', False, True)"
 expect_error "missing" bloomery verify --json missing
 expect_equal "$(json out 'd["sound"]')" False
+# info has the same object, and the sound ones have theirs.
+expect_status 2 bloomery info --json cut.bloom
+expect_equal "$(json out '(d["file"], d["sound"], "cut.bloom" in d["error"])')" "('cut.bloom', False, True)"
+expect_status 2 bloomery info --json low.bloom cut.bloom high.bloom
+expect_equal "$(grep -c '"sound": false' out) $(grep -c '"kind": "blocked"' out) $(grep -c '"file"' out)" "1 2 3"
+expect_error "cut.bloom: " bloomery info cut.bloom
+[[ ! -s out ]] || fail "an object without --json: $(cat out)"
 
 # --confirm makes the answer exact: a filter with many false positives, and grep for the truth.
 bloomery build -q --fpr 30% -o rough.bloom keys

@@ -248,7 +248,7 @@ int run_info(const info_options& o) {
     throw error(errc::bad_argument, "--plot draws one filter, not several");
   }
   if (!o.plot.empty() && o.plot != "-") output_file(o.plot, o.paths, false);
-  return for_each_file(o.paths,
+  return for_each_file(o.paths, o.json,
                        [&](const std::string& path) { print_filter_info(o, as_file(path)); });
 }
 

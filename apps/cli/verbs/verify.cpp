@@ -35,25 +35,15 @@ std::uint64_t verified_bytes(const std::string& path, unsigned threads) {
   return std::filesystem::file_size(path);
 }
 
-// A damaged file has its object too: who reads JSON reads nothing else.
-void verify_as_json(const std::string& path, unsigned threads) {
-  try {
-    const std::string file = as_file(path);
-    print_json(
-        {{"file", name_of_input(path)}, {"bytes", verified_bytes(file, threads)}, {"sound", true}});
-  } catch (const error& e) {
-    print_json({{"file", name_of_input(path)}, {"sound", false}, {"error", with_names(e.what())}});
-    throw;
-  }
-}
-
 int run_verify(const verify_options& o) {
-  return for_each_file(o.paths, [&](const std::string& path) {
-    if (o.json) return verify_as_json(path, o.threads);
+  return for_each_file(o.paths, o.json, [&](const std::string& path) {
     const std::string file = as_file(path);
     const std::uint64_t bytes = verified_bytes(file, o.threads);
-    if (o.quiet) return;
-    write_output(fmt::format("{}: sound, {}\n", with_names(file), counted(bytes, "byte")));
+    if (o.json) {
+      print_json({{"file", name_of_input(path)}, {"bytes", bytes}, {"sound", true}});
+    } else if (!o.quiet) {
+      write_output(fmt::format("{}: sound, {}\n", with_names(file), counted(bytes, "byte")));
+    }
   });
 }
 
