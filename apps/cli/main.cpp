@@ -131,7 +131,13 @@ std::string mistake(const CLI::App& verb, const std::string& path, const CLI::Pa
       const std::string name =
           o->nonpositional() ? fmt::format("{} {}", o->get_name(), bloomery::cli::value_name(*o))
                              : o->get_name(true);
-      return fmt::format("{} is missing: {}", name, o->get_description());
+      // "--plot words.bloom" has taken what was meant as the filter.
+      const CLI::Option* const plot = verb.get_option_no_throw("--plot");
+      const bool taken = !o->nonpositional() && plot != nullptr && plot->count() != 0;
+      return fmt::format("{} is missing: {}{}", name, o->get_description(),
+                         taken ? fmt::format("; --plot took {} as the name of the picture",
+                                             plot->results().front())
+                               : "");
     }
     std::vector<std::string> verbs;
     for (const CLI::App* inner : verb.get_subcommands({})) verbs.push_back(inner->get_name());

@@ -177,7 +177,8 @@ shape shape_for_bytes(const request& r) {
     detail::throw_bad_argument("the number of bytes", *r.bytes,
                                "at least " + detail::to_text(least) + " for a " +
                                    std::string(kind_name(r.kind)) + " filter with " +
-                                   detail::to_text(std::uint64_t{probes}) + " probes");
+                                   detail::to_text(std::uint64_t{probes}) +
+                                   (probes == 1 ? " probe" : " probes"));
   }
   return round_down(r, probes, units);
 }

@@ -2,7 +2,9 @@
 
 #include <sodium.h>
 
+#include <cerrno>
 #include <fstream>
+#include <system_error>
 #include <tuple>
 
 #include "bloomery/core/error.hpp"
@@ -74,7 +76,10 @@ std::string keys_as_text(const std::vector<siphash_hasher::key_type>& keys) {
 
 std::vector<siphash_hasher::key_type> read_keys(const std::filesystem::path& path) {
   std::ifstream in(path);
-  if (!in) throw error(errc::io, path.string() + ": opening the file of keys failed");
+  if (!in) {
+    throw error(errc::io, path.string() + ": opening the file of keys failed: " +
+                              std::generic_category().message(errno));
+  }
   std::vector<siphash_hasher::key_type> keys;
   std::uint64_t number = 0;
   for (std::string line; std::getline(in, line);) {

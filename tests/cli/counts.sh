@@ -32,7 +32,7 @@ print(*keys, sep="\n")
 P
 expect_status 0 bloomery top -k 7 flat
 expect_equal "$(head -5 out)" "$(for i in 5 4 3 2 1; do printf 'heavy %d\t%d\n' $i $((i * 50)); done)"
-grep -q '^5 of these 7 ranks are certain' err || fail "$(cat err)"
+grep -q '^bloomery: 5 of these 7 ranks are certain' err || fail "$(cat err)"
 tail -2 out | awk -F'\t' '$3 < 1 || $2 - $3 > 2 {exit 1}' || fail "no bounds: $(cat out)"
 expect_equal "$(bloomery top -k 7 --json flat | python3 -c 'import json,sys; print([(r["count"], r["error"], r["certain"]) for r in json.load(sys.stdin)["top"]][3:5])')" \
   "[(100, 0, True), (50, 0, True)]"
@@ -73,7 +73,7 @@ for options in "count-min --cell-bits 16 65535" "spectral --cell-bits 16 65535" 
   bloomery build -q --kind $1 $2 $3 -o c.bloom --keys 100 --fpr 1e-4 many
   expect_status 0 bloomery count c.bloom <(printf 'often\nonce\n')
   expect_equal "$(cat out)" "$(printf 'often\t%d\tat least\nonce\t1' $4)"
-  grep -q "c.bloom end at .*: 1 counts are at least that" err || fail "$(cat err)"
+  grep -q "c.bloom end at .*: 1 count is at least that" err || fail "$(cat err)"
   expect_equal "$(echo often | bloomery count --json c.bloom | python3 -c 'import json,sys; print(json.load(sys.stdin)["saturated"])')" 1
   bloomery info c.bloom | grep -q 'saturated [1-9][0-9]* counters: counts' || fail "$(bloomery info c.bloom)"
 done

@@ -106,5 +106,9 @@ expect_equal "$(bloomery dedup -q --column mail m.csv)" "$(printf 'id,mail\n1,a\
 expect_equal "$(bloomery dedup -q </dev/null)" ""
 
 expect_error "with a --window of time" bloomery dedup --window 1h lines.txt
+for window in 0 0s 1x 1.5z; do
+  expect_error "--window takes a number of lines, such as 10M, or a time, such as 1h: '$window'" \
+    bloomery dedup --window=$window lines.txt
+done
 bloomery build -q --kind fuse -o fixed.bloom $words
 expect_error "fixed.bloom: a fuse filter cannot take more lines" bloomery dedup --state fixed.bloom lines.txt

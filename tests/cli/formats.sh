@@ -75,7 +75,7 @@ cmp -i 256 long.bloom by-hand.bloom || fail "other k-mers than by hand"
 
 # What is wrong, and where.
 printf 'a,1\nb\n' >short.csv
-expect_error "short.csv:2: the row has 1 columns, not 2" bloomery build -o x --column 2 short.csv
+expect_error "short.csv:2: the row has 1 column, not 2" bloomery build -o x --column 2 short.csv
 printf 'a,b\n"x,1\n' >open.csv
 expect_error "open.csv:2: a quote that is never closed" bloomery build -o x --column a open.csv
 expect_error "open.csv:1: there is no column 'c' among a, b" bloomery build -o x --column c open.csv

@@ -39,7 +39,7 @@ bad_input() { # TEXT OPTIONS INPUT
 bad_input "bad:3: a quote that is never closed" "--column b" 'a,b\n1,2\n3,"4\n'
 bad_input "bad:1: a quote that is never closed" "--column b" '"a,b\n1,2\n'
 bad_input "bad:1: a quote that is never closed" "--column 1 --header" '"a,b\n1,2\n'
-bad_input "bad:3: the row has 1 columns, not 2" "--column b" 'a,b\n1,2\n3\n'
+bad_input "bad:3: the row has 1 column, not 2" "--column b" 'a,b\n1,2\n3\n'
 bad_input "bad:1: there is no column 'c'" "--column c" 'a,b\n1,2\n'
 bad_input "bad:2: not JSON" "--json-key a" '{"a":1}\n{"a":}\n'
 bad_input "bad:3: the field is an object" "--json-key a" '{"a":1}\n\n{"a":[]}\n'

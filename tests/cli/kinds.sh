@@ -128,6 +128,11 @@ echo later | bloomery add -q second.bloom
 expect_equal "$(printf 'now\nlater\n' | bloomery check second.bloom)" later
 
 # Options that mean nothing to the kind are mistakes.
+# Keys that come all at once are remembered for less than a second, unless the machine is very slow.
+seq 5000 | bloomery build --kind windowed --window 1h --keys 10 -o all.bloom 2>err
+covers='it covers only \(less than a second\|the last [1-9][0-9]* s\)'
+grep -q "of its window of 1 h $covers$" err || fail "$(cat err)"
+bloomery info all.bloom | grep -q "^  window    1 h, but $covers: keys came faster" || fail "$(bloomery info all.bloom)"
 expect_error "--window is for filters of kind windowed" bloomery build -o x.bloom --window 1h in
 expect_error "--bucket is for" bloomery build -o x.bloom --kind fuse --bucket 2 in
 expect_error "map build" bloomery build -o x.bloom --kind bloomier in

@@ -292,6 +292,19 @@ expect_status 0 bloomery block build -o hosts.bloom hosts
 grep -qF '[31m no\xfe' err || fail "$(cat -v err)"
 ! grep -q $'\e' err || fail "control characters: $(cat -v err)"
 
+# What is one is not told of as several.
+echo 1 | bloomery build -q --kind classic -o one.bloom
+bloomery info one.bloom | grep -qx ' *about 1 different one by what is in it' || fail "$(bloomery info one.bloom)"
+expect_error "for a blocked filter with 1 probe" bloomery build -o x3.bloom --bytes 10 --probes 1 keys
+# A word may be a key where keys are asked; a list, a text, a dictionary is a file.
+expect_error "nofile: opening failed: No such file or directory" bloomery check --confirm nofile f.bloom keys
+echo word >dictionary
+bloomery spell build -q -o dictionary.bloom dictionary
+expect_error "nofile: opening failed: No such file or directory" bloomery spell -d dictionary.bloom nofile
+expect_error "nofile: opening failed: No such file or directory" bloomery block build -o x3.bloom nofile
+# The name of a picture is easily forgotten.
+expect_error "F is missing" bloomery info --plot f.bloom
+grep -q 'plot took f.bloom as the name of the picture' err || fail "$(cat err)"
 
 # As grep has it: an input that cannot be read is told of, the others have their turn, and the status is 2.
 mkdir -p a_folder

@@ -96,7 +96,7 @@ expect_error "excludes" bloomery check --strict --skip-bad a.bloom m.csv
 # Rows that are too short, quotes that do not end, keys that are not spelled as they should.
 printf 'k,n\na,1\nb\n"c,2\na,4\n' >bad.csv
 expect_status 1 bloomery check --column 2 --header a.bloom bad.csv
-expect_equal "$(grep left err)" "$(lines 'bloomery: bad.csv:3: the row has 1 columns, not 2; left out' \
+expect_equal "$(grep left err)" "$(lines 'bloomery: bad.csv:3: the row has 1 column, not 2; left out' \
   'bloomery: bad.csv:4: a quote that is never closed; left out')"
 expect_equal "$(bloomery dedup -q --column n bad.csv)" "$(lines k,n a,1 a,4)"
 # What stands behind a closing quote is no part of a key that anybody can know; nor is a column of two.

@@ -65,6 +65,14 @@ for kind in blocked scalable counting; do
   bloomery build -q --kind $kind -o many.bloom a
   expect_error "; build both with the same --keys and --fpr" bloomery merge -o x.bloom few.bloom many.bloom
 done
+for options in "--hash pairwise" "--update conservative"; do
+  bloomery build -q --kind count-min --keys 1k -o few.bloom few
+  bloomery build -q --kind count-min --keys 1k $options -o many.bloom few
+  for verb in "merge -o x.bloom" compare; do
+    expect_error "; build both with the same ${options%% *}" bloomery $verb few.bloom many.bloom
+    ! grep -q -- --keys err || fail "$(cat err)"
+  done
+done
 expect_error "missing" bloomery merge -o x.bloom a.bloom missing
 [[ ! -e x.bloom ]] || fail "a file was left"
 # Overlapping filters: the union has as many keys as planned, whatever the sum is.

@@ -27,6 +27,7 @@ void add_input_options(command& verb, input_options& o) {
   add_threads(verb, o.threads);
   add_record_options(verb, o.records);
   o.records.tells_empty = true;
+  o.records.asks_keys = true;
 }
 
 void add_reading_options(command& verb, input_options& o) {

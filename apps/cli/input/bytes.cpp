@@ -97,7 +97,8 @@ bool byte_source::open_next() {
   const std::string& path = paths_[current_++];
   if (path == "-") check_standard_input_has_keys();
   const int opened = path == "-" ? STDIN_FILENO : ::open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (opened < 0 && errno == ENOENT && path.find_first_of("/.") == std::string::npos) {
+  const bool word = rules_.keys && path.find_first_of("/.") == std::string::npos;
+  if (opened < 0 && errno == ENOENT && word) {
     throw error(errc::io, fmt::format("{0}: there is no such file; if it is a key, give it to "
                                       "standard input, as with \"echo '{0}' |\"",
                                       path));

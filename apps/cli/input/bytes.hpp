@@ -19,6 +19,8 @@ struct byte_rules {
   // A filter or an archive in place of a list is a mistake: throws errc::bad_argument. Otherwise it
   // is bytes like others.
   bool lists = true;
+  // What is named may be meant as a key: the error about a file that is not there says so.
+  bool keys = false;
 };
 
 // Bytes of a regular file that are still to be read, in whatever thread.

@@ -125,6 +125,7 @@ struct record_options {
   bool numbered = false;      // chunks say the number of their first line, whatever the form
   bool any_line_end = false;  // a CR before it is no mistake
   bool tells_empty = false;   // whether to say how many empty lines were left out
+  bool asks_keys = false;     // a missing input may be meant as a key, which the error then says
   bool go_on = false;         // an input that cannot be read is told of and left out, like grep
   bool strict = false;        // what to do with bad records, from here
   bool skip_bad = false;

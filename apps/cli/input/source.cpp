@@ -12,7 +12,8 @@ namespace bloomery::cli {
 
 key_source::key_source(std::vector<std::string> paths, const record_options& records,
                        progress& meter)
-    : bytes_(std::move(paths), meter, {.text = !records.null && records.record_bytes == 0}),
+    : bytes_(std::move(paths), meter,
+             {.text = !records.null && records.record_bytes == 0, .keys = records.asks_keys}),
       format_(make_format(records)),
       meter_(&meter),
       report_(records, meter),

@@ -65,9 +65,9 @@ void warn_of_window(const std::string& path, const any_filter& f) {
   }
   if (covered >= window) return;
   tell(
-      "bloomery: warning: {}: keys came faster than planned; of its window of {} only the last {} "
-      "are covered\n",
-      path, as_span(window), as_span(covered));
+      "bloomery: warning: {}: keys came faster than planned; of its window of {} it covers only "
+      "{}\n",
+      path, as_span(window), as_last(covered));
 }
 
 }  // namespace

@@ -169,6 +169,15 @@ std::string as_span(std::uint64_t seconds) {  // its two largest units
   return second.empty() ? first : first + " " + second;
 }
 
+std::string as_last(std::uint64_t seconds) {
+  return seconds == 0 ? "less than a second" : "the last " + as_span(seconds);
+}
+
+std::string as_whole(double value) {
+  return value >= 0 && value < 0x1p63 ? with_commas(static_cast<std::uint64_t>(std::llround(value)))
+                                      : fmt::format("{:.0f}", value);
+}
+
 std::string counted(std::uint64_t value, std::string_view what) {
   return fmt::format("{} {}{}", with_commas(value), what, value == 1 ? "" : "s");
 }

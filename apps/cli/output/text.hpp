@@ -23,6 +23,8 @@ double parse_time(std::string_view text);      // 4ns, 20us, 1ms or 0.5s, in sec
 std::string with_commas(std::uint64_t value);                     // 1,234,567
 std::string counted(std::uint64_t value, std::string_view what);  // 1 key, 1,234 keys
 std::string as_span(std::uint64_t seconds);                       // 90 s, 1 h 5 min, 7 days 3 h
+std::string as_last(std::uint64_t seconds);  // the last 90 s, or less than a second
+std::string as_whole(double value);          // of an estimate that says how sure it is: 5,269
 // Control characters as \n, \t, \x1b, but for those in `kept`, and so the bytes that are no UTF-8:
 // a terminal that takes bytes for characters would obey some of them.
 std::string escaped(std::string_view text, std::string_view kept = {});

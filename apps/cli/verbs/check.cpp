@@ -80,7 +80,9 @@ void confirm(const check_options& o, const std::vector<any_filter>& filters, con
       found.report(c, bitmap);
     }
   });
-  key_source lists(o.confirm, o.input.records, meter);
+  record_options form = o.input.records;
+  form.asks_keys = false;  // a list is a file
+  key_source lists(o.confirm, form, meter);
   for (chunk c; lists.next(c);) {
     for (const std::string_view key : c.keys) found.see(key);
   }

@@ -14,11 +14,6 @@ nlohmann::json number(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
 }
 
-std::string in_text(double keys) {
-  return keys >= 0 && keys < 0x1p63 ? with_commas(static_cast<std::uint64_t>(std::llround(keys)))
-                                    : fmt::format("{:.0f}", keys);
-}
-
 // Two count-min sketches have the size of the join of their streams in common.
 void compare_counts(const set_options& o, const any_filter& a, const any_filter& b) {
   const count_min_view left(a.planned(), a.words(), a.keys());
@@ -98,8 +93,8 @@ void run_compare(const set_options& o) {
     const bool share = std::string_view(row.name) == "jaccard";
     text += share ? fmt::format("  {:<16} {:>16.2f} +- {:.2f} %\n", row.words,
                                 row.value.value * 100, row.value.standard_error * 100)
-                  : fmt::format("  {:<16} {:>16} +- {}\n", row.words, in_text(row.value.value),
-                                in_text(row.value.standard_error));
+                  : fmt::format("  {:<16} {:>16} +- {}\n", row.words, as_whole(row.value.value),
+                                as_whole(row.value.standard_error));
   }
   text += fmt::format("  {:<16} {:>16}\n", "bits in both", with_commas(c.shared_bits));
   text += subset_text(bits_a, bits_b, bits_union) + "\n";

@@ -65,8 +65,8 @@ int run_count(const count_options& o) {
   if (o.json) {
     print_json({{"keys", keys}, {"found", found}, {"sum", total}, {"saturated", full}});
   } else if (full > 0 && !o.input.quiet) {
-    tell("bloomery: warning: the counters of {} end at {}: {} counts are at least that\n", o.path,
-         with_commas(most), with_commas(full));
+    tell("bloomery: warning: the counters of {} end at {}: {} at least that\n", o.path,
+         with_commas(most), counted(full, "count") + (full == 1 ? " is" : " are"));
   }
   return found > 0 ? exit_success : exit_no_match;
 }

@@ -44,10 +44,17 @@ struct window_span {  // of time, or a number of lines
 };
 
 window_span parse_window(const std::string& text) {
-  if (!text.empty() && std::string_view("smhdw").find(text.back()) != std::string_view::npos) {
-    return {.length = parse_span(text), .by_time = true};
+  constexpr std::string_view units = "smhdw";
+  const bool by_time = !text.empty() && units.find(text.back()) != std::string_view::npos;
+  try {
+    const std::uint64_t length = by_time ? parse_span(text) : parse_count(text);
+    if (length == 0) throw error(errc::bad_argument, fmt::format("'{}' forgets at once", text));
+    return {.length = length, .by_time = by_time};
+  } catch (const error& e) {
+    throw error(e.code(), fmt::format("--window takes a number of lines, such as 10M, or a time, "
+                                      "such as 1h: {}",
+                                      e.what()));
   }
-  return {.length = parse_count(text)};
 }
 
 any_filter make_filter(const dedup_options& o) {
@@ -235,8 +242,7 @@ class dedup {
       tell(
           "bloomery: warning: there were times with more different lines than --keys {} in {}; "
           "those of {} were remembered then, and no more\n",
-          with_commas(p.keys), as_span(window),
-          *covered_ == 0 ? "less than a second" : "the last " + as_span(*covered_));
+          with_commas(p.keys), as_span(window), as_last(*covered_));
     }
   }
 

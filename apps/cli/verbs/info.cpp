@@ -38,8 +38,8 @@ std::string window_text(const nlohmann::json& info) {
   }
   const auto covered = info["window_covered"].get<std::uint64_t>();
   if (covered >= window) return fmt::format("the keys of the last {} at least", as_span(window));
-  return fmt::format("{}, but only the last {} are covered: keys came faster than planned",
-                     as_span(window), as_span(covered));
+  return fmt::format("{}, but it covers only {}: keys came faster than planned", as_span(window),
+                     as_last(covered));
 }
 
 // The size of the file, and of the bits where the file has them packed.
@@ -79,9 +79,11 @@ void print_text(const std::string& path, const nlohmann::json& info, const conte
   row("keys", fmt::format("{} {}{}", with_commas(keys), now.shared ? "in common" : "added",
                           planned != 0 ? ", planned for " + with_commas(planned) : ""));
   if (!info["keys_estimated"].is_null()) {
-    row("", fmt::format("about {} {}", with_commas(info["keys_estimated"].get<std::uint64_t>()),
-                        now.shared ? "by its bits: an intersection has some that no key set"
-                                   : "different ones by what is in it"));
+    const auto about = info["keys_estimated"].get<std::uint64_t>();
+    row("", fmt::format("about {} {}", with_commas(about),
+                        now.shared   ? "by its bits: an intersection has some that no key set"
+                        : about == 1 ? "different one by what is in it"
+                                     : "different ones by what is in it"));
   } else if (info["fill"].get<double>() == 1) {
     row("", "every bit is set: no estimate");
   }

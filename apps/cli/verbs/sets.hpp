@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bloomery/core/error.hpp"
@@ -36,6 +37,14 @@ struct set_output : output_file {
   }
 };
 
+// The options that made the layouts of two filters of one kind differ, or the likeliest ones.
+inline std::string_view options_apart(const shape& a, const shape& b) {
+  shape as_b = a;
+  as_b.variant = b.variant;
+  if (as_b != b || a.kind != filter_kind::count_min) return "--keys and --fpr";
+  return ((a.variant ^ b.variant) & 2U) != 0 ? "--hash" : "--update";
+}
+
 // Runs `step`, which combines two filters; its errors get the names of their files, and say how to
 // make filters of one kind alike.
 template <class Step>
@@ -46,9 +55,9 @@ void name_both(const std::string& first, const any_filter& a, const std::string&
   } catch (const error& e) {
     const bool planned = e.code() == errc::mismatch && a.shape().kind == b.shape().kind &&
                          a.shape().shard == b.shape().shard && a.shape() != b.shape();
-    throw error(e.code(),
-                fmt::format("{} and {}: {}{}", first, second, e.what(),
-                            planned ? "; build both with the same --keys and --fpr" : ""));
+    throw error(e.code(), fmt::format("{} and {}: {}{}{}", first, second, e.what(),
+                                      planned ? "; build both with the same " : "",
+                                      planned ? options_apart(a.shape(), b.shape()) : ""));
   }
 }
 

@@ -298,7 +298,7 @@ void run_overlap(const share_options& o) {
     return print_json(object);
   }
   const auto said = [](const estimate& e) {
-    return fmt::format("{:.0f} give or take {:.0f}", e.value, e.standard_error);
+    return fmt::format("{} +- {}", as_whole(e.value), as_whole(e.standard_error));
   };
   write_output(fmt::format("in common  {}\n{:<10} {}\n{:<10} {}\nin all     {}\n",
                            said(c.keys_intersection), o.folder, said(c.keys_a), o.other,

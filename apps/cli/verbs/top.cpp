@@ -58,8 +58,10 @@ void print_rows(const top_options& o, const std::vector<frequent_key>& rows) {
   write_output(text);
   const auto certain = std::ranges::count_if(rows, &frequent_key::certain);
   if (o.input.quiet || (exact && static_cast<std::size_t>(certain) == rows.size())) return;
-  tell("{} of these {} ranks are certain; a count may be too high by the number behind it\n",
-       certain, rows.size());
+  tell(
+      "bloomery: {} of these {} ranks are certain; a count may be too high by the number behind "
+      "it\n",
+      certain, rows.size());
 }
 
 int print(const top_options& o, const frequent_keys& counts) {
