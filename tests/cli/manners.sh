@@ -305,6 +305,14 @@ expect_error "nofile: opening failed: No such file or directory" bloomery block 
 # The name of a picture is easily forgotten.
 expect_error "F is missing" bloomery info --plot f.bloom
 grep -q 'plot took f.bloom as the name of the picture' err || fail "$(cat err)"
+# Nothing to say is said.
+for verb in top quantiles; do
+  expect_status 1 bloomery $verb /dev/null
+  [[ ! -s out ]] || fail "$verb of nothing: $(cat out)"
+  grep -qx 'bloomery: no \(keys\|numbers\) were read' err || fail "$verb is silent: $(cat err)"
+  expect_status 1 bloomery $verb -q /dev/null
+  [[ ! -s err ]] || fail "$verb is not quiet: $(cat err)"
+done
 
 # As grep has it: an input that cannot be read is told of, the others have their turn, and the status is 2.
 mkdir -p a_folder

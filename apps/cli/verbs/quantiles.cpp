@@ -197,6 +197,7 @@ int run_quantiles(const quantile_options& o) {
   } else {
     print_answers(counts, shares, ranges);
   }
+  if (counts.total() == 0 && !o.input.quiet) tell("bloomery: no numbers were read\n");
   if (!o.input.quiet && counts.has_bound() && !counts.exact()) {
     const double most = counts.options().epsilon * static_cast<double>(counts.total());
     tell(

@@ -104,6 +104,7 @@ int run_top(const top_options& o) {
     save_sketch(out->path(), o.k, counts, *hasher);
     out->finish(o.input.quiet);
   }
+  if (counts.total() == 0 && !o.input.quiet) tell("bloomery: no keys were read\n");
   return print(o, counts);
 }
 
