@@ -118,6 +118,9 @@ grep -q '█████' text || fail "no blocks: $(cat text)"
 bloomery plan --keys 1M --plot - >text
 grep -q '[▘▝▀▖▌▞▛▗▚▐▜▄▙▟]' text || fail "no quarter blocks"
 ! grep -q $'\x1b' text || fail "colours in a file"
+# A curve does not run through what a line means.
+bloomery plan --keys 1M --panel bits --plot - >text
+grep -q '┊1.00 % asked for ' text || fail "no whole label: $(cat text)"
 LC_ALL=C bloomery plan --keys 1M --plot - >text
 ! LC_ALL=C grep -q '[^ -~]' text || fail "no ASCII: $(LC_ALL=C grep '[^ -~]' text)"
 grep -q 'n lower bound' text || fail "no letter before a name"

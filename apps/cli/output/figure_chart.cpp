@@ -82,6 +82,7 @@ class panel_chart {
     for (const series& s : panel_.all) {
       if (s.style == series_style::bars) draw_bars(s);
     }
+    draw_guide_texts();
     return text();
   }
 
@@ -111,14 +112,22 @@ class panel_chart {
         for (std::size_t row = 0; row < rows_; ++row) {
           put(column_of(g.at), row, blocks_ ? "┊" : ":", hue::muted);
         }
-        const std::size_t room = width_ - column_of(g.at) - 1;
-        for (std::size_t i = 0; i < std::min(room, g.text.size()); ++i) {
-          put(column_of(g.at) + 1 + i, 0, std::string_view(g.text).substr(i, 1), hue::muted);
-        }
         continue;
       }
       for (std::size_t column = 0; column < width_; ++column) {
         put(column, row_of(panel_.y.place(g.at)), blocks_ ? "┄" : ".", hue::muted);
+      }
+    }
+  }
+
+  // What upright guides mean, in the first row. Drawn after the lines: a curve with a few cells
+  // missing can be read, a word cannot.
+  void draw_guide_texts() {
+    for (const guide& g : panel_.guides) {
+      if (!g.upright) continue;
+      const std::size_t start = column_of(g.at) + 1;
+      for (std::size_t i = 0; i < g.text.size() && start + i < width_; ++i) {
+        put(start + i, 0, std::string_view(g.text).substr(i, 1), hue::muted);
       }
     }
   }
