@@ -1,5 +1,6 @@
 #include "bloomery/format/any_filter.hpp"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -93,17 +94,19 @@ auto maker_of(std::shared_ptr<const any_hasher> brought) {
 
 double quick_fpr(const any_filter& f, std::uint64_t most_bits) {
   constexpr std::uint64_t block_words = bits_per_block / 64;
+  // A page here and there, since a system may read much around one: 64 blocks in 64 places.
+  constexpr std::uint64_t run = 64;
+  constexpr std::uint64_t places = 64;
   const shape& s = f.shape();
   const bool alike = is_of_bits(s.kind) || s.kind == filter_kind::counting;
-  if (!alike || s.bits <= most_bits || !s.shard.whole() || s.scheme != probe_scheme::multiply) {
+  const bool small = s.bits <= std::max(most_bits, places * run * bits_per_block);
+  if (!alike || small || !s.shard.whole() || s.scheme != probe_scheme::multiply) {
     return f.fpr();
   }
-  // A page here and there, since a system may read much around one: 64 blocks in 64 places. Their
-  // number is a multiple of the probes, so that slices are whole.
-  constexpr std::uint64_t run = 64;
-  const std::uint64_t sample = 64 * run / s.probes * s.probes;
+  // Their number is a multiple of the probes, so that slices are whole.
+  const std::uint64_t sample = places * run / s.probes * s.probes;
   const std::span<const std::uint64_t> words = f.words();
-  const std::uint64_t step = words.size() / block_words / 64;
+  const std::uint64_t step = words.size() / block_words / places;
   std::vector<std::uint64_t> some;
   for (std::uint64_t i = 0; i < sample; ++i) {
     const std::uint64_t block = i / run * step + i % run;

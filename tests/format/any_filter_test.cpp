@@ -444,4 +444,22 @@ TEST(quick_fpr, is_near_the_rate_of_all_bits) {
   EXPECT_EQ(quick_fpr(cuckoo, 1 << 20), cuckoo.fpr());
 }
 
+// What is smaller than the sample of 4,096 blocks is read whole, whatever the caller says: 64 runs
+// of 64 blocks would end behind its array.
+TEST(quick_fpr, reads_no_further_than_the_filter) {
+  std::vector<std::uint64_t> hashes;
+  for (std::uint64_t i = 0; i < 20'000; ++i) hashes.push_back(splitmix64(i));
+  constexpr std::uint64_t most = std::uint64_t{1} << 18U;
+  for (const filter_kind kind : {filter_kind::blocked, filter_kind::classic,
+                                 filter_kind::partitioned, filter_kind::counting}) {
+    for (const std::uint64_t bits : {most + 1024, most * 2, most * 4, most * 7, most * 8}) {
+      any_filter f(sizing::make_plan({.kind = kind, .keys = hashes.size(), .bytes = bits / 8}),
+                   erase(xxh3_hasher()));
+      f->add_hashes(hashes);
+      ASSERT_LE(f.shape().bits, bits);
+      EXPECT_EQ(quick_fpr(f, most), f.fpr()) << kind_name(kind) << ", " << f.shape().bits;
+    }
+  }
+}
+
 }  // namespace
