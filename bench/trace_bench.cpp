@@ -118,22 +118,24 @@ void measure_recording(const fs::path& folder, std::uint64_t packets) {
               median(recorded) * ns, median(recorded) / median(bare));
 }
 
-void measure_asking(const fs::path& folder, std::uint64_t packets_in_slice) {
+void measure_asking(const fs::path& folder, std::uint64_t packets_in_slice,
+                    const bloomery::trace_options& o, const char* planned) {
   const fs::path slices = folder / "hour";
   fs::remove_all(slices);
-  bloomery::trace_recorder recorder(slices);
+  bloomery::trace_recorder recorder(slices, o);
   const auto parsed = [](const frame& f) {
     return bloomery::parse_packet({.bytes = std::as_bytes(std::span(f.bytes)),
                                    .wire_bytes = static_cast<std::uint32_t>(f.bytes.size())});
   };
   for (std::uint64_t second = 0; second < 3600; ++second) {
-    for (std::uint64_t i = 0; i < packets_in_slice; ++i) {
-      const frame f(second * packets_in_slice + i);
+    // No two slices in a row have as many packets as each other, and so no plan serves twice.
+    for (std::uint64_t i = 0; i < packets_in_slice + second % 50; ++i) {
+      const frame f(second * (packets_in_slice + 50) + i);
       recorder.add(parsed(f), second * 1'000'000'000 + i);
     }
   }
   recorder.finish();
-  const frame asked(1800 * packets_in_slice + 7);
+  const frame asked(1800 * (packets_in_slice + 50) + 7);
   const auto identity = bloomery::identity_of(parsed(asked)).value();
   std::vector<double> all;
   std::uint64_t seen = 0;
@@ -142,8 +144,8 @@ void measure_asking(const fs::path& folder, std::uint64_t packets_in_slice) {
         [&] { seen = bloomery::trace_folder(slices).ask(identity, {}).sightings.size(); }));
   }
   std::printf(
-      "an hour of slices, %5llu packets each, %7.1f MB: %5.1f ms a question (%llu slices)\n",
-      static_cast<unsigned long long>(packets_in_slice),
+      "an hour of slices, %6llu packets each by %s, %7.1f MB: %5.1f ms a question (%llu slices)\n",
+      static_cast<unsigned long long>(packets_in_slice), planned,
       static_cast<double>(recorder.bytes()) * 1e-6, median(all) * 1e3,
       static_cast<unsigned long long>(seen));
 }
@@ -156,6 +158,12 @@ int main(int argc, char** argv) {
       fs::path(argc > 2 ? argv[2] : fs::temp_directory_path().string()) / "bloomery_trace_bench";
   fs::create_directories(folder);
   measure_recording(folder, packets);
-  for (const std::uint64_t in_slice : {100U, 1000U, 10'000U}) measure_asking(folder, in_slice);
+  for (const std::uint64_t in_slice : {100U, 1000U, 10'000U, 100'000U}) {
+    measure_asking(folder, in_slice, {}, "rate");
+  }
+  // Their size says nothing of their rate.
+  for (const std::uint64_t in_slice : {10'000U, 100'000U}) {
+    measure_asking(folder, in_slice, {.bits_per_packet = 10}, "bits");
+  }
   fs::remove_all(folder);
 }

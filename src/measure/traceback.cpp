@@ -103,6 +103,31 @@ any_filter opened(const std::filesystem::path& path, std::uint64_t bytes,
   return any_filter::open(path, nullptr, {.verify = verify && bytes > verified_anyway});
 }
 
+// A small filter is planned with a margin, so its rate comes from its bits; a large one has the
+// rate that it was planned for, and counting its bits would take longer than the rest. Where it was
+// planned by its size that is the model's rate, which is kept for the next slice of the same plan.
+class slice_rates {
+ public:
+  double of(const any_filter& packets) {
+    constexpr std::uint64_t small_bits = std::uint64_t{1} << 18U;
+    if (packets.shape().bits <= small_bits) return packets.fpr();
+    const double target = packets.planned().fpr_target;
+    if (target > 0) return target;
+    const std::uint64_t keys = std::max<std::uint64_t>(1, packets.keys());
+    if (keys != keys_ || packets.shape() != shape_) {
+      shape_ = packets.shape();
+      keys_ = keys;
+      rate_ = sizing::fpr(shape_, keys);
+    }
+    return rate_;
+  }
+
+ private:
+  shape shape_;
+  std::uint64_t keys_ = 0;
+  double rate_ = 0;
+};
+
 }  // namespace
 
 // ---- slices -----------------------------------------------------------------------------------
@@ -263,6 +288,7 @@ trace_answer trace_folder::ask(const packet_identity& packet, const time_range& 
     answer.covered.to_ns = 0;
   }
   std::vector<std::uint64_t> room(read_up_to / 8 + 1);
+  slice_rates rates;
   const std::string_view key(reinterpret_cast<const char*>(packet.room.data()), packet.size);
   for (const trace_slice& s : slices_) {
     answer.covered.to_ns = std::max(answer.covered.to_ns, s.time.to_ns);
@@ -271,12 +297,7 @@ trace_answer trace_folder::ask(const packet_identity& packet, const time_range& 
     try {
       const any_filter packets = opened(path, s.bytes, room, verify);
       ++answer.asked;
-      // A small filter is planned with a margin, so its rate comes from its bits; a large one has
-      // the rate that it was planned for, and counting its bits would take longer than the rest.
-      constexpr std::uint64_t small_bits = std::uint64_t{1} << 18U;
-      const double target = packets.planned().fpr_target;
-      const bool small = packets.shape().bits <= small_bits;
-      const double fpr = target > 0 && !small ? target : quick_fpr(packets, small_bits);
+      const double fpr = rates.of(packets);
       answer.false_expected += fpr;
       if (packets.contains(key)) answer.sightings.push_back({.time = s.time, .fpr = fpr});
     } catch (const error& e) {

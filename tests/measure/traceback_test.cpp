@@ -216,6 +216,25 @@ TEST_F(trace, time_may_run_backwards_and_slices_may_have_the_same_times) {
   }
 }
 
+// 30,000 packets by ten bits each: beyond what is read for its rate, which is the model's then.
+TEST_F(trace, large_slices_planned_by_their_size_have_the_rate_of_the_model) {
+  for (const filter_kind kind : {filter_kind::blocked, filter_kind::classic}) {
+    fs::remove_all(folder_);
+    trace_recorder recorder(folder_, {.kind = kind, .bits_per_packet = 10, .seed = 1});
+    for (std::uint32_t i = 0; i < 30'000; ++i) recorder.add(made_packet(i).parsed, second);
+    for (std::uint32_t i = 0; i < 20'000; ++i) recorder.add(made_packet(i).parsed, 3 * second);
+    recorder.finish();
+    const trace_answer a = trace_folder(folder_).ask(made_packet(7).identity(), {});
+    ASSERT_EQ(a.sightings.size(), 2U);
+    const auto large = any_filter::open(folder_ / trace_folder(folder_).slices()[0].name());
+    EXPECT_GT(large.shape().bits, 1U << 18U);
+    EXPECT_EQ(a.sightings[0].fpr, sizing::fpr(large.shape(), 30'000));
+    EXPECT_NEAR(a.sightings[0].fpr / large.fpr(), 1, 0.1);  // 600 blocks, or 4 standard deviations
+    const auto small = any_filter::open(folder_ / trace_folder(folder_).slices()[1].name());
+    EXPECT_EQ(a.sightings[1].fpr, small.fpr());
+  }
+}
+
 TEST_F(trace, damaged_slices_and_other_files_are_told_of_or_left_alone) {
   trace_recorder recorder(folder_, {.seed = 1});
   for (std::uint32_t i = 0; i < 4; ++i) recorder.add(made_packet(i).parsed, (10 + i) * second);
