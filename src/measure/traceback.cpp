@@ -80,6 +80,11 @@ any_filter filter_of_slice(const trace_options& o, const std::shared_ptr<const a
   return any_filter::build(plan_of_slice(o, hashes.size()), hash, hashes);
 }
 
+// How far the ends of two slices lie apart.
+std::uint64_t apart(const trace_slice& a, const trace_slice& b) {
+  return std::max(a.time.to_ns, b.time.to_ns) - std::min(a.time.to_ns, b.time.to_ns);
+}
+
 std::set<trace_slice> slices_in(const std::filesystem::path& folder) {
   std::set<trace_slice> all;
   for (const folder_file& file : files_in(folder)) {
@@ -232,7 +237,7 @@ bool trace_recorder::save(trace_slice& s) {
       if (e.code() != errc::io || free_bytes(folder_) > needed) throw;
     }
     if (slices_.empty()) return false;
-    drop_oldest(counts_.displaced);
+    drop_farthest(s, counts_.displaced);
   }
 }
 
@@ -244,7 +249,7 @@ void trace_recorder::write() {
     ++counts_.slices;
     bytes_ += s.bytes;
     slices_.insert(s);
-    keep_within_limits();
+    keep_within_limits(s);
   } else {
     ++counts_.lost_slices;
     counts_.lost_packets += packets;
@@ -253,22 +258,36 @@ void trace_recorder::write() {
   hashes_.clear();
 }
 
-void trace_recorder::drop_oldest(std::uint64_t& counter) {
-  const trace_slice oldest = *slices_.begin();
-  slices_.erase(slices_.begin());
-  remove_file(folder_ / oldest.name());
-  bytes_ -= oldest.bytes;
+// Usually the oldest; one that lies further ahead was written while a clock was wrong.
+const trace_slice& trace_recorder::farthest_from(const trace_slice& s) const {
+  const trace_slice& oldest = *slices_.begin();
+  const trace_slice& newest = *slices_.rbegin();
+  const bool itself = !(oldest < s) && !(s < oldest);
+  return itself || apart(newest, s) > apart(oldest, s) ? newest : oldest;
+}
+
+void trace_recorder::drop_farthest(const trace_slice& from, std::uint64_t& counter) {
+  const trace_slice farthest = farthest_from(from);
+  slices_.erase(farthest);
+  remove_file(folder_ / farthest.name());
+  bytes_ -= farthest.bytes;
   ++counter;
 }
 
-// The slice that was just written stays, whatever it takes.
-void trace_recorder::keep_within_limits() {
-  const std::uint64_t newest = slices_.rbegin()->time.to_ns;
-  const auto too_old = [&](const trace_slice& s) {
-    return s.time.to_ns < newest && newest - s.time.to_ns > options_.keep_ns;
+// The slice that was just written stays, whatever it takes. When it is far from the one before, one
+// of both may have a wrong time, and the next will show which: until then age drops what is far
+// from both.
+void trace_recorder::keep_within_limits(const trace_slice& written) {
+  const auto far = [&](const trace_slice& a, const trace_slice& b) {
+    return apart(a, b) > options_.keep_ns;
   };
-  while (slices_.size() > 1 && (bytes_ > options_.keep_bytes || too_old(*slices_.begin()))) {
-    drop_oldest(counts_.dropped);
+  const trace_slice before = std::exchange(before_, written).value_or(written);
+  const bool jumped = far(before, written);
+  const auto too_old = [&](const trace_slice& s) {
+    return far(s, written) && !(jumped && !far(s, before));
+  };
+  while (slices_.size() > 1 && (bytes_ > options_.keep_bytes || too_old(farthest_from(written)))) {
+    drop_farthest(written, counts_.dropped);
   }
 }
 

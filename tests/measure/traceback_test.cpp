@@ -216,6 +216,59 @@ TEST_F(trace, time_may_run_backwards_and_slices_may_have_the_same_times) {
   }
 }
 
+// A packet from the year 2286 and one from 1970, each between ten slices and ten more: what was
+// recorded around them stays, and they go. Returns the seconds that are kept after both, and at the
+// end.
+std::vector<std::vector<std::uint64_t>> kept_around_wrong_times(const fs::path& folder,
+                                                                const trace_options& o) {
+  trace_recorder recorder(folder, o);
+  constexpr std::uint64_t start = 1'000'000'100;
+  std::vector<std::vector<std::uint64_t>> all;
+  const auto note = [&] {
+    std::vector<std::uint64_t> kept;
+    for (const trace_slice& s : recorder.slices()) {
+      const std::uint64_t time = s.time.from_ns / second;
+      kept.push_back(time < start || time > start + 100 ? time : time - start);
+    }
+    all.push_back(kept);
+  };
+  std::uint32_t now = 0;
+  const auto ten_seconds = [&] {
+    for (std::uint32_t i = 0; i < 10; ++i, ++now) {
+      recorder.add(made_packet(now).parsed, (start + now) * second);
+      if (i == 0 && now > 0) note();  // the wrong one was written
+    }
+  };
+  ten_seconds();
+  for (const std::uint64_t wrong : {std::uint64_t{9'999'999'999}, std::uint64_t{0}}) {
+    recorder.add(made_packet(1000).parsed, wrong * second);
+    ten_seconds();
+  }
+  recorder.finish();
+  note();
+  return all;
+}
+
+TEST_F(trace, a_wrong_time_does_not_cost_the_slices_of_others) {
+  using times = std::vector<std::vector<std::uint64_t>>;
+  EXPECT_EQ(kept_around_wrong_times(folder_, {.keep_ns = 3 * second, .seed = 1}),
+            (times{{6, 7, 8, 9, 9'999'999'999}, {0, 16, 17, 18, 19}, {26, 27, 28, 29}}));
+  const std::uint64_t each = trace_folder(folder_).slices()[0].bytes;
+  fs::remove_all(folder_);
+  EXPECT_EQ(kept_around_wrong_times(folder_, {.keep_bytes = 4 * each, .seed = 1}),
+            (times{{7, 8, 9, 9'999'999'999}, {0, 16, 17, 18}, {26, 27, 28, 29}}));
+}
+
+// Packets that are farther apart than what is kept: each slice is far from the one before, and the
+// old ones go all the same.
+TEST_F(trace, rare_packets_do_not_keep_old_slices) {
+  trace_recorder recorder(folder_, {.keep_ns = second, .seed = 1});
+  for (std::uint32_t i = 0; i < 10; ++i) recorder.add(made_packet(i).parsed, (1 + 5 * i) * second);
+  recorder.finish();
+  EXPECT_LE(recorder.slices().size(), 2U);
+  EXPECT_EQ(recorder.slices().rbegin()->time.from_ns, 46 * second);
+}
+
 // 30,000 packets by ten bits each: beyond what is read for its rate, which is the model's then.
 TEST_F(trace, large_slices_planned_by_their_size_have_the_rate_of_the_model) {
   for (const filter_kind kind : {filter_kind::blocked, filter_kind::classic}) {

@@ -38,7 +38,9 @@ namespace bloomery {
 
 struct trace_options {
   std::uint64_t slice_ns = 1'000'000'000;
-  std::uint64_t keep_ns = UINT64_MAX;  // slices that end so long before the newest one are dropped
+  // Slices that end so long before the one just written are dropped, or so long after it: those
+  // come from a clock that was wrong.
+  std::uint64_t keep_ns = UINT64_MAX;
   std::uint64_t keep_bytes = UINT64_MAX;              // of all slices together
   std::size_t slice_packets = std::size_t{1} << 22U;  // a slice with more of them ends early
   filter_kind kind = filter_kind::blocked;
@@ -100,8 +102,9 @@ class trace_recorder {
   void begin(std::uint64_t time_ns);
   void write();
   bool save(trace_slice& s);
-  void drop_oldest(std::uint64_t& counter);
-  void keep_within_limits();
+  [[nodiscard]] const trace_slice& farthest_from(const trace_slice& s) const;
+  void drop_farthest(const trace_slice& from, std::uint64_t& counter);
+  void keep_within_limits(const trace_slice& written);
 
   std::filesystem::path folder_;
   trace_options options_;
@@ -112,6 +115,7 @@ class trace_recorder {
   std::uint64_t begin_ns_ = 0;         // its bounds
   std::uint64_t end_ns_ = 0;
   std::set<trace_slice> slices_;
+  std::optional<trace_slice> before_;  // the last one that was written
   std::uint64_t bytes_ = 0;
   trace_counts counts_;
 };
