@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "bloomery/bits/bit_array.hpp"
+#include "bloomery/format/folder.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "bloomery/hash/random_seed.hpp"
 #include "core/changing_errors.hpp"
@@ -28,8 +29,12 @@ namespace {
 namespace fs = std::filesystem;
 
 [[noreturn]] void throw_io(const std::string& doing, const fs::path& path, int reason) {
-  detail::fail(errc::io, path.string() + ": " + doing +
-                             " failed: " + std::generic_category().message(reason));
+  const std::string what =
+      path.string() + ": " + doing + " failed: " + std::generic_category().message(reason);
+#if defined(__cpp_exceptions)
+  if (reason == ENOSPC || reason == EDQUOT) throw disk_full(what);
+#endif
+  detail::fail(errc::io, what);
 }
 
 int open_or_throw(const fs::path& path, int flags, mode_t mode = 0) {

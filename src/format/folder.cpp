@@ -70,10 +70,4 @@ void remove_file(const fs::path& file) {
   if (failure) throw_folder_error("removing", file, failure);
 }
 
-std::uint64_t free_bytes(const fs::path& folder) noexcept {
-  std::error_code failure;
-  const fs::space_info room = fs::space(folder, failure);
-  return failure ? UINT64_MAX : std::uint64_t{room.available};
-}
-
 }  // namespace bloomery

@@ -223,8 +223,6 @@ void trace_recorder::finish() {
 // False when there is no room on the disk.
 bool trace_recorder::save(trace_slice& s) {
   const any_filter packets = filter_of_slice(options_, erased_, hashes_);
-  constexpr std::uint64_t around = 4096;  // header, checksums, the end of a block
-  const std::uint64_t needed = packets.shape().bits / 8 + around;
   for (;;) {
     try {
       while (slices_.contains(s)) ++s.number;
@@ -233,10 +231,9 @@ bool trace_recorder::save(trace_slice& s) {
       file.commit_unsynced();
       s.bytes = file_bytes(folder_ / s.name());
       return true;
-    } catch (const error& e) {
-      if (e.code() != errc::io || free_bytes(folder_) > needed) throw;
+    } catch (const disk_full&) {
+      if (slices_.empty()) return false;
     }
-    if (slices_.empty()) return false;
     drop_farthest(s, counts_.displaced);
   }
 }

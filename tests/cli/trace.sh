@@ -94,6 +94,15 @@ if [[ $(id -u) == 0 ]] && mount -t tmpfs -o size=64k tmpfs small 2>/dev/null; th
   expect_equal "$(ls small/t | tail -1)" 1762345680.990000000_1762345680.999000000.bloom
   bloomery verify -q small/t/*
   umount small
+  # The same when there are bytes, but no room for the name of another file.
+  if mount -t tmpfs -o size=10m,nr_inodes=20 tmpfs small 2>/dev/null; then
+    bloomery trace record -o small/t --slice 10ms all.pcap 2>err || fail "out of names: $(cat err)"
+    grep -qE '^dropped: [0-9]+ old slices because the disk was full' err || fail "$(cat err)"
+    expect_equal "$(ls small/t | tail -1)" 1762345680.990000000_1762345680.999000000.bloom
+    umount small
+  else
+    echo "not tested: a disk that is out of names, which this system does not make"
+  fi
 else
   echo "not tested: a full disk, which needs root"
 fi

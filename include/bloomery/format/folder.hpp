@@ -7,7 +7,16 @@
 #include <string>
 #include <vector>
 
+#include "bloomery/core/error.hpp"
+
 namespace bloomery {
+
+// errc::io of a file for which there is no room: on the disk, in the user's share of it, or for the
+// name of one more. Removing others may help. Where there are no exceptions it ends the program.
+class disk_full : public error {
+ public:
+  explicit disk_full(const std::string& what) : error(errc::io, what) {}
+};
 
 struct folder_file {
   std::string name;
@@ -34,8 +43,5 @@ void make_folder(const std::filesystem::path& folder);
 
 // Removes a file; that it is gone already is no error. Throws errc::io.
 void remove_file(const std::filesystem::path& file);
-
-// What the disk of a folder still has for this user; UINT64_MAX where the system does not say.
-[[nodiscard]] std::uint64_t free_bytes(const std::filesystem::path& folder) noexcept;
 
 }  // namespace bloomery
