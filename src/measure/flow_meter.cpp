@@ -30,7 +30,7 @@ void flow_meter::begin_interval(std::uint64_t time_ns) {
   const std::uint64_t length = options_.interval_ns;
   std::uint64_t start = time_ns;
   if (next_ns_ != 0) {
-    start = next_ns_ + (time_ns - next_ns_) / length * length;
+    if (time_ns >= next_ns_) start = next_ns_ + (time_ns - next_ns_) / length * length;
     if (flows_) flows_->next_interval();
     if (spread_) spread_->next_interval();
   }
@@ -81,9 +81,17 @@ inline void flow_meter::count(const captured_packet& p) {
   if (++waiting_count_ == waiting_.size()) flush();
 }
 
+// A little out of order is usual; further back, a clock was set or another capture begins.
+bool flow_meter::is_in_interval(std::uint64_t time_ns) const noexcept {
+  if (next_ns_ == 0 || options_.interval_ns == 0) return next_ns_ != 0;
+  const bool over = time_ns >= next_ns_ && next_ns_ != never;
+  const bool before = time_ns < seen_.first_ns && seen_.first_ns - time_ns > options_.interval_ns;
+  return !over && !before;
+}
+
 void flow_meter::add(std::span<const captured_packet> packets, const interval_end& ended) {
   for (const captured_packet& p : packets) {
-    if (p.time_ns >= next_ns_ && next_ns_ != never) {
+    if (!is_in_interval(p.time_ns)) {
       flush();
       if (seen_.packets > 0) ended(*this);
       begin_interval(p.time_ns);

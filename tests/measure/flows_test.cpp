@@ -395,6 +395,28 @@ TEST(flow_meter, intervals_follow_the_packets) {
   EXPECT_EQ(seen, expected);
 }
 
+// A packet from far ahead, and captures one after the other: intervals go on where the times are.
+TEST(flow_meter, intervals_follow_a_clock_that_goes_back) {
+  const auto a = ipv4({.source = "10.0.0.1"}, udp(1, 2, {}));
+  std::vector<captured_packet> packets;
+  for (const std::uint64_t t :
+       std::initializer_list<std::uint64_t>{10'000, 10'500, 90'000, 11'100, 11'300, 10'900, 12'200,
+                                            5'000, 6'000, 5'999, 4'999, 4'000, 0}) {
+    packets.push_back(at(a, t));
+  }
+  flow_meter meter({.flows = {.seed = 1}, .interval_ns = 1000});
+  std::vector<std::string> seen;
+  const auto note = [&](const flow_meter& m) {
+    seen.push_back(std::to_string(m.seen().first_ns) + ":" + std::to_string(m.seen().packets) +
+                   ":" + std::to_string(m.seen().late));
+  };
+  meter.add(packets, note);
+  note(meter);
+  const std::vector<std::string> expected = {"10000:2:0", "90000:1:0", "11100:3:1", "12100:1:0",
+                                             "5000:1:0",  "6000:2:1",  "4999:2:1",  "0:1:0"};
+  EXPECT_EQ(seen, expected);
+}
+
 TEST(flow_meter, times_at_the_end_of_time_do_no_harm) {
   const auto a = ipv4({}, udp(1, 2, {}));
   for (const std::uint64_t interval : {std::uint64_t{0}, std::uint64_t{7}, ~std::uint64_t{0}}) {

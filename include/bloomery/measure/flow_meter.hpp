@@ -46,8 +46,9 @@ class flow_meter {
  public:
   explicit flow_meter(const meter_options& o);
 
-  // Called when a packet belongs to a later interval, before it is counted. Intervals follow each
-  // other from the first packet on; those without packets are left out.
+  // Called when a packet belongs to another interval, before it is counted. Intervals follow each
+  // other from the first packet on; those without packets are left out. A packet from more than an
+  // interval before the one that is open begins anew.
   using interval_end = detail::function_ref<void(const flow_meter&)>;
   void add(std::span<const captured_packet> packets, const interval_end& ended);
   // Ends the interval when it is over by this time, though no packet says so.
@@ -61,6 +62,7 @@ class flow_meter {
   [[nodiscard]] std::uint64_t memory_bytes() const noexcept;
 
  private:
+  [[nodiscard]] bool is_in_interval(std::uint64_t time_ns) const noexcept;
   void begin_interval(std::uint64_t time_ns);
   void count(const captured_packet& p);
   void count_other(const captured_packet& p);
