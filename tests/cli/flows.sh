@@ -147,6 +147,28 @@ if unshare -n true 2>/dev/null && ! timeout 20 "$BLOOMERY" flows --interface lo 
   for report in live signalled; do
     expect_equal "$(json $report '[r["packets"] > 0 for r in d["rows"] if r["flow"] == "UDP 4711"]')" "[True]"
   done
+  # On a terminal the table is drawn again and again, and never longer than the terminal.
+  cat >screens.py <<'PY'
+import fcntl, os, pty, struct, sys, termios
+pid, fd = pty.fork()
+if pid == 0:
+    fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 12, 100, 0, 0))
+    os.environ["TERM"] = "xterm"
+    os.execvp(sys.argv[1], sys.argv[1:])
+shown = b""
+try:
+    while data := os.read(fd, 65536):
+        shown += data
+except OSError:
+    pass
+os.waitpid(pid, 0)
+screens = shown.split(b"\x1b[H\x1b[J")[1:]
+print(len(screens) > 0, [screen.decode() for screen in screens if screen.count(b"\n") > 11])
+PY
+  unshare -n bash -c 'ip link set lo up
+    while sleep 0.05; do for port in {4701..4730}; do echo hello >/dev/udp/127.0.0.1/$port; done; done 2>/dev/null & sender=$!
+    /usr/bin/python3 -IS screens.py "$BLOOMERY" flows --interface lo --for 2s --by port --top 100 -q >screens; kill $sender'
+  expect_equal "$(cat screens)" "True []"
 else
   echo "not tried: a live interface (no network namespace, or no libpcap)" >&2
 fi

@@ -16,6 +16,7 @@ namespace bloomery::cli {
 namespace {
 
 constexpr std::size_t usual_columns = 80;
+constexpr std::size_t usual_rows = 24;
 constexpr std::size_t narrowest_bar = 10;
 
 std::string draw(double columns, bool blocks) {
@@ -38,6 +39,12 @@ std::size_t output_columns() {
   winsize size{};
   if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return usual_columns;
   return size.ws_col;
+}
+
+std::size_t output_rows() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_row == 0) return usual_rows;
+  return size.ws_row;
 }
 
 std::string bar_chart(const std::vector<bar>& bars, std::size_t columns) {

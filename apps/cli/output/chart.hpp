@@ -16,6 +16,7 @@ struct bar {
 };
 
 [[nodiscard]] std::size_t output_columns();  // of the terminal; 80 without one
+[[nodiscard]] std::size_t output_rows();     // likewise; 24 without one
 [[nodiscard]] bool has_blocks();             // whether the locale has block characters
 
 // A line for each bar, up to `columns` wide, in eighth blocks where the locale has them, else in #.

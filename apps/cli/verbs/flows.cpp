@@ -13,6 +13,7 @@
 #include "bloomery/measure/flow_meter.hpp"
 #include "cli/args/options.hpp"
 #include "cli/input/packets.hpp"
+#include "cli/output/chart.hpp"
 #include "cli/output/flow_rows.hpp"
 #include "cli/output/plot.hpp"
 #include "cli/output/report.hpp"
@@ -175,7 +176,11 @@ class flow_printer {
   [[nodiscard]] figure picture() const { return picture_->draw(); }
 
  private:
-  void draw(const flow_report& r) {
+  // More rows than fit would scroll the first ones away, which are the heaviest.
+  void draw(flow_report r) {
+    constexpr std::size_t others = 4;  // the sum, an empty line, the heading; one for the cursor
+    const std::size_t rows = output_rows();
+    r.rows.resize(std::min(r.rows.size(), rows > others ? rows - others : 1));
     write_output(fmt::format("\x1b[H\x1b[J{}  {}, {}\n\n{}", time_text(r.seen.last_ns),
                              counted(r.seen.packets, "packet"),
                              as_bytes(static_cast<double>(r.seen.bytes)), flow_table_text(r)));
