@@ -20,6 +20,10 @@ in_space router iptables -A FORWARD -o e2 -j NFQUEUE --queue-num 5 --queue-bypas
 expect_error "'ten' is no rate" in_space router "$BLOOMERY" queue --nfqueue 5 --rate ten
 expect_error "'0mbit' is no rate" in_space router "$BLOOMERY" queue --nfqueue 5 --rate 0mbit
 
+# A row for each second, the last one too.
+in_space router "$BLOOMERY" queue --nfqueue 5 --rate 10mbit --for 1s >rows 2>/dev/null
+expect_equal "$(grep -cE '^ *[0-9]' rows)" 1
+
 # measure OPTION...: sets `measured`, the megabits a second of TCP, mean over the time of the flood, as the receiver counts them. TCP begins
 # before the flood, because its first packets cross the same link, and the flood lasts until TCP has ended.
 measure() {

@@ -124,11 +124,11 @@ class queue_runner {
       kernel_.receive([&](const nfqueue::packet& p) { arrived(p); });
       release_due();
       const queue_time now = elapsed();
-      if (now >= next_second) {
+      stop = stop || now >= limit;
+      if (now >= next_second && !stop) {  // the last one follows when nothing waits any more
         tick(now);
         next_second = std::max(next_second + std::chrono::seconds(1), now);
       }
-      stop = stop || now >= limit;
     }
     const queue_time now = elapsed();
     while (const auto p = queue_.flush(now)) send(*p);
