@@ -13,6 +13,8 @@ link 1 a router
 link 2 router b
 ip -n $net-a route add default via 10.50.1.2
 ip -n $net-b route add default via 10.50.2.1
+# Both ends of TCP take marks for drops.
+for host in a b; do in_space $host sysctl -qw net.ipv4.tcp_ecn=1; done
 in_space router iptables -A FORWARD -o e2 -j NFQUEUE --queue-num 5 --queue-bypass 2>/dev/null ||
   skip "this kernel has no NFQUEUE"
 
@@ -62,6 +64,8 @@ measure() {
 measure
 fair=$measured
 expect_equal "$(json queue.json "d['fair'], d['dropped_penalty'] > 1000, d['lost_by_kernel'] <= 100")" "(True, True, True)"
+# TCP has promised to take a mark for a drop, and got some.
+expect_equal "$(json queue.json "d['marked'] > 0")" True
 if [[ -n ${BLOOMERY_QUEUE_SECONDS-} ]]; then
   measure --fifo
   plain=$measured
