@@ -30,8 +30,8 @@ export function serve(folder = pageFolder, routes = {}) {
     const url = new URL(request.url, "http://localhost");
     const route = routes[url.pathname];
     if (route) {
-      const { status = 200, type = "application/json", headers = {}, body } = route(url);
-      response.writeHead(status, { "Content-Type": type, ...headers }).end(body);
+      const { status = 200, type = "application/json", body } = route(url);
+      response.writeHead(status, { "Content-Type": type }).end(body);
       return;
     }
     const name = decodeURIComponent(url.pathname).replace(/\/$/, "/index.html");
