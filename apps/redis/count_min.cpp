@@ -138,8 +138,8 @@ std::uint64_t read_increment(const call& c, std::size_t i) {
 }
 
 // A master was told of its overflow. Its replicas, which refuse nothing, answer with the count.
-void reply_sum(const call& c, const value& v, std::string_view item, std::uint64_t counted) {
-  const std::uint64_t most = filter_as<count_min>(v).most_count();
+void reply_sum(const call& c, const value& v, std::uint64_t most, std::string_view item,
+               std::uint64_t counted) {
   const std::uint64_t sum = counted + count_old(v, item);
   if ((counted == most || sum > most) && !c.is_replayed()) {
     api::ReplyWithError(c.ctx, "CMS: INCRBY overflow");
@@ -155,11 +155,12 @@ void incr_one(const call& c) {
   const opened_key key(c, 1, api::read_write);
   value& v = key.get(count_min_family, missing);
   const std::uint64_t hash = has_usual_hash(v) ? usual_hash(item) : hashes_of(v, {&item, 1})[0];
-  const std::uint64_t counted = filter_as<count_min>(v).add_and_count(hash, by);
+  count_min& sketch = filter_as<count_min>(v);
+  const std::uint64_t counted = sketch.add_and_count(hash, by);
   api::ReplicateVerbatim(c.ctx);
   changed(c, 1, v, "cms.incrby");
   api::ReplyWithArray(c.ctx, 1);
-  reply_sum(c, v, item, counted);
+  reply_sum(c, v, sketch.most_count(), item, counted);
 }
 
 void incrby(const call& c) {
@@ -183,11 +184,13 @@ void incrby(const call& c) {
   opened_key key(c, 1, api::read_write);
   value& v = key.get(count_min_family, missing);
   sums.resize(items.size());
-  filter_as<count_min>(v).add_and_count(hashes_of(v, items), counts, sums);
+  count_min& sketch = filter_as<count_min>(v);
+  sketch.add_and_count(hashes_of(v, items), counts, sums);
   api::ReplicateVerbatim(c.ctx);
   changed(c, 1, v, "cms.incrby");
   api::ReplyWithArray(c.ctx, static_cast<long>(sums.size()));
-  for (std::size_t i = 0; i < sums.size(); ++i) reply_sum(c, v, items[i], sums[i]);
+  const std::uint64_t most = sketch.most_count();
+  for (std::size_t i = 0; i < sums.size(); ++i) reply_sum(c, v, most, items[i], sums[i]);
 }
 
 void query(const call& c) {

@@ -300,13 +300,15 @@ std::uint64_t count_min::add_and_count(std::uint64_t hash, std::uint64_t count) 
     add(hash, count);
     return this->count(hash);
   }
-  const cell_format cells(shape().cell_bits);
   std::uint64_t* const counters = mutable_words().data() + preamble_words;
-  std::uint64_t least = ~std::uint64_t{0};
-  for_each_row(hash, [&](std::uint64_t index) {
-    const std::uint64_t risen = cells.sum(cells.get(counters, index), count);
-    cells.set(counters, index, risen);
-    least = std::min(least, risen);
+  const std::uint64_t least = with_cells(shape().cell_bits, [&](auto cells) {
+    std::uint64_t lowest = ~std::uint64_t{0};
+    for_each_row(hash, [&](std::uint64_t index) {
+      const std::uint64_t risen = cells.sum(cells.get(counters, index), count);
+      cells.set(counters, index, risen);
+      lowest = std::min(lowest, risen);
+    });
+    return lowest;
   });
   add_totals(1, count);
   return least;
