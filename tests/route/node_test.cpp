@@ -192,6 +192,47 @@ TEST_P(node_modes, find_everything_while_nodes_die_links_break_and_keys_change) 
   EXPECT_TRUE(n.ask(5, {key_of(0, 1)}).holders.empty());
 }
 
+// What stays is found at any moment, from anywhere, while the keys of all nodes come and go, and
+// while one that others are connected through is away and comes back.
+TEST_P(node_modes, never_miss_what_stays) {
+  constexpr std::uint32_t count = 15;
+  node_network n(random_graph(count, 14, 4), options_for(GetParam()));
+  for (std::uint32_t i = 0; i < count; ++i) n.set_keys(i, {key_of(i, 0)});
+  n.run(1500);
+  for (std::uint32_t step = 0; step < 300; ++step) {
+    if (step == 150) n.stop(0);
+    if (step == 220) n.start(0);
+    const std::uint32_t changing = 1 + step % (count - 1);
+    n.set_keys(changing, {key_of(changing, 0), key_of(changing, 1 + step)});
+    n.run(step % 5 * 10);
+    const std::uint32_t from = 1 + step * 5 % (count - 1);
+    const std::uint32_t to = 1 + (step * 11 + 3) % (count - 1);
+    const node_answer a = n.ask(from, {key_of(to, 0)});
+    EXPECT_TRUE(n.found(a, to) && a.complete) << step << ": " << from << " to " << to;
+  }
+}
+
+// Where messages take no time, one beat is enough after a start, a change and a death.
+TEST_P(node_modes, find_everything_a_beat_later) {
+  constexpr std::uint32_t count = 15;
+  const node_options o = options_for(GetParam());
+  node_network n(random_graph(count, 14, 4), o);
+  for (std::uint32_t i = 0; i < count; ++i) n.set_keys(i, {key_of(i, 0)});
+  n.run(o.beat);
+  expect_all_found(n, count, "after the start");
+  n.set_keys(3, {key_of(3, 9)});
+  n.run(o.beat);
+  expect_all_found(n, count, "after a change");
+  for (const std::uint32_t dies : {0U, 7U, 11U}) {
+    n.stop(dies);
+    n.run(o.beat);
+    expect_all_found(n, count, "after a death");
+    n.start(dies);
+    n.run(o.beat);
+    expect_all_found(n, count, "after a return");
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(route, node_modes,
                          testing::Values(route_mode::tree, route_mode::attenuated,
                                          route_mode::gossip, route_mode::flood));
