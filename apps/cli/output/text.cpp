@@ -192,14 +192,14 @@ std::string escaped(std::string_view text, std::string_view kept) {
     const auto first = static_cast<unsigned char>(point[0]);
     const bool stray = point.size() == 1 && first >= 0x80U;
     const bool c1 = first == 0xc2U && static_cast<unsigned char>(point.back()) < 0xa0U;
-    if (kept.find(point[0]) != std::string_view::npos) {
+    const bool control = first < ' ' || first == 0x7fU || c1;
+    const bool keep = kept.find(point[0]) != std::string_view::npos;
+    if ((!control && !stray) || keep) {
       out += point;
     } else if (const std::size_t at = special.find(point[0]); at != std::string_view::npos) {
       out += fmt::format("\\{}", letters[at]);
-    } else if (first < ' ' || first == 0x7fU || stray || c1) {
-      for (const char c : point) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     } else {
-      out += point;
+      for (const char c : point) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     }
   }
   return out;
