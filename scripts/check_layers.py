@@ -7,6 +7,8 @@
 and that filters do not include each other and intrinsics stay in src/kernel. A header in
 include/bloomery/detail/LAYER is a piece of that layer.
 
+And that no installed header has assembly, which a compiler or a machine that nobody tried may refuse.
+
 And that a type has one definition. Two headers that nobody includes together may define the same name, compile and
 link, and then a program destroys one type as the other.
 Usage: check_layers.py [ROOT]
@@ -51,6 +53,9 @@ FILTER_FRONT = {"keyed"}
 INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.MULTILINE)
 TYPE = re.compile(r"^namespace (?P<space>[\w:]*)"
                   r"|^(?:struct|class|union|enum class) (?P<type>\w+)\b[^;(]*?\{", re.MULTILINE)
+ASSEMBLY = re.compile(r"^[^/\n]*?\b(?:asm|__asm__|__asm)\b(?P<what>[^;]*;?)", re.MULTILINE)
+# An empty one that holds the vectorizer back: GCC has no other means before version 14.
+EMPTY_ASSEMBLY = {"include/bloomery/detail/hash/listed_lanes.hpp": ' volatile("");'}
 INTRINSICS = re.compile(r"(\w*intrin|arm_neon|arm_sve|arm_acle)\.h$")
 
 
@@ -136,6 +141,10 @@ def check(root):
                 home = homes.setdefault(name, path)
                 if home != path:
                     errors.append(f"{path}: {name} is defined in {home}, too")
+            for match in ASSEMBLY.finditer(text) if path.parts[0] == "include" else ():
+                if match["what"] != EMPTY_ASSEMBLY.get(path.as_posix()):
+                    line = text.count("\n", 0, match.start("what")) + 1
+                    errors.append(f"{path}:{line}: installed headers have no assembly")
             for match in INCLUDE.finditer(text):
                 name = match[2]
                 why = complaint(path, layer, name, resolve(root, file, name, match[1] == '"'))

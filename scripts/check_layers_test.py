@@ -77,6 +77,17 @@ class CheckLayers(unittest.TestCase):
                 self.assertIn(why, errors[0])
                 self.assertIn(name, errors[0])
 
+    def test_assembly(self):
+        barrier = {"include/bloomery/detail/hash/listed_lanes.hpp": '  // asm\n      asm volatile("");\n'}
+        kernel = {"src/kernel/avx2.cpp": 'asm("nop");'}
+        self.assertEqual(errors_of(GOOD | barrier | kernel | {"include/bloomery/core/a.hpp": "// asm is not\n"}), [])
+        for name, code in [("include/bloomery/core/a.hpp", 'int a;\n  asm("mul %0" : "+a"(a));'),
+                           ("include/bloomery/core/a.hpp", '\nasm volatile("");'),
+                           ("include/bloomery/core/a.hpp", '\n__asm__("nop");'),
+                           ("include/bloomery/detail/hash/listed_lanes.hpp", '\nasm volatile("nop");')]:
+            with self.subTest(code):
+                self.assertEqual(errors_of(GOOD | {name: code}), [f"{name}:2: installed headers have no assembly"])
+
     def test_two_types_of_one_name(self):
         one = {"apps/cli/one.hpp": "namespace bloomery::cli {\nstruct reply {\n};\n}\n"}
         other = "namespace bloomery::cli {\nclass reply;\nclass reply final : base {\n};\n}\n"

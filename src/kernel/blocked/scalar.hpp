@@ -13,6 +13,20 @@ namespace bloomery::kernel {
 
 namespace {
 
+// mix64 with the product in registers. Between the vectors of this loop GCC 12 sends its halves
+// through memory, and bulk calls with AVX2 take 1.57 ns a key instead of 1.43.
+[[gnu::always_inline]] inline std::uint64_t mixed(std::uint64_t key,
+                                                  std::uint64_t spread_seed) noexcept {
+#ifdef __x86_64__
+  std::uint64_t low = key ^ spread_seed;
+  std::uint64_t high = 0;
+  asm("mul %[b]" : "+a"(low), "=d"(high) : [b] "r"(0x9fb21c651e98df25U) : "cc");
+  return (low ^ high) * 0xd6e8feb86659fd93U;
+#else
+  return mix64(key, spread_seed);
+#endif
+}
+
 class scalar_stage {
  public:
   template <class Word>
@@ -23,7 +37,7 @@ class scalar_stage {
   [[gnu::always_inline]] void stage(const std::uint64_t* keys, key_ring& ring,
                                     std::size_t slot) const noexcept {
     for (std::size_t i = 0; i < group; ++i) {
-      const std::uint64_t hash = Mixed ? mix64(keys[i], spread_seed_) : keys[i];
+      const std::uint64_t hash = Mixed ? mixed(keys[i], spread_seed_) : keys[i];
       ring.hash[slot * group + i] = hash;
       ring.word[slot * group + i] = detail::multiply_high(hash, blocks_) * stride_;
     }

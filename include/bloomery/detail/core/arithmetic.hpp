@@ -3,7 +3,6 @@
 
 #include <bit>
 #include <cstdint>
-#include <type_traits>
 
 #include "bloomery/detail/core/host_device.hpp"
 
@@ -22,14 +21,6 @@ __extension__ using int128 = __int128;
 // The two halves of a * b, XORed.
 [[nodiscard]] BLOOMERY_HOST_DEVICE constexpr std::uint64_t multiply_fold(std::uint64_t a,
                                                                          std::uint64_t b) noexcept {
-#if defined(__x86_64__) && !defined(__CUDA_ARCH__)
-  // GCC 12 often sends a 128-bit product through memory: as slow as the rest of a cached lookup.
-  if (!std::is_constant_evaluated()) {
-    std::uint64_t high = 0;
-    asm("mul %[b]" : "+a"(a), "=d"(high) : [b] "r"(b) : "cc");
-    return a ^ high;
-  }
-#endif
   const uint128 product = static_cast<uint128>(a) * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64U);
 }
