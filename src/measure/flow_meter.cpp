@@ -83,10 +83,9 @@ inline void flow_meter::count(const captured_packet& p) {
 
 // A little out of order is usual; further back, a clock was set or another capture begins.
 bool flow_meter::is_in_interval(std::uint64_t time_ns) const noexcept {
-  if (next_ns_ == 0 || options_.interval_ns == 0) return next_ns_ != 0;
-  const bool over = time_ns >= next_ns_ && next_ns_ != never;
-  const bool before = time_ns < seen_.first_ns && seen_.first_ns - time_ns > options_.interval_ns;
-  return !over && !before;
+  if (time_ns >= next_ns_) return next_ns_ == never;  // which is 0 before the first packet
+  return time_ns >= seen_.first_ns || options_.interval_ns == 0 ||
+         seen_.first_ns - time_ns <= options_.interval_ns;
 }
 
 void flow_meter::add(std::span<const captured_packet> packets, const interval_end& ended) {

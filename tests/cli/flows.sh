@@ -167,7 +167,7 @@ print(len(screens) > 0, [screen.decode() for screen in screens if screen.count(b
 PY
   unshare -n bash -c 'ip link set lo up
     while sleep 0.05; do for port in {4701..4730}; do echo hello >/dev/udp/127.0.0.1/$port; done; done 2>/dev/null & sender=$!
-    /usr/bin/python3 -IS screens.py "$BLOOMERY" flows --interface lo --for 2s --by port --top 100 -q >screens; kill $sender'
+    /usr/bin/python3 -IS screens.py "$BLOOMERY" flows --interface lo --for 1s --by port --top 100 -q >screens; kill $sender'
   expect_equal "$(cat screens)" "True []"
 else
   echo "not tried: a live interface (no network namespace, or no libpcap)" >&2
