@@ -71,6 +71,14 @@ std::uint32_t cuckoo_table::find(std::uint64_t bucket, std::uint64_t fingerprint
   return found;
 }
 
+cuckoo_table::spot cuckoo_table::search_empty(const place& p) const noexcept {
+  const std::uint32_t in_first = find(p.first, 0);
+  const std::uint32_t in_second = find(p.second, 0);
+  const std::uint32_t found = std::min(in_first, in_second);  // nowhere is the greatest
+  return {.bucket = in_second < in_first ? p.second : p.first,
+          .bit = found != nowhere ? found * t_.cell_bits : nowhere};
+}
+
 // Both buckets are searched, so that they are asked for together.
 cuckoo_table::spot cuckoo_table::search_either(const place& p,
                                                std::uint64_t fingerprint) const noexcept {

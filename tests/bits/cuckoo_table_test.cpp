@@ -98,4 +98,32 @@ TEST(cuckoo_table, finds_what_is_in_a_bucket) {
   }
 }
 
+// The less loaded of two buckets, without a load of eight bytes too.
+TEST(cuckoo_table, the_lowest_empty_cell_of_both_buckets) {
+  for (const std::uint32_t bits : {4U, 12U, 16U, 21U}) {
+    for (const std::uint32_t cells : {1U, 3U, 4U, 9U}) {
+      const shape s = shape_of(bits, cells);
+      for (std::uint32_t a = 0; a <= cells; ++a) {
+        for (std::uint32_t b = 0; b <= cells; ++b) {
+          std::vector<std::uint64_t> words(
+              static_cast<std::size_t>(cuckoo_geometry::layer_words(2, s.block_bits)));
+          const cuckoo_table table(s, words.data(), 2, 0);
+          // Bucket 1 is the key's first. Above the lowest empty cell there may be others.
+          for (std::uint32_t i = 0; i < cells; ++i) {
+            if (i != a && i != a + 2) table.set_cell(words.data(), 1, i, 1);
+            if (i != b && i != b + 1) table.set_cell(words.data(), 0, i, 1);
+          }
+          const auto spot = table.find_empty({.first = 1, .second = 0, .fingerprint = 1});
+          if (std::min(a, b) == cells) {
+            ASSERT_EQ(spot.bit, cuckoo_table::nowhere);
+            continue;
+          }
+          ASSERT_EQ(spot.bucket, a <= b ? 1U : 0U);
+          ASSERT_EQ(spot.bit, std::min(a, b) * bits);
+        }
+      }
+    }
+  }
+}
+
 }  // namespace

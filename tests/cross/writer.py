@@ -239,11 +239,13 @@ def cuckoo(bloom, hashes, removed=()):
         return first, table.partner(first, table.fingerprint(h), layer.scale)
 
     def to_empty_cell(layer, h):
-        for bucket in buckets_of(layer, h):
-            if 0 in layer.buckets[bucket]:
-                layer.buckets[bucket][layer.buckets[bucket].index(0)] = table.fingerprint(h)
-                return True
-        return False
+        empty = [(layer.buckets[bucket].index(0), i, bucket) for i, bucket in enumerate(buckets_of(layer, h))
+                 if 0 in layer.buckets[bucket]]
+        if not empty:
+            return False
+        cell, _, bucket = min(empty)
+        layer.buckets[bucket][cell] = table.fingerprint(h)
+        return True
 
     def by_moving(layer, h):
         # A node of the queue: the bucket, and the path of (bucket, cell) that led to it.

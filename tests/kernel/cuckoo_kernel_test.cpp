@@ -55,7 +55,7 @@ class cuckoo_kernel : public testing::TestWithParam<level> {
       hashes[i] = i == 0 ? 0 : i == 1 ? ~std::uint64_t{0} : splitmix64(i * 1000 + count);
       if (i % 2 == 0) continue;
       const cuckoo_table::place p = t.table.place_of(hashes[i]);
-      const cuckoo_table::spot s = t.table.find_in_either(p, 0);
+      const cuckoo_table::spot s = t.table.find_empty(p);
       if (s.bit != cuckoo_table::nowhere) t.table.toggle(t.words.data(), s, p.fingerprint);
     }
     return hashes;

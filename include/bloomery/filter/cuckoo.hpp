@@ -5,8 +5,9 @@
 // The second bucket follows from the first and the fingerprint alone, so a fingerprint can be moved
 // to its other bucket without knowing its key.
 //
-// Insertion searches breadth-first for the nearest free cell and moves fingerprints only then: a
-// failure leaves the table as it was, and no key is ever homeless. Buckets of four fill to 97 %.
+// A key goes to the less loaded of its buckets. When both are full, insertion searches for the
+// nearest free cell, breadth-first, and moves fingerprints only then: a failure leaves the table as
+// it was, and no key is ever homeless. Buckets of four fill to 97 %.
 //
 // Growth by chaining: when no layer takes a key, another is added. All layers have B0 2^t buckets,
 // and that makes removal safe. Keys that share fingerprint and buckets in one layer share them in
@@ -170,7 +171,7 @@ class cuckoo_filter : public cuckoo_view {
   bool remove_at(std::size_t layer, const cuckoo_table::spot& s,
                  std::uint64_t fingerprint) noexcept;
   bool put_in_free_cell(std::size_t layer, const cuckoo_table::place& p) noexcept {
-    const cuckoo_table::spot s = layers_[layer].find_in_either(p, 0);
+    const cuckoo_table::spot s = layers_[layer].find_empty(p);
     if (s.bit == cuckoo_table::nowhere) return false;
     layers_[layer].toggle(words_of(layer), s, p.fingerprint);
     return true;

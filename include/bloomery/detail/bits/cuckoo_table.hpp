@@ -129,17 +129,24 @@ class cuckoo_table {
     std::uint64_t bucket;
     std::uint32_t bit;
   };
-  // The first cell with this fingerprint (0: an empty one) in the first bucket, or in the second.
+  // The lowest empty cell of both, of two that are equally low that of the first bucket. Cells are
+  // filled from the lowest on: until keys are removed this is the less loaded bucket.
+  [[nodiscard]] spot find_empty(const place& p) const noexcept {
+    if (!t_.in_one_load) return search_empty(p);
+    const std::uint64_t in_first = lowest_bit(equal_cells(load(p.first), 0));
+    const std::uint64_t in_second = lowest_bit(equal_cells(load(p.second), 0));
+    // None is greater than any, and no branch, as below.
+    const std::uint64_t other = std::uint64_t{0} - std::uint64_t{in_second - 1 < in_first - 1};
+    return spot_of(p, in_first ^ ((in_first ^ in_second) & other), other);
+  }
+  // The first cell with this fingerprint in the first bucket, or in the second.
   [[nodiscard]] spot find_in_either(const place& p, std::uint64_t fingerprint) const noexcept {
     if (!t_.in_one_load) return search_either(p, fingerprint);
     const std::uint64_t in_first = equal_cells(load(p.first), fingerprint);
     const std::uint64_t in_second = equal_cells(load(p.second), fingerprint);
     // By a mask: which of the buckets it is nobody can predict, and compilers would branch.
     const std::uint64_t other = std::uint64_t{0} - std::uint64_t{in_first == 0};
-    const std::uint64_t matches = in_first | (in_second & other);
-    if (matches == 0) return {.bucket = p.first, .bit = nowhere};
-    return {.bucket = p.first ^ ((p.first ^ p.second) & other),
-            .bit = static_cast<std::uint32_t>(std::countr_zero(matches)) + 1 - t_.cell_bits};
+    return spot_of(p, in_first | (in_second & other), other);
   }
   // Puts the fingerprint into an empty cell, or takes it out of its own.
   void toggle(std::uint64_t* words, const spot& s, std::uint64_t fingerprint) const noexcept {
@@ -222,8 +229,20 @@ class cuckoo_table {
     return equal_fields(bucket ^ (fingerprint * t_.group_ones), t_.group_rest, t_.group_tops);
   }
 
+  [[nodiscard]] static std::uint64_t lowest_bit(std::uint64_t bits) noexcept {
+    return bits & (std::uint64_t{0} - bits);
+  }
+  // The lowest of these cells of the first bucket, or of the second if `other` is all ones.
+  [[nodiscard]] spot spot_of(const place& p, std::uint64_t cells,
+                             std::uint64_t other) const noexcept {
+    if (cells == 0) return {.bucket = p.first, .bit = nowhere};
+    return {.bucket = p.first ^ ((p.first ^ p.second) & other),
+            .bit = static_cast<std::uint32_t>(std::countr_zero(cells)) + 1 - t_.cell_bits};
+  }
+
   template <class Visit>
   void for_each_group(std::uint64_t bucket, std::uint64_t fingerprint, Visit visit) const noexcept;
+  [[nodiscard]] spot search_empty(const place& p) const noexcept;
   [[nodiscard]] spot search_either(const place& p, std::uint64_t fingerprint) const noexcept;
 
   detail::cuckoo_array t_;
