@@ -273,7 +273,8 @@ shape cuckoo_of_size(const request& r, std::uint32_t cells, std::uint64_t bits) 
   const std::uint32_t longest = r.cell_bits.value_or(32);
   const std::uint32_t shortest = r.cell_bits.value_or(4);
   for (std::uint32_t cell_bits = longest; cell_bits >= shortest; --cell_bits) {
-    const std::uint64_t buckets = std::min(bits, max_bits / 2) / (std::uint64_t{cell_bits} * cells);
+    const std::uint64_t buckets =
+        buckets_in(std::min(bits, max_bits / 2), std::uint64_t{cell_bits} * cells);
     if (buckets != 0 && planned_slots(buckets, cells) >= r.keys) {
       return cuckoo_shape(cell_bits, cells, buckets);
     }
@@ -298,12 +299,12 @@ double cuckoo_fpr(std::uint32_t fingerprint_bits, std::uint32_t bucket_cells, do
 double cuckoo_fpr(const shape& s, std::uint64_t keys) {
   check_kind(s, filter_kind::cuckoo);
   const std::uint32_t cells = s.block_bits / s.cell_bits;
-  const std::uint64_t least = 64 * preamble_words(1) + s.block_bits;
+  const std::uint64_t least = 64 * preamble_words(1) + last_bucket_bits(s.block_bits);
   if (s.bits < least) {
     detail::throw_bad_argument("the number of bits", s.bits,
                                "at least " + detail::to_text(least) + " with such a bucket");
   }
-  std::uint64_t buckets = (s.bits - 64 * preamble_words(1)) / s.block_bits;
+  std::uint64_t buckets = buckets_in(s.bits - 64 * preamble_words(1), s.block_bits);
   double fingerprints = 0;  // that a query is compared with
   for (std::uint32_t layer = 0; keys != 0 && layer < max_layers; ++layer) {
     const std::uint64_t room = std::max<std::uint64_t>(1, planned_slots(buckets, cells));

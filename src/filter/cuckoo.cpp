@@ -235,6 +235,13 @@ double cuckoo_view::fpr() const noexcept {
   return -std::expm1(log_none);
 }
 
+// All layers but the first. Not inline: most filters have one.
+bool cuckoo_view::further_contain(std::uint64_t hash) const noexcept {
+  bool found = false;
+  for (std::size_t i = 1; i < layers_.size(); ++i) found |= layers_[i].contains(hash);
+  return found;
+}
+
 // Layer by layer, so that each pass looks ahead in one array.
 void cuckoo_view::contains_bits(std::span<const std::uint64_t> hashes,
                                 std::span<std::uint64_t> bitmap) const noexcept {
@@ -279,7 +286,7 @@ cuckoo_filter::cuckoo_filter(const plan& p, one_layer /*tag*/) : cuckoo_view(p, 
   arrays_.emplace_back(preamble_words(0) * 64);
   arrays_[0].words()[max_layers_word] = detail::little_endian(cuckoo_geometry::max_layers);
   arrays_[0].words()[expansion_word] = detail::little_endian(2);
-  append_layer((words - preamble_words(1)) * 64 / p.shape.block_bits, 0);
+  append_layer(buckets_in((words - preamble_words(1)) * 64, p.shape.block_bits), 0);
 }
 
 cuckoo_filter::cuckoo_filter(const view& other) : cuckoo_view(other) {
@@ -393,11 +400,10 @@ bool cuckoo_filter::remove_at(std::size_t layer, const cuckoo_table::spot& s,
 bool cuckoo_filter::remove(std::uint64_t hash) noexcept {
   std::size_t layer = 0;
   const cuckoo_table::place p = layers_.front().place_of(hash);
-  cuckoo_table::spot s = layers_.front().find_in_either(p, p.fingerprint);
+  cuckoo_table::spot s = layers_.front().find_in_either(p);
   for (std::size_t i = 1; i < layers_.size(); ++i) {
     if (s.bit != cuckoo_table::nowhere && layers_[i].scale() < layers_[layer].scale()) continue;
-    const cuckoo_table::spot found =
-        layers_[i].find_in_either(layers_[i].place_of(hash), p.fingerprint);
+    const cuckoo_table::spot found = layers_[i].find_in_either(layers_[i].place_of(hash));
     if (found.bit == cuckoo_table::nowhere) continue;
     layer = i;
     s = found;
@@ -429,9 +435,8 @@ std::size_t cuckoo_filter::remove_batch(std::span<const std::uint64_t> hashes) n
   const auto largest = std::ranges::max_element(layers_, {}, &cuckoo_table::scale);
   for_each_place(*largest, hashes, [&](std::size_t i, const cuckoo_table::place& p) {
     removed +=
-        std::size_t{layers_.size() == 1
-                        ? remove_at(0, layers_[0].find_in_either(p, p.fingerprint), p.fingerprint)
-                        : remove(hashes[i])};
+        std::size_t{layers_.size() == 1 ? remove_at(0, layers_[0].find_in_either(p), p.fingerprint)
+                                        : remove(hashes[i])};
     return true;
   });
   return removed;

@@ -67,6 +67,36 @@ TEST(cuckoo_table, fingerprints_are_uniform_and_never_zero) {
   for (const auto& [fingerprint, count] : histogram) EXPECT_NEAR(count, 10'000, 500);
 }
 
+// Of a table of so many buckets that these take 33 bits of the hash, too.
+TEST(cuckoo_table, fingerprints_are_of_bits_that_no_bucket_has) {
+  const cuckoo_table table(shape_of(12), nullptr, std::uint64_t{1} << 33U, 0);
+  std::vector<bool> seen(4096);
+  const std::uint64_t start = splitmix64(7) >> 20U << 20U;
+  const std::uint64_t bucket = table.place_of(start).first;
+  for (std::uint64_t i = 0; i < 1U << 20U; ++i) {
+    const cuckoo_table::place p = table.place_of(start + i);
+    ASSERT_EQ(p.first, bucket);
+    seen[static_cast<std::size_t>(p.fingerprint)] = true;
+  }
+  EXPECT_EQ(std::count(seen.begin(), seen.end(), true), 4095);
+}
+
+// Lookups read eight bytes from the one where a bucket begins, and never ask if it is the last.
+TEST(cuckoo_table, eight_bytes_of_every_bucket_are_in_the_layer) {
+  for (std::uint64_t bits = 4; bits <= 300; ++bits) {
+    for (std::uint64_t buckets = 1; buckets < 200; ++buckets) {
+      const std::uint64_t words = cuckoo_geometry::layer_words(buckets, bits);
+      ASSERT_LE((buckets - 1) * bits / 8 + 8, words * 8);
+      ASSERT_LE(buckets * bits, words * 64);
+      ASSERT_GE(cuckoo_geometry::buckets_in(words * 64, bits), buckets);
+      ASSERT_EQ(cuckoo_geometry::layer_words(cuckoo_geometry::buckets_in(words * 64, bits), bits),
+                words);
+    }
+  }
+  EXPECT_EQ(cuckoo_geometry::buckets_in(63, 48), 0U);
+  EXPECT_EQ(cuckoo_geometry::buckets_in(64, 48), 1U);
+}
+
 // Cells that straddle words, buckets that straddle groups: against a plain search.
 TEST(cuckoo_table, finds_what_is_in_a_bucket) {
   for (std::uint32_t bits = 4; bits <= 32; ++bits) {

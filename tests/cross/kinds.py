@@ -287,7 +287,7 @@ class Cuckoo(Payload):
             require(buckets * self.block_bits <= 2**48, "buckets", f"{buckets} are too many")
             require(used <= buckets * self.bucket, "used cells", f"{used} is more than there are")
             self.layers.append((64 * start, scale))
-            start += 8 * ceil_div(buckets * self.block_bits, 512)
+            start += self.layer_words(buckets)
             require(start <= self.words, "buckets", "a layer does not fit into the payload")
         require(start == self.words, "buckets", "the layers do not fill the payload")
         for number, (start, scale) in enumerate(self.layers):
@@ -295,12 +295,16 @@ class Cuckoo(Payload):
             cells = sum(self.cell(start, i, self.cell_bits) != 0 for i in range((self.base << scale) * self.bucket))
             require(used == cells, "used cells", f"it says {used}, and {cells} are")
 
+    def layer_words(self, buckets):
+        return 8 * ceil_div((buckets - 1) * self.block_bits + max(self.block_bits, 64), 512)
+
     def fingerprint(self, h):
-        return 1 + ((low64(h, PROBE_MULTIPLIER) >> 32) * ((1 << self.cell_bits) - 1) >> 32)
+        g = min(self.cell_bits + 8, 32)
+        return 1 + (h % (1 << g) * ((1 << self.cell_bits) - 1) >> g)
 
     def partner(self, i, fingerprint, scale):
         y = low64(fingerprint, 0x9FB21C651E98DF25)
-        y = low64(y ^ y >> 32, 0xD6E8FEB86659FD93)
+        y = y ^ low64(y, 1 << 32)
         u, v = i >> scale, i & (1 << scale) - 1
         return ((high64(y, self.base) - u) % self.base << scale) + (v ^ (y & MASK32) >> 32 - scale)
 

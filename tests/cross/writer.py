@@ -301,7 +301,7 @@ def cuckoo(bloom, hashes, removed=()):
         words.set_word(8 + 2 * i, len(layer.buckets))
         words.set_word(9 + 2 * i, layer.used)
         start = 8 * len(words.data)
-        words.append(8 * ceil_div(len(layer.buckets) * table.block_bits, 512))
+        words.append(table.layer_words(len(layer.buckets)))
         for index, fingerprint in enumerate(cell for bucket in layer.buckets for cell in bucket):
             words.set_cell(start, index, table.cell_bits, fingerprint)
     return words

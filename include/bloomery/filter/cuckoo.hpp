@@ -54,9 +54,11 @@ class cuckoo_view : public detail::batch_answers<cuckoo_view> {
   // Every layer is asked: a branch on the outcome would often be mispredicted, and then the misses
   // of one key are not taken together with those of the next.
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
-    bool found = layers_.front().contains(hash);
-    for (std::size_t i = 1; i < layers_.size(); ++i) found |= layers_[i].contains(hash);
-    return found;
+    const bool found = layers_.front().contains(hash);
+    if (layers_.size() == 1) [[likely]] {
+      return found;
+    }
+    return found | further_contain(hash);
   }
   // Matching fingerprints: never fewer than the times that the key was added and not removed.
   [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept {
@@ -106,6 +108,7 @@ class cuckoo_view : public detail::batch_answers<cuckoo_view> {
   cuckoo_view(const plan& p, std::uint64_t keys) : plan_(p), keys_(keys) {}
   [[nodiscard]] std::uint64_t used(std::size_t layer) const noexcept;
   [[nodiscard]] std::optional<std::uint32_t> next_scale() const noexcept;
+  [[nodiscard]] bool further_contain(std::uint64_t hash) const noexcept;
 
   plan plan_;
   std::uint64_t keys_ = 0;

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "bloomery/hash/probe.hpp"
 #include "cuckoo.hpp"
 #include "kernel/pipeline.hpp"
 
@@ -21,7 +20,12 @@ template <class Number>
 class cuckoo_finder {
  public:
   explicit cuckoo_finder(const detail::cuckoo_array& table) noexcept
-      : buckets_(table.buckets), base_(table.base), most_(table.most), scale_(table.scale) {}
+      : buckets_(table.buckets),
+        base_(table.base),
+        most_(table.most),
+        print_mask_(table.print_mask),
+        print_bits_(table.print_bits),
+        scale_(table.scale) {}
 
   struct place {
     Number first;
@@ -29,8 +33,9 @@ class cuckoo_finder {
     Number fingerprint;
   };
   [[gnu::always_inline]] [[nodiscard]] place of(const Number& hash) const noexcept {
-    const Number bits = (hash * Number::all(next_probe_multiplier)) >> 32U;
-    const Number fingerprint = Number::all(1) + (multiply_halves(bits, Number::all(most_)) >> 32U);
+    const Number bits = hash & Number::all(print_mask_);
+    const Number fingerprint =
+        Number::all(1) + (multiply_halves(bits, Number::all(most_)) >> print_bits_);
     const Number first = multiply_high_short(hash, Number::all(buckets_));
     return {first, partner(first, fingerprint), fingerprint};
   }
@@ -38,8 +43,8 @@ class cuckoo_finder {
  private:
   [[gnu::always_inline]] [[nodiscard]] Number partner(const Number& bucket,
                                                       const Number& fingerprint) const noexcept {
-    Number mixed = fingerprint * Number::all(detail::cuckoo_array::first_multiplier);
-    mixed = (mixed ^ (mixed >> 32U)) * Number::all(detail::cuckoo_array::second_multiplier);
+    const Number product = fingerprint * Number::all(detail::cuckoo_array::multiplier);
+    const Number mixed = product ^ (product << 32U);
     const Number base = Number::all(base_);
     const Number apart = multiply_high_short(mixed, base) - (bucket >> scale_);
     // Modulo the base. Below zero is a large number, and the sum the smaller one.
@@ -53,6 +58,8 @@ class cuckoo_finder {
   std::uint64_t buckets_;
   std::uint64_t base_;
   std::uint64_t most_;
+  std::uint64_t print_mask_;
+  std::uint32_t print_bits_;
   std::uint32_t scale_;
 };
 
@@ -73,7 +80,6 @@ class cuckoo_asking {
         ones_(table.group_ones),
         tops_(table.group_tops),
         rest_(table.group_rest),
-        last_load_(table.last_load),
         bucket_bits_(table.bucket_bits) {}
 
   template <bool Cached>
@@ -105,9 +111,8 @@ class cuckoo_asking {
   [[gnu::always_inline]] void stage_bucket(const Number& bucket, std::uint64_t* bytes,
                                            std::uint64_t* shifts) const noexcept {
     const Number position = bucket * Number::all(bucket_bits_);
-    const Number byte = least_of(position >> 3U, Number::all(last_load_));
-    byte.store(bytes);
-    (position - (byte << 3U)).store(shifts);
+    (position >> 3U).store(bytes);
+    (position & Number::all(7)).store(shifts);
   }
 
   [[gnu::always_inline]] [[nodiscard]] unsigned visit(const cuckoo_ring& ring,
@@ -147,7 +152,6 @@ class cuckoo_asking {
   std::uint64_t ones_;
   std::uint64_t tops_;
   std::uint64_t rest_;
-  std::uint64_t last_load_;
   std::uint64_t bucket_bits_;
 };
 
@@ -159,7 +163,7 @@ struct cuckoo_loop {
   static void contains(const detail::cuckoo_array& table, const hash_run& run,
                        std::uint64_t* bitmap) noexcept {
     const cuckoo_asking<Number> asking(table);
-    if (table.bytes() <= cached_bytes) {
+    if (table.bytes <= cached_bytes) {
       asking.template roll<true>(run, bitmap);
     } else {
       asking.template roll<false>(run, bitmap);

@@ -24,7 +24,6 @@
 #include "bloomery/core/shape.hpp"
 #include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/detail/core/cuckoo_geometry.hpp"
-#include "bloomery/hash/probe.hpp"
 
 namespace bloomery {
 
@@ -36,10 +35,12 @@ struct cuckoo_array {
   std::uint64_t base = 0;  // B0
   std::uint64_t buckets = 0;
   std::uint64_t most = 0;        // the greatest fingerprint
+  std::uint64_t print_mask = 0;  // the bits of the hash that it is made of
   std::uint64_t group_ones = 0;  // the lowest bit of each cell of a group
   std::uint64_t group_tops = 0;  // the highest
   std::uint64_t group_rest = 0;  // all but the highest
-  std::uint64_t last_load = 0;   // the byte where the last load of eight bytes begins
+  std::uint64_t bytes = 0;       // eight can be read from where any bucket begins
+  std::uint32_t print_bits = 0;  // how many these are
   std::uint32_t scale = 0;       // t
   std::uint32_t cell_bits = 0;
   std::uint32_t cells = 0;
@@ -47,15 +48,8 @@ struct cuckoo_array {
   std::uint32_t group_cells = 0;  // that fit into a word
   bool in_one_load = false;       // every bucket
 
-  // Two multiplications, which turn a fingerprint into where its partner is: the mixer of integers
-  // without a seed.
-  static constexpr std::uint64_t first_multiplier = 0x9fb21c651e98df25U;
-  static constexpr std::uint64_t second_multiplier = 0xd6e8feb86659fd93U;
-
-  // Always inlined: it is compiled for several instruction sets.
-  [[gnu::always_inline]] [[nodiscard]] std::uint64_t bytes() const noexcept {
-    return last_load + 8;
-  }
+  // Turns a fingerprint into where its partner is.
+  static constexpr std::uint64_t multiplier = 0x9fb21c651e98df25U;
 };
 
 }  // namespace detail
@@ -73,17 +67,17 @@ class cuckoo_table {
     std::uint64_t fingerprint;
   };
   [[nodiscard]] place place_of(std::uint64_t hash) const noexcept {
-    // From other bits than the bucket, and from all of the hash. 1 to 2^f - 1: 0 is an empty cell.
-    const std::uint64_t bits = (hash * next_probe_multiplier) >> 32U;
-    const std::uint64_t fingerprint = 1 + ((bits * t_.most) >> 32U);
+    // The last bits of the hash, since the bucket has the first. 1 to 2^f - 1: 0 is an empty cell.
+    const std::uint64_t fingerprint = 1 + (((hash & t_.print_mask) * t_.most) >> t_.print_bits);
     const std::uint64_t first = detail::multiply_high(hash, buckets());
     return {.first = first, .second = partner(first, fingerprint), .fingerprint = fingerprint};
   }
   [[nodiscard]] std::uint64_t partner(std::uint64_t bucket,
                                       std::uint64_t fingerprint) const noexcept {
-    std::uint64_t mixed = fingerprint * detail::cuckoo_array::first_multiplier;
-    mixed ^= mixed >> 32U;
-    mixed *= detail::cuckoo_array::second_multiplier;
+    // A product alone has equal differences, so that moves from a bucket lead to few others: with
+    // fingerprints of 5 bits the table would fill to 91 instead of 97 %.
+    std::uint64_t mixed = fingerprint * detail::cuckoo_array::multiplier;
+    mixed ^= mixed << 32U;
     const std::uint64_t mirror = detail::multiply_high(mixed, t_.base);
     const auto reflect = [&](std::uint64_t upper) {
       return mirror - upper + (mirror < upper ? t_.base : 0);
@@ -139,11 +133,11 @@ class cuckoo_table {
     const std::uint64_t other = std::uint64_t{0} - std::uint64_t{in_second - 1 < in_first - 1};
     return spot_of(p, in_first ^ ((in_first ^ in_second) & other), other);
   }
-  // The first cell with this fingerprint in the first bucket, or in the second.
-  [[nodiscard]] spot find_in_either(const place& p, std::uint64_t fingerprint) const noexcept {
-    if (!t_.in_one_load) return search_either(p, fingerprint);
-    const std::uint64_t in_first = equal_cells(load(p.first), fingerprint);
-    const std::uint64_t in_second = equal_cells(load(p.second), fingerprint);
+  // The first cell with the fingerprint in the first bucket, or in the second.
+  [[nodiscard]] spot find_in_either(const place& p) const noexcept {
+    if (!t_.in_one_load) return search_either(p);
+    const std::uint64_t in_first = equal_cells(load(p.first), p.fingerprint);
+    const std::uint64_t in_second = equal_cells(load(p.second), p.fingerprint);
     // By a mask: which of the buckets it is nobody can predict, and compilers would branch.
     const std::uint64_t other = std::uint64_t{0} - std::uint64_t{in_first == 0};
     return spot_of(p, in_first | (in_second & other), other);
@@ -165,10 +159,13 @@ class cuckoo_table {
   }
 
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
+    if (!t_.in_one_load) [[unlikely]] {
+      return search(hash);
+    }
     const place p = place_of(hash);
-    if (!t_.in_one_load) return find_in_either(p, p.fingerprint).bit != nowhere;
-    return (equal_cells(load(p.first), p.fingerprint) |
-            equal_cells(load(p.second), p.fingerprint)) != 0;
+    const std::uint64_t wanted = p.fingerprint * t_.group_ones;
+    return ((borrows(load(p.first) ^ wanted) | borrows(load(p.second) ^ wanted)) & t_.group_tops) !=
+           0;
   }
   [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept {
     return count(place_of(hash));
@@ -192,7 +189,7 @@ class cuckoo_table {
   [[nodiscard]] std::uint32_t scale() const noexcept { return t_.scale; }  // t above
   [[nodiscard]] std::uint32_t cells() const noexcept { return t_.cells; }
   [[nodiscard]] std::span<const std::uint64_t> words() const noexcept {
-    return {t_.words, static_cast<std::size_t>(t_.bytes() / 8)};
+    return {t_.words, static_cast<std::size_t>(t_.bytes / 8)};
   }
 
  private:
@@ -200,15 +197,14 @@ class cuckoo_table {
     return bucket * t_.bucket_bits;
   }
 
-  // The eight bytes that hold a bucket: those from its first byte on, or the last of the table.
+  // The eight bytes that hold a bucket: those from its first byte on.
   struct load_place {
     std::uint64_t byte;
     std::uint32_t shift;
   };
   [[nodiscard]] load_place load_place_of(std::uint64_t bucket) const noexcept {
     const std::uint64_t position = position_of(bucket);
-    const std::uint64_t byte = position / 8 < t_.last_load ? position / 8 : t_.last_load;
-    return {.byte = byte, .shift = static_cast<std::uint32_t>(position - byte * 8)};
+    return {.byte = position / 8, .shift = static_cast<std::uint32_t>(position % 8)};
   }
   // The cells of a bucket, and above them bits of its neighbour.
   [[nodiscard]] std::uint64_t load(std::uint64_t bucket) const noexcept {
@@ -223,6 +219,11 @@ class cuckoo_table {
   [[nodiscard]] static std::uint64_t equal_fields(std::uint64_t x, std::uint64_t rest,
                                                   std::uint64_t tops) noexcept {
     return ~(((x & rest) + rest) | x) & tops;
+  }
+  // The highest bit of the lowest field that is 0; of the fields above it no bit has a meaning. One
+  // constant less to hold in a register, where only the question is if there is one.
+  [[nodiscard]] std::uint64_t borrows(std::uint64_t x) const noexcept {
+    return (x - t_.group_ones) & ~x;
   }
   [[nodiscard]] std::uint64_t equal_cells(std::uint64_t bucket,
                                           std::uint64_t fingerprint) const noexcept {
@@ -243,7 +244,8 @@ class cuckoo_table {
   template <class Visit>
   void for_each_group(std::uint64_t bucket, std::uint64_t fingerprint, Visit visit) const noexcept;
   [[nodiscard]] spot search_empty(const place& p) const noexcept;
-  [[nodiscard]] spot search_either(const place& p, std::uint64_t fingerprint) const noexcept;
+  [[nodiscard]] spot search_either(const place& p) const noexcept;
+  [[nodiscard]] bool search(std::uint64_t hash) const noexcept;
 
   detail::cuckoo_array t_;
 };
