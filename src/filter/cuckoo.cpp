@@ -92,16 +92,26 @@ void answer(const cuckoo_table& layer, std::span<const std::uint64_t> hashes,
                       [&](std::size_t i) { return layer.contains(hashes[i]); });
 }
 
+void fetch(const cuckoo_table& layer, std::uint64_t position) noexcept {
+  __builtin_prefetch(layer.words().data() + (position >> 6U), 0, 2);
+  asm volatile("");  // GCC 12 would drop it, see kernel/pipeline.hpp
+}
+
+// Larger tables are taken for ones out of a shared cache, too. On a Zen 5 fetching partners ahead
+// adds 20 million keys in 55 instead of 62 ns each, and 3 million in 21 instead of 18.
+constexpr std::size_t far_words = (std::size_t{16} << 20U) / 8;
+
 // Calls visit(index, place) for every hash, in order, until it returns false. The places of a piece
-// are found together, and their lines fetched while the piece before it is visited. Returns how
-// many were visited, but for the one that ended it.
-template <class Visit>
+// are found together, and their lines fetched while the piece before it is visited. In a far table
+// look(place) is called half a piece before visit, when the lines have come. Returns how many were
+// visited, but for the one that ended it.
+template <class Look, class Visit>
 std::size_t for_each_place(const cuckoo_table& layer, std::span<const std::uint64_t> hashes,
-                           Visit visit) noexcept {
+                           Look look, Visit visit) noexcept {
   constexpr std::size_t piece = kernel::cuckoo_places::most;
   const kernel::cuckoo_kernels& kernels = kernels_for(layer);
   const bool is_near = layer.words().size() <= kernel::near_words;
-  const auto* const words = layer.words().data();
+  const bool is_far = layer.words().size() > far_words;
   kernel::cuckoo_places places[2];
   const auto place_at = [&](std::size_t i) -> cuckoo_table::place {
     const kernel::cuckoo_places& from = places[i / piece % 2];
@@ -115,10 +125,7 @@ std::size_t for_each_place(const cuckoo_table& layer, std::span<const std::uint6
     kernels.places(layer.numbers(), kernel::hashes_of(some), places[first / piece % 2]);
     if (is_near) return;
     for (std::size_t i = 0; i < some.size(); ++i) {
-      layer.lines(place_at(first + i), [words](std::uint64_t position) {
-        __builtin_prefetch(words + (position >> 6U), 0, 2);
-        asm volatile("");  // GCC 12 would drop it, see kernel/pipeline.hpp
-      });
+      layer.lines(place_at(first + i), [&](std::uint64_t position) { fetch(layer, position); });
     }
   };
   stage(0);
@@ -126,10 +133,24 @@ std::size_t for_each_place(const cuckoo_table& layer, std::span<const std::uint6
     stage(first + piece);
     const std::size_t end = std::min(first + piece, hashes.size());
     for (std::size_t i = first; i < end; ++i) {
+      if (is_far && i + piece / 2 < hashes.size()) look(place_at(i + piece / 2));
       if (!visit(i, place_at(i))) return i;
     }
   }
   return hashes.size();
+}
+
+void no_look(const cuckoo_table::place& /*p*/) noexcept {}
+
+// Where the fingerprints of a key's buckets could move, if both are full.
+void fetch_partners(const cuckoo_table& layer, const cuckoo_table::place& p) noexcept {
+  if (layer.find_empty(p).bit != cuckoo_table::nowhere) return;
+  for (const std::uint64_t bucket : {p.first, p.second}) {
+    layer.any_cell(bucket, [&](std::uint32_t, std::uint64_t fingerprint) {
+      fetch(layer, layer.position_of(layer.partner(bucket, fingerprint)));
+      return false;
+    });
+  }
 }
 
 }  // namespace
@@ -262,7 +283,7 @@ void cuckoo_view::count_batch(std::span<const std::uint64_t> hashes,
                               std::span<std::uint64_t> counts) const noexcept {
   std::fill_n(counts.begin(), hashes.size(), 0);
   for (const cuckoo_table& layer : layers_) {
-    for_each_place(layer, hashes, [&](std::size_t i, const cuckoo_table::place& p) {
+    for_each_place(layer, hashes, no_look, [&](std::size_t i, const cuckoo_table::place& p) {
       counts[i] += layer.count(p);
       return true;
     });
@@ -424,16 +445,22 @@ std::size_t cuckoo_filter::add_batch(std::span<const std::uint64_t> hashes) {
 }
 
 std::size_t cuckoo_filter::try_add_batch(std::span<const std::uint64_t> hashes) noexcept {
-  return for_each_place(layers_.back(), hashes, [&](std::size_t i, const cuckoo_table::place& p) {
-    return try_add(hashes[i], p);
-  });
+  const cuckoo_table& newest = layers_.back();
+  const std::size_t last = layers_.size() - 1;
+  const std::uint64_t many = newest.buckets() * newest.cells() / 4 * 3;  // before, few are full
+  return for_each_place(
+      newest, hashes,
+      [&](const cuckoo_table::place& p) {
+        if (used(last) >= many) fetch_partners(newest, p);
+      },
+      [&](std::size_t i, const cuckoo_table::place& p) { return try_add(hashes[i], p); });
 }
 
 std::size_t cuckoo_filter::remove_batch(std::span<const std::uint64_t> hashes) noexcept {
   std::size_t removed = 0;
   // With several layers the places of the largest one are on their way, where most keys are.
   const auto largest = std::ranges::max_element(layers_, {}, &cuckoo_table::scale);
-  for_each_place(*largest, hashes, [&](std::size_t i, const cuckoo_table::place& p) {
+  for_each_place(*largest, hashes, no_look, [&](std::size_t i, const cuckoo_table::place& p) {
     removed +=
         std::size_t{layers_.size() == 1 ? remove_at(0, layers_[0].find_in_either(p), p.fingerprint)
                                         : remove(hashes[i])};

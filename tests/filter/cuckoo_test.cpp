@@ -334,6 +334,30 @@ TEST(cuckoo_filter, does_many_as_it_does_one) {
   }
 }
 
+// In a table of more than 16 MiB a batch also looks ahead where fingerprints may move. It is made
+// of words, of which each is a bucket, with a twentieth of the cells empty.
+TEST(cuckoo_filter, does_many_as_it_does_one_out_of_the_cache) {
+  const cuckoo_filter empty(of_buckets((std::uint64_t{16} << 20U) / 8 + 1000, 16, 4));
+  auto words = payload(empty);
+  std::uint64_t used = 0;
+  for (std::size_t i = 0; i < words.size() - 16; ++i) {
+    const std::uint64_t dice = sample_hash(i);
+    if (i >= detail::little_endian(words[8])) break;
+    words[16 + i] = detail::little_endian((dice | 0x0001000100010001U) >> (dice % 5 == 0 ? 16 : 0));
+    used += dice % 5 == 0 ? 3U : 4U;
+  }
+  words[9] = detail::little_endian(used);
+  const cuckoo_view view(empty.planned(), words, used);
+  cuckoo_filter one(view);
+  cuckoo_filter many(view);
+  const auto hashes = sample_hashes(20'000);
+  std::size_t added = 0;
+  for (const std::uint64_t hash : hashes) added += std::size_t{one.try_add(hash)};
+  EXPECT_EQ(added, hashes.size());
+  EXPECT_EQ(many.try_add_batch(hashes), added);
+  EXPECT_EQ(payload(one), payload(many));
+}
+
 TEST(cuckoo_filter, opens_from_words_and_goes_on_as_if_nothing_had_been) {
   cuckoo_filter f(of_buckets(20, 12, 4));
   f.set_expansion(4);

@@ -174,6 +174,10 @@ class cuckoo_table {
     const std::uint64_t in_first = occurrences(p.first, p.fingerprint);
     return p.second == p.first ? in_first : in_first + occurrences(p.second, p.fingerprint);
   }
+  // The bit where a bucket begins.
+  [[nodiscard]] std::uint64_t position_of(std::uint64_t bucket) const noexcept {
+    return bucket * t_.bucket_bits;
+  }
   template <class Touch>
   void lines(const place& p, Touch touch) const noexcept {
     touch(position_of(p.first));
@@ -193,10 +197,6 @@ class cuckoo_table {
   }
 
  private:
-  [[nodiscard]] std::uint64_t position_of(std::uint64_t bucket) const noexcept {
-    return bucket * t_.bucket_bits;
-  }
-
   // The eight bytes that hold a bucket: those from its first byte on.
   struct load_place {
     std::uint64_t byte;
