@@ -1,6 +1,7 @@
 // Counting and cuckoo filters: nanoseconds a key of adding, asking and removing, one key at a time
 // and in batches, in the cache (as far as 1,000,000 keys fit) and out of it. Medians of 5. Beside
-// them the floor of lookups (measure/floor.hpp). Configure with -DBLOOMERY_BENCH=ON.
+// them the floor of lookups (measure/floor.hpp) and a plain cuckoo filter, whose batches are its
+// calls for one key. Configure with -DBLOOMERY_BENCH=ON.
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -16,6 +17,7 @@
 #include "bloomery/filter/cuckoo.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "bloomery/measure/floor.hpp"
+#include "plain_cuckoo.hpp"
 
 namespace {
 
@@ -46,12 +48,13 @@ std::vector<std::uint64_t> hashes_of(std::size_t keys, std::uint64_t stream) {
   return hashes;
 }
 
-template <class Filter>
-void print_row(const char* name, const plan& p, std::span<const std::uint64_t> in,
+// make() gives an empty filter.
+template <class Make>
+void print_row(const char* name, double bits_per_key, Make make, std::span<const std::uint64_t> in,
                std::span<const std::uint64_t> out) {
   std::array<times, 8> t;  // single: add, contains, absent, remove; then the same in batches
   for (std::size_t r = 0; r < repetitions; ++r) {
-    Filter f(p);
+    auto f = make();
     f.add_batch(in);  // touches the pages
     f.remove_batch(in);
     t[0].measure([&] {
@@ -72,10 +75,17 @@ void print_row(const char* name, const plan& p, std::span<const std::uint64_t> i
     t[6].measure([&] { sink = f.contains_count(out); });
     t[7].measure([&] { sink = f.remove_batch(in); });
   }
-  std::printf("| %s | %.1f |", name, p.bits_per_key());
+  std::printf("| %s | %.1f |", name, bits_per_key);
   for (std::size_t i = 0; i < t.size(); ++i) std::printf(" %.1f |", t[i].nanoseconds(in.size()));
   std::printf("\n");
   std::fflush(stdout);
+}
+
+template <class Filter>
+void print_planned(const char* name, const plan& p, std::span<const std::uint64_t> in,
+                   std::span<const std::uint64_t> out) {
+  print_row(
+      name, p.bits_per_key(), [&] { return Filter(p); }, in, out);
 }
 
 double floor_of(std::uint64_t bits, std::span<const std::uint64_t> keys) {
@@ -105,11 +115,18 @@ void print_table(std::size_t keys) {
   std::printf(
       "| filter | bits a key | add | contains | absent | remove | add, batch | contains | "
       "absent | remove |\n|---|---|---|---|---|---|---|---|---|---|\n");
-  print_row<counting_filter>("counting in lines, 1 %", counting(0.01, 512), in, out);
-  print_row<counting_filter>("counting in lines, 0.1 %", counting(0.001, 512), in, out);
-  print_row<counting_filter>("counting unblocked, 1 %", counting(0.01, 0), in, out);
-  print_row<cuckoo_filter>("cuckoo, 1 %", cuckoo(0.01), in, out);
-  print_row<cuckoo_filter>("cuckoo, 0.1 %", cuckoo(0.001), in, out);
+  print_planned<counting_filter>("counting in lines, 1 %", counting(0.01, 512), in, out);
+  print_planned<counting_filter>("counting in lines, 0.1 %", counting(0.001, 512), in, out);
+  print_planned<counting_filter>("counting unblocked, 1 %", counting(0.01, 0), in, out);
+  print_planned<cuckoo_filter>("cuckoo, 1 %", cuckoo(0.01), in, out);
+  print_planned<cuckoo_filter>("cuckoo, 0.1 %", cuckoo(0.001), in, out);
+  // The same fingerprints as the plain one.
+  const plan twelve =
+      sizing::make_plan({.kind = filter_kind::cuckoo, .keys = keys, .fpr = 0.01, .cell_bits = 12});
+  print_planned<cuckoo_filter>("cuckoo, 12 bits", twelve, in, out);
+  print_row(
+      "plain cuckoo, 12 bits", bench::plain_cuckoo(keys).bits_per_key(keys),
+      [&] { return bench::plain_cuckoo(keys); }, in, out);
 }
 
 }  // namespace
