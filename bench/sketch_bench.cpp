@@ -61,10 +61,13 @@ void speed() {
   std::printf("ns a key, single / batch\n\n| sketch | MB | add | count |\n|---|---|---|---|\n");
   for (const double epsilon : {1e-4, 1e-7}) {
     for (const bool conservative : {false, true}) {
-      count_min s(
-          count_min_guarantee{.epsilon = epsilon, .delta = 0.02, .conservative = conservative});
-      print_speed(conservative ? "count-min, 4 rows, conservative" : "count-min, 4 rows", s,
-                  hashes);
+      for (const bool one_line : {false, true}) {
+        count_min s(count_min_guarantee{
+            .epsilon = epsilon, .delta = 0.02, .conservative = conservative, .one_line = one_line});
+        const std::string name = std::string("count-min, 4 rows") + (one_line ? " in a line" : "") +
+                                 (conservative ? ", conservative" : "");
+        print_speed(name.c_str(), s, hashes);
+      }
     }
   }
   constexpr std::array<const char*, 3> rules = {

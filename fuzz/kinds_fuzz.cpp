@@ -48,7 +48,9 @@ any_filter valid_filter(filter_kind kind, std::size_t keys) {
   // A scalable filter has cells of another width at each rate.
   constexpr std::array rates = {0.1, 0.01, 0.001, 0.0001};
   const double fpr = rates[keys % rates.size()];
-  const plan p = sizing::make_plan({.kind = kind, .keys = planned, .fpr = fpr});
+  sizing::request wanted = {.kind = kind, .keys = planned, .fpr = fpr};
+  if (kind == filter_kind::count_min && keys % 2 == 1) wanted.variant = sizing::count_min_one_line;
+  const plan p = sizing::make_plan(wanted);
   if (!abilities_of(kind).add) {
     std::vector<std::uint64_t> values;
     if (kind == filter_kind::bloomier) values.assign(keys, 3);

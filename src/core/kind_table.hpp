@@ -8,6 +8,7 @@
 
 #include "bloomery/core/kinds.hpp"
 #include "bloomery/core/sizing.hpp"
+#include "bloomery/core/sizing_sketch.hpp"
 #include "bloomery/core/sizing_static.hpp"
 #include "doubling.hpp"
 #include "growth.hpp"
@@ -57,6 +58,7 @@ void check_layered(const shape& s);  // the rule by which it grows
 [[nodiscard]] double fpr_of_static(const shape& s, std::uint64_t keys);
 
 [[nodiscard]] shape shape_for_count_min(const request& r);
+void check_count_min(const shape& s);  // whole lines, and what has room in one
 [[nodiscard]] double fpr_of_count_min(const shape& s, std::uint64_t keys);
 [[nodiscard]] double scatter_of_count_min(const shape& s, std::uint64_t keys);
 [[nodiscard]] shape shape_for_spectral(const request& r);
@@ -217,10 +219,12 @@ inline constexpr std::array kind_table = {
              .can = {.add = true, .remove = true, .count = true, .merge = true},
              .cell_bits = {8, 64},
              .cell_is_power = true,
-             .variant = {0, 3},
+             .variant = {0, 5},
+             .check = sizing::check_count_min,
              .plan = sizing::shape_for_count_min,
              .fpr = sizing::fpr_of_count_min,
-             .scatter = sizing::scatter_of_count_min},
+             .scatter = sizing::scatter_of_count_min,
+             .lines = [](const shape& s) { return sizing::count_min_in_lines(s) ? 1 : s.probes; }},
     kind_row{.kind = filter_kind::spectral,
              .name = "spectral",
              .can = {.add = true, .remove = true, .count = true, .merge = true},

@@ -83,6 +83,11 @@ double scatter_of_counting(const shape& s, std::uint64_t keys) {
 }
 
 double scatter_of_count_min(const shape& s, std::uint64_t keys) {
+  if (count_min_in_lines(s)) {
+    const double in_line = static_cast<double>(count_min_line_row(s)) * s.probes;
+    return scatter_of_blocks(static_cast<double>(keys), static_cast<double>(count_min_lines_of(s)),
+                             in_line, s.probes);
+  }
   const std::uint64_t cells = count_min_row(s) * s.probes;
   return scatter_of_slices(static_cast<double>(keys), static_cast<double>(cells), s.probes);
 }

@@ -11,6 +11,7 @@
 #include "bloomery/core/sizing.hpp"
 #include "checks.hpp"
 #include "kind_table.hpp"
+#include "line_sketch.hpp"
 
 namespace bloomery::sizing {
 
@@ -135,7 +136,14 @@ double count_min_delta(std::uint32_t depth) {
   return std::exp(-static_cast<double>(depth));
 }
 
+double count_min_epsilon(const shape& s) {
+  if (!count_min_in_lines(s)) return count_min_epsilon(count_min_row(s));
+  const double strength = count_min_line_strength(count_min_line_row(s), s.probes);
+  return 1 / (strength * static_cast<double>(count_min_lines_of(s)));
+}
+
 shape count_min_shape(const count_min_guarantee& g) {
+  if (g.one_line) return line_sketch_shape(g);
   const std::uint64_t width = count_min_width(g.epsilon);
   const shape s = count_min_of(count_min_depth(g.delta), static_cast<double>(width), g.cell_bits,
                                (g.conservative ? 1U : 0U) | (g.pairwise ? 2U : 0U));
@@ -159,8 +167,14 @@ shape count_min_shape(std::uint64_t width, std::uint32_t depth, std::uint32_t ce
 shape shape_for_count_min(const request& r) {
   const std::uint32_t cell_bits = checked_cell(r);
   if (r.probes) check_probes(*r.probes, max_probes);
+  const bool in_lines = (r.variant.value_or(0) & count_min_one_line) != 0;
+  if (r.fpr && in_lines) return line_sketch_for_target(r, cell_bits);
   if (r.fpr) return count_min_for_target(r, cell_bits);
   const std::uint64_t bits = bits_allowed(r);
+  if (in_lines) {
+    check_room(r, bits, count_min_preamble_bits + line_bits);
+    return line_sketch_of_bits(r, cell_bits, bits);
+  }
   check_room(r, bits, count_min_preamble_bits + 64);
   const std::uint64_t cells = (bits - count_min_preamble_bits) / cell_bits;
   const double per_key = static_cast<double>(cells) / static_cast<double>(r.keys);
@@ -182,6 +196,7 @@ double fpr_of_count_min(const shape& s, std::uint64_t keys) {
                                "at least 512 and a counter for each probe");
   }
   if (keys == 0) return 0;
+  if (count_min_in_lines(s)) return line_sketch_fpr(s, keys);
   return std::min(
       1.0, partitioned_fpr(keys, width * s.probes, s.probes) + static_cast<double>(keys) * 0x1p-64);
 }

@@ -38,6 +38,16 @@ template <class Visit>
 constexpr std::uint64_t preamble_words = sizing::count_min_preamble_bits / 64;
 constexpr std::uint64_t most_candidates = std::uint64_t{1} << 20U;
 
+// For the kernels of sketches with one_line().
+template <class Word>
+kernel::counter_lines<Word> lines_of(Word* words, const count_min_view& v) noexcept {
+  return {.words = words + preamble_words,
+          .lines = sizing::count_min_lines_of(v.shape()),
+          .row = sizing::count_min_line_row(v.shape()),
+          .rows = v.depth(),
+          .cell_log = static_cast<std::uint32_t>(std::countr_zero(v.shape().cell_bits))};
+}
+
 // For the kernels: the counters as cells. They have the positions of a partitioned filter.
 template <class Word>
 kernel::scatter_array<Word> cells_of(Word* words, const count_min_view& v) noexcept {
@@ -55,7 +65,10 @@ std::uint64_t checked_width(const shape& s, std::span<const std::uint64_t> words
                                "at least 512 and a counter for each probe");
   }
   const cell_format cells(s.cell_bits);
-  const std::uint64_t used = preamble_words * 64 / s.cell_bits + width * s.probes;
+  // Those of a line that belong to no row are not looked at: that would read the whole file.
+  const std::uint64_t used = sizing::count_min_in_lines(s)
+                                 ? s.bits / s.cell_bits
+                                 : preamble_words * 64 / s.cell_bits + width * s.probes;
   const bool seeded = (s.variant & 2U) != 0;
   bool zero = std::all_of(words.begin() + (seeded ? 2 : 1), words.begin() + preamble_words,
                           [](std::uint64_t word) { return word == 0; });
@@ -87,11 +100,19 @@ void check_alike(const count_min_view& a, const count_min_view& b) {
 
 }  // namespace
 
-// j * width + high64((h c^j) * width), or with the function of the row for h c^j.
+// j * width + high64((h c^j) * width), or with the function of the row for h c^j; in lines the
+// hash chooses a line as in a blocked filter, and its low half the counters there.
 template <class Visit>
 void count_min_view::for_each_row(std::uint64_t hash, Visit visit) const noexcept {
   const std::uint64_t width = width_;  // a local, because a store to a counter may change members
   std::uint64_t row = 0;
+  if (one_line()) {
+    const auto in_row = static_cast<std::uint32_t>(line_row_);
+    const std::uint32_t rows = depth();
+    row = detail::multiply_high(hash, lines_) * (bits_per_block / shape().cell_bits);
+    for (std::uint32_t j = 0; j < rows; ++j) visit(row + kernel::counter_in_line(hash, j, in_row));
+    return;
+  }
   if (!functions_.empty()) {
     for (const pairwise_hash& function : functions_) {
       visit(row + detail::multiply_high(function(hash), width));
@@ -128,6 +149,8 @@ count_min_view::count_min_view(const plan& p, std::span<const std::uint64_t> wor
                                std::uint64_t keys)
     : word_view(detail::checked_plan(p, words, kind), words.data(), keys),
       width_(checked_width(p.shape, words)),
+      lines_(sizing::count_min_lines_of(p.shape)),
+      line_row_(sizing::count_min_line_row(p.shape)),
       functions_(functions_of(p.shape, row_seed())) {}
 
 std::uint64_t count_min_view::count(std::uint64_t hash) const noexcept {
@@ -142,18 +165,22 @@ std::uint64_t count_min_view::count(std::uint64_t hash) const noexcept {
 
 void count_min_view::count_batch(std::span<const std::uint64_t> hashes,
                                  std::span<std::uint64_t> counts) const noexcept {
+  const auto& kernels = kernel::wide_kernels_chosen().count_min;
+  if (one_line()) {
+    return kernels.count_in_lines(lines_of(words_, *this), kernel::hashes_of(hashes),
+                                  counts.data());
+  }
   if (pairwise()) {
     kernel::look_ahead_loop(count_min_lines{*this}, words(), hashes,
                             [&](std::size_t i) { counts[i] = count(hashes[i]); });
     return;
   }
-  kernel::wide_kernels_chosen().count_min.count(cells_of(words_, *this), kernel::hashes_of(hashes),
-                                                counts.data());
+  kernels.count(cells_of(words_, *this), kernel::hashes_of(hashes), counts.data());
 }
 
 void count_min_view::contains_bits(std::span<const std::uint64_t> hashes,
                                    std::span<std::uint64_t> bitmap) const noexcept {
-  if (pairwise()) {
+  if (pairwise() || one_line()) {
     kernel::answer_loop(count_min_lines{*this}, words(), hashes, bitmap,
                         [&](std::size_t i) { return contains(hashes[i]); });
     return;
@@ -162,7 +189,7 @@ void count_min_view::contains_bits(std::span<const std::uint64_t> hashes,
                                                  bitmap.data());
 }
 
-double count_min_view::epsilon() const noexcept { return sizing::count_min_epsilon(width_); }
+double count_min_view::epsilon() const noexcept { return sizing::count_min_epsilon(shape()); }
 double count_min_view::delta() const noexcept { return sizing::count_min_delta(depth()); }
 
 std::uint64_t count_min_view::used_in_row(std::uint32_t row) const noexcept {
@@ -172,6 +199,10 @@ std::uint64_t count_min_view::used_in_row(std::uint32_t row) const noexcept {
     used += cells.get(words_ + preamble_words, i) != 0 ? 1U : 0U;
   }
   return used;
+}
+
+std::uint64_t count_min_view::counters() const noexcept {
+  return one_line() ? lines_ * (bits_per_block / shape().cell_bits) : width_ * depth();
 }
 
 std::uint64_t count_min_view::saturated() const noexcept {
@@ -184,6 +215,11 @@ std::uint64_t count_min_view::inner_product(const count_min_view& other) const {
     detail::fail(errc::unsupported,
                  "sketches with conservative update have no inner product: their counters are no "
                  "sums");
+  }
+  if (one_line()) {
+    detail::fail(errc::unsupported,
+                 "sketches with the counters of a key in one line have no inner product: it has no "
+                 "proved bound, because their rows are not independent");
   }
   const cell_format cells(shape().cell_bits);
   detail::uint128 least = ~detail::uint128{0};
@@ -201,12 +237,14 @@ std::uint64_t count_min_view::inner_product(const count_min_view& other) const {
 }
 
 double count_min_view::fill() const noexcept {
+  if (one_line()) return fill_of_lines();
   std::uint64_t used = 0;
   for (std::uint32_t j = 0; j < depth(); ++j) used += used_in_row(j);
   return static_cast<double>(used) / static_cast<double>(width_ * depth());
 }
 
 double count_min_view::fpr() const noexcept {
+  if (one_line()) return fpr_of_lines();
   double rate = 1;
   for (std::uint32_t j = 0; j < depth(); ++j) {
     rate *= static_cast<double>(used_in_row(j)) / static_cast<double>(width_);
@@ -271,13 +309,17 @@ void count_min::add_batch(std::span<const std::uint64_t> hashes,
 
 void count_min::add_run(std::span<const std::uint64_t> hashes,
                         const std::uint64_t* counts) noexcept {
+  const auto& kernels = kernel::wide_kernels_chosen().count_min;
+  if (one_line()) {
+    return (conservative() ? kernels.raise_in_lines : kernels.add_in_lines)(
+        lines_of(mutable_words().data(), *this), kernel::hashes_of(hashes), counts);
+  }
   if (pairwise()) {
     kernel::look_ahead_loop(count_min_lines{*this}, words(), hashes, [&](std::size_t i) {
       if (counts == nullptr || counts[i] != 0) raise(hashes[i], counts == nullptr ? 1 : counts[i]);
     });
     return;
   }
-  const auto& kernels = kernel::wide_kernels_chosen().count_min;
   (conservative() ? kernels.raise : kernels.add)(cells_of(mutable_words().data(), *this),
                                                  kernel::hashes_of(hashes), counts);
 }
@@ -433,7 +475,7 @@ void count_min::merge(const view& other) {
   const cell_format cells(shape().cell_bits);
   std::uint64_t* const words = mutable_words().data();
   const std::uint64_t theirs = other.total();
-  for (std::uint64_t i = 0; i < width() * depth(); ++i) {
+  for (std::uint64_t i = 0; i < counters(); ++i) {
     const std::uint64_t more = cells.get(other.words().data() + preamble_words, i);
     cells.set(words + preamble_words, i, cells.sum(cells.get(words + preamble_words, i), more));
   }
@@ -473,7 +515,7 @@ bool count_min::assign_sum(std::span<const weighted_count_min> terms) {
   constexpr std::uint64_t any = ~std::uint64_t{0};
   const auto sum = weighted_sum(terms, any, [](const view& v) { return v.total(); });
   const auto calls = weighted_sum(terms, any, [](const view& v) { return v.keys(); });
-  const std::uint64_t counters = width() * depth();
+  const std::uint64_t counters = this->counters();
   bool fits = sum.has_value();
   for (std::uint64_t i = 0; fits && i < counters; ++i) fits = sum_at(i).has_value();
   if (!fits) return false;

@@ -105,6 +105,23 @@ expect_equal "$(bloomery info --json p1.bloom | python3 -c 'import json,sys; pri
 bloomery count p1.bloom keys | paste - exact | awk -F'\t' '$2 < $4 {exit 1}' || fail "pairwise rows count too low"
 expect_error "seeds differ" bloomery merge -o x.bloom p1.bloom p2.bloom
 expect_error "for filters of kind count-min" bloomery build --hash pairwise -o x.bloom stream
+# The counters of a key in one line: the same guarantee in more memory.
+for update in plain conservative; do
+  bloomery build -q --kind count-min --layout line --update $update --epsilon 1% --delta 5% -o l$update.bloom stream
+  bloomery count l$update.bloom keys | paste - exact | awk -F'\t' -v n="$(wc -l <stream)" \
+    '$2 < $4 {exit 1} $2 > $4 + 0.01 * n {++far} END {exit far > 0.05 * NR}' || fail "the guarantee is not kept in lines"
+done
+bloomery info --json lplain.bloom >got
+expect_equal "$(json got "d['rows'], d['epsilon'] <= 0.01, d['delta'] <= 0.05")" "('in one line', True, True)"
+bloomery info lplain.bloom | grep -q 'rows *in one line' || fail "$(bloomery info lplain.bloom)"
+bloomery merge -q -o twice.bloom lplain.bloom lplain.bloom
+expect_equal "$(echo 'key 1' | bloomery count twice.bloom | cut -f2)" \
+  "$((2 * $(echo 'key 1' | bloomery count lplain.bloom | cut -f2)))"
+expect_error "cannot be combined: their layouts differ" bloomery merge -o x.bloom lplain.bloom lconservative.bloom
+expect_error "have no inner product" bloomery compare lplain.bloom lplain.bloom
+expect_error "a line has room for 8 of counters of 32 bits" \
+  bloomery build --kind count-min --layout line --epsilon 1% --delta 1e-4 -o x.bloom stream
+expect_error "cannot be pairwise" bloomery build --kind count-min --layout line --hash pairwise -o x.bloom stream
 # The inner product of two streams: the sum of products of the exact counts, and the promise above it.
 head -3000 stream >half
 bloomery build -q --kind count-min --epsilon 1% -o h.bloom half

@@ -221,7 +221,8 @@ UNLAWFUL_SHAPES = tuple((field, changed_golden(name, **{field.replace(" ", "_"):
     ("probes", "count-min-plain", (0, 65)),
     ("cell bits", "count-min-plain", (4, 24, 128)),
     ("block bits", "count-min-plain", (512,)),
-    ("variant", "count-min-plain", (4,)),
+    ("variant", "count-min-plain", (6, 7)),
+    ("probes", "count-min-lines", (0, 17, 65)),
     ("probes", "spectral-recurring", (0, 65)),
     ("cell bits", "spectral-recurring", (4, 24, 128)),
     ("block bits", "spectral-recurring", (512,)),
@@ -323,6 +324,8 @@ UNLAWFUL_PAYLOADS = tuple((field, changed_golden(name, {word: value})) for field
     ("preamble", "count-min-plain", 1, 1),
     ("preamble", "count-min-plain", 7, 2**63),
     ("rest", "count-min-plain", -1, 2**63),
+    ("preamble", "count-min-lines", 1, 1),
+    ("preamble", "count-min-lines-conservative", 7, 2**63),
     ("width", "top-k", 0, 0),
     ("width", "top-k", 0, 2**63),
     ("width", "top-k", 0, 1000),
@@ -347,6 +350,8 @@ UNLAWFUL_PAYLOADS = tuple((field, changed_golden(name, {word: value})) for field
     ("bits", cut_golden("windowed-count", 8 * 16)),
     ("bits", cut_golden("count-min-plain", 8)),
     ("bits", cut_golden("count-min-plain", 9)),
+    ("bits", cut_golden("count-min-lines", 8)),
+    ("bits", cut_golden("count-min-lines", 65)),
     ("bits", cut_golden("spectral-recurring-32", 1)),
     ("layers", cut_golden("layered-reserved", 8)),
     ("layers", cut_golden("layered-reserved", 24)),
@@ -412,6 +417,8 @@ LAWFUL_PAYLOADS = tuple(changed_golden(name, {word: value}) for name, word, valu
     ("bloomier-8", 0, 2**64 - 1),
     ("count-min-plain", 0, 2**64 - 1),
     ("count-min-plain", 8, 2**64 - 1),
+    ("count-min-lines", 0, 2**64 - 1),
+    ("count-min-lines", -1, 2**64 - 1),
     ("spectral-recurring", -1, 2**64 - 1),
     ("top-k", 1, 2**64 - 1),
     ("top-k", 2, 1),
@@ -688,6 +695,7 @@ class Tool(WithDirectory):
                 "windowed --generations 63", "cuckoo", "cuckoo --bucket 1", "cuckoo --bucket 3 --cell-bits 7",
                 "cuckoo --bucket 255 --cell-bits 32", "fuse", "fuse --probes 4", "fuse --cell-bits 32", "ribbon",
                 "ribbon --cell-bits 5", "ribbon --cell-bits 32", "count-min", "count-min --update conservative",
+                "count-min --layout line", "count-min --layout line --update conservative --cell-bits 8",
                 "spectral", "spectral --update increase", "spectral --update recurring"):
             for fpr, seed in ((0.1, 0), (0.004, 7)):
                 if "cell-bits" in options and fpr < 0.01:
@@ -732,6 +740,8 @@ class Tool(WithDirectory):
                         "count-min --bytes 2K --hash pairwise --seed 18446744073709551615",
                         "count-min --bytes 1K --hash pairwise --update conservative",
                         "count-min --epsilon 0.01 --delta 0.1",
+                        "count-min --bytes 2K --layout line --cell-bits 16",
+                        "count-min --epsilon 0.02 --layout line --update conservative",
                         "spectral --bytes 2K --cell-bits 8", "spectral --bytes 1K --update increase",
                         "spectral --bytes 1K --update recurring", "top-k", "top-k --bytes 1K"):
             with self.subTest(options=options):
@@ -788,7 +798,9 @@ class Tool(WithDirectory):
                 ("cuckoo", 600), ("cuckoo", 90), ("cuckoo --bucket 1", 300), ("cuckoo --bucket 3 --cell-bits 11", 200),
                 ("fuse", 600), ("fuse --probes 4 --cell-bits 16", 600), ("fuse", 4 << 20), ("ribbon", 600),
                 ("ribbon --fpr 1e-6", 3 << 20), ("count-min --bytes 2K", 600),
-                ("count-min --bytes 1K --update conservative", 600), ("spectral --bytes 1K --cell-bits 8", 600),
+                ("count-min --bytes 1K --update conservative", 600),
+                ("count-min --bytes 2K --layout line", 600),
+                ("count-min --bytes 1K --layout line --update conservative --cell-bits 8", 600), ("spectral --bytes 1K --cell-bits 8", 600),
                 ("spectral --bytes 2K --update increase", 600), ("spectral --bytes 2K --update recurring", 600),
                 ("top-k --bytes 1K", 20), ("top-k", 5), ("top-k", 1000)):
             with self.subTest(options=options, planned=planned):

@@ -461,6 +461,15 @@ class Ribbon(Static):
 
 class CountMin(Payload):
     def check(self):
+        if self.variant & 4:
+            self.in_line = 512 // self.cell_bits
+            require(self.probes <= min(16, self.in_line // 2), "probes", f"{self.probes} rows have no room in a line")
+            require(self.bits % 512 == 0 and self.bits >= 1024, "bits", f"{self.bits} are no preamble and lines")
+            lane = max(32, self.cell_bits)
+            self.lines, self.row = self.bits // 512 - 1, 512 // lane // self.probes * (lane // self.cell_bits)
+            self.width = self.lines * self.row
+            self.require_zeros("preamble", 1, 8)
+            return
         self.width = max(0, self.bits - 512) // self.cell_bits // self.probes
         require(self.width >= 1, "bits", f"{self.bits} are too few for a counter in each row")
         self.require_zeros("preamble", 2 if self.variant & 2 else 1, 8)
@@ -473,6 +482,10 @@ class CountMin(Payload):
         return self.word(0)
 
     def rows(self, h, width):
+        if self.variant & 4:
+            first = high64(h, self.lines) * self.in_line
+            mixed = ((h & MASK32) * multiplier & MASK32 for multiplier in LANE_MULTIPLIERS)
+            return [first + j * self.row + ((x >> 8) * self.row >> 24) for j, x in zip(range(self.probes), mixed)]
         if not self.variant & 2:
             return super().rows(h, width)
         return [j * width + high64(pairwise(self.word(1), j, h), width) for j in range(self.probes)]

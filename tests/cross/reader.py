@@ -64,7 +64,7 @@ KINDS = {
     8: ("fuse", 64, (3, 4), (8, 16, 32), NONE),
     9: ("ribbon", 64, (1,), range(1, 33), NONE),
     10: ("bloomier", 64, (3, 4), range(1, 97), range(1, 65)),
-    11: ("count-min", 64, range(1, 65), COUNTERS, (0, 1, 2, 3)),
+    11: ("count-min", 64, range(1, 65), COUNTERS, range(6)),
     12: ("spectral", 64, range(1, 65), COUNTERS, (0, 1, 2)),
     13: ("top-k", 64, range(1, 65), (32,), range(1, 2**20 + 1)),
     14: ("layered", 512, range(1, 17), NONE, LAYERED)}

@@ -126,6 +126,53 @@ TEST_P(count_min_kernel, large_arrays) {
   }
 }
 
+template <class Word>
+kernel::counter_lines<Word> lines_of(Word* words, const count_min_view& v) {
+  return {.words = words + preamble_words,
+          .lines = sizing::count_min_lines_of(v.shape()),
+          .row = sizing::count_min_line_row(v.shape()),
+          .rows = v.depth(),
+          .cell_log = static_cast<std::uint32_t>(std::countr_zero(v.shape().cell_bits))};
+}
+
+// Counters of a key in one line, near and far, with counts of which some saturate.
+TEST_P(count_min_kernel, counters_in_one_line) {
+  const auto& kernels = kernel::wide_kernels_of(GetParam()).count_min;
+  constexpr std::size_t count = 301;
+  const std::vector<std::uint64_t> hashes = repeated_hashes(count, 1);
+  std::vector<std::uint64_t> counts = repeated_hashes(count, 77);
+  for (std::size_t i = 0; i < count; ++i) counts[i] >>= i % 64;
+  counts[2] = 0;
+  const std::vector<std::uint64_t> asked = repeated_hashes(count, 30);
+  for (const std::uint32_t cell_bits : {8U, 16U, 32U, 64U}) {
+    for (std::uint32_t depth = 1; depth <= std::min(16U, 256 / cell_bits); ++depth) {
+      for (const std::uint64_t lines : {std::uint64_t{5}, std::uint64_t{33000}}) {
+        if (lines > 5 && depth != 4) continue;  // the rows do not matter to what is fetched
+        for (const std::uint32_t variant : {4U, 5U}) {
+          plan p = plan_of(cell_bits, depth, 1, false);
+          p.shape.variant = variant;
+          p.shape.bits = 512 + lines * 512;
+          count_min expected(p);
+          count_min sketch(p);
+          const auto add = variant == 5 ? kernels.raise_in_lines : kernels.add_in_lines;
+          for (const std::uint64_t hash : hashes) expected.add(hash);
+          add(lines_of(sketch.mutable_words().data(), sketch), {hashes.data(), count}, nullptr);
+          for (std::size_t i = 0; i < count; ++i) expected.add(hashes[i], counts[i]);
+          add(lines_of(sketch.mutable_words().data(), sketch), {hashes.data(), count},
+              counts.data());
+          ASSERT_TRUE(std::ranges::equal(sketch.words().subspan(preamble_words),
+                                         expected.words().subspan(preamble_words)))
+              << cell_bits << " bits, depth " << depth << ", variant " << variant;
+          std::vector<std::uint64_t> counted(count, 1);
+          kernels.count_in_lines(lines_of(sketch.words().data(), sketch), {asked.data(), count},
+                                 counted.data());
+          for (std::size_t i = 0; i < count; ++i) ASSERT_EQ(counted[i], expected.count(asked[i]));
+        }
+      }
+    }
+  }
+}
+
 // What the public calls run, with totals and keys.
 TEST(count_min_batch, the_same_as_one_key_at_a_time) {
   for (const bool conservative : {false, true}) {

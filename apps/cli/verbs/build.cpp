@@ -82,13 +82,18 @@ void check_build_options(const build_options& o) {  // refuses what has no meani
   only(o.generations.has_value(), "--generations", {"windowed"});
   only(!o.window.empty(), "--window", {"windowed"});
   only(o.growth.has_value(), "--growth", {"layered"});
-  only(!o.layout.empty(), "--layout", {"counting"});
+  only(!o.layout.empty(), "--layout", {"counting", "count-min"});
   only(!o.update.empty(), "--update", {"count-min", "spectral"});
   only(o.shards.has_value(), "--shards", {"blocked"});
   only(o.gpu, "--gpu", {"blocked"});
   only(!o.epsilon.empty(), "--epsilon", {"count-min"});
   only(makes_digests(o.hash.name), fmt::format("--hash {}", o.hash.name), {"classic"});
   only(o.hash.name == pairwise_name, "--hash pairwise", {"count-min"});
+  if (o.hash.name == pairwise_name && o.layout == "line") {
+    throw error(
+        errc::bad_argument,
+        "with --layout line rows cannot be pairwise independent: leave out --hash pairwise");
+  }
   if (!o.window.empty() && o.keys.empty() && o.bytes.empty()) {
     throw error(errc::bad_argument,
                 "with --window, say with --keys how many keys may come in that time");
@@ -120,13 +125,17 @@ sizing::request make_request(const build_options& o, std::uint64_t keys) {
   if (!r.fpr && !r.bits_per_key && !r.bytes) r.fpr = 0.01;
   r.probes = o.probes;
   r.cell_bits = o.cell_bits;
-  if (o.layout == "line") r.block_bits = bits_per_block;
+  const bool sketch = r.kind == filter_kind::count_min;
+  if (o.layout == "line" && !sketch) r.block_bits = bits_per_block;
   if (o.layout == "classic") r.block_bits = 0;
   r.bucket_cells = o.bucket;
   if (o.generations) r.variant = o.generations;
   if (o.growth) r.variant = o.growth;
   if (!o.update.empty()) r.variant = update_variant(o);
   if (o.hash.name == pairwise_name) r.variant = r.variant.value_or(0) | 2U;
+  if (o.layout == "line" && sketch) {
+    r.variant = r.variant.value_or(0) | sizing::count_min_one_line;
+  }
   if (o.hash.name == "md5" && !r.probes) r.probes = 4;
   return r;
 }
@@ -138,7 +147,8 @@ plan plan_of_guarantee(const build_options& o) {
                .delta = o.delta.empty() ? 0.01 : parse_rate(o.delta),
                .cell_bits = o.cell_bits.value_or(count_min_guarantee{}.cell_bits),
                .conservative = (variant & 1U) != 0,
-               .pairwise = (variant & 2U) != 0})};
+               .pairwise = (variant & 2U) != 0,
+               .one_line = (variant & sizing::count_min_one_line) != 0})};
 }
 
 class builder {
@@ -397,7 +407,8 @@ void add_kind_options(command& verb, build_options& o, std::initializer_list<opt
       ->type_name("N");
   verb.add_option(
           "--layout", o.layout,
-          "Counters of a key: in one line (default down to 0.1%), or anywhere as classic has it")
+          "Counters of a key: in one line (default down to 0.1% for counting), or anywhere as "
+          "classic has it (default for count-min)")
       ->one_of({"line", "classic"})
       ->type_name("L");
   option* epsilon =

@@ -115,6 +115,8 @@ void print_text(const std::string& path, const nlohmann::json& info, const conte
   if (info.contains("window")) row("window", window_text(info));
   row("fill", fmt::format("{:.2f} %", info["fill"].get<double>() * 100));
   row("fpr", rate_text(info));
+  const bool pairwise_rows = info.contains("rows") && info["rows"] == pairwise_name;
+  if (info.contains("rows") && !pairwise_rows) row("rows", info["rows"].get<std::string>());
   if (info.contains("kmer")) {
     row("form", fmt::format("k-mers of {} bases", info["kmer"].get<int>()));
   } else if (!info["form"].is_null()) {
@@ -125,7 +127,7 @@ void print_text(const std::string& path, const nlohmann::json& info, const conte
                                 info["key_id"].get<std::string>())
                   : fmt::format("{}, seed {}", info["hash"].get<std::string>(),
                                 info["seed"].get<std::uint64_t>()) +
-                        (info.contains("rows") ? "; rows by pairwise independent functions" : ""));
+                        (pairwise_rows ? "; rows by pairwise independent functions" : ""));
   row("format", fmt::format("version {}", info["format_version"].get<int>()));
   if (info.contains("name")) row("name", info["name"].get<std::string>() + ", for deltas");
   write_output(text);

@@ -67,6 +67,7 @@ struct shape {
 //   windowed   generations g of a window; the ring has one more
 //   bloomier   bits of a value; the rest of a cell are check bits
 //   count_min  0; plus 1 for conservative update, plus 2 for rows by pairwise independent functions
+//              or plus 4 for the counters of a key in one line
 //   spectral   0 minimum selection, 1 minimal increase, 2 recurring minimum
 //   top_k      k
 // 0 for all others.

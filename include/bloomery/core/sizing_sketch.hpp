@@ -16,6 +16,7 @@ struct count_min_guarantee {
   std::uint32_t cell_bits = 32;  // 8, 16, 32 or 64
   bool conservative = false;
   bool pairwise = false;  // rows by a pairwise independent family, all that the proof needs
+  bool one_line = false;  // the counters of a key in one cache line; not with pairwise rows
 };
 
 namespace sizing {
@@ -27,7 +28,8 @@ namespace sizing {
 [[nodiscard]] std::uint32_t count_min_depth(double delta);
 [[nodiscard]] double count_min_epsilon(std::uint64_t width);
 [[nodiscard]] double count_min_delta(std::uint32_t depth);
-// The smallest shape with this guarantee. Throws errc::unreachable when delta needs over 64 rows.
+// The smallest shape with this guarantee. Throws errc::unreachable when delta needs over 64 rows,
+// or more than a line has room for.
 [[nodiscard]] shape count_min_shape(const count_min_guarantee& g);
 
 // Rows of exactly `width` counters; of one more where a single row would end amid a word. Throws
@@ -37,12 +39,37 @@ namespace sizing {
 
 // A payload is 512 bits of preamble and then the counters.
 inline constexpr std::uint64_t count_min_preamble_bits = 512;
-// Counters in a row: floor(floor((bits - 512) / cell_bits) / probes); 0 when none fits.
+
+// With this bit in the variant a key has all its counters in one line of 512 bits: each line has
+// a piece of every row, as many whole lanes of 32 bits (64 for such counters) as fit in it.
+inline constexpr std::uint32_t count_min_one_line = 4;
+[[nodiscard]] constexpr bool count_min_in_lines(const shape& s) noexcept {
+  return (s.variant & count_min_one_line) != 0;
+}
+[[nodiscard]] constexpr std::uint32_t count_min_line_row(const shape& s) noexcept {
+  const std::uint32_t lane = s.cell_bits > 32 ? s.cell_bits : 32;
+  return bits_per_block / lane / s.probes * (lane / s.cell_bits);
+}
+// Lines behind the preamble; 0 when the rows are not in lines.
+[[nodiscard]] constexpr std::uint64_t count_min_lines_of(const shape& s) noexcept {
+  return !count_min_in_lines(s) || s.bits <= count_min_preamble_bits
+             ? 0
+             : (s.bits - count_min_preamble_bits) / bits_per_block;
+}
+// The bound of docs/math.md for such a sketch: the largest a for which counts are too high by more
+// than total / (a lines) with a probability of at most e^-depth; `row` counters of a row in a line.
+[[nodiscard]] double count_min_line_strength(std::uint32_t row, std::uint32_t depth);
+
+// Counters in a row, in all lines together: floor(floor((bits - 512) / cell_bits) / probes) where
+// rows are not in lines; 0 when none fits.
 [[nodiscard]] constexpr std::uint64_t count_min_row(const shape& s) noexcept {
+  if (count_min_in_lines(s)) return count_min_lines_of(s) * count_min_line_row(s);
   return s.bits <= count_min_preamble_bits
              ? 0
              : (s.bits - count_min_preamble_bits) / s.cell_bits / s.probes;
 }
+// The guarantee of a shape of either form.
+[[nodiscard]] double count_min_epsilon(const shape& s);
 
 // ---- multistage filters (Estan and Varghese 2002) ---------------------------------------------
 

@@ -16,6 +16,11 @@
 // rows by a pairwise independent family (hash/pairwise.hpp), which is what the proof of epsilon and
 // delta asks for, whatever the hashes are: integers can be added as they are. The others take the
 // positions of a partitioned filter, several times as fast, which behave alike on hashed keys.
+//
+// Variants 4 and 5 are 0 and 1 with all counters of a key in one line: behind the preamble stand
+// lines of 64 bytes, each with a piece of row 0, of row 1, ... and zeros. An add touches one line
+// instead of depth() lines. The rows are not independent then: the same guarantee, proved in
+// another way (docs/math.md), takes more counters.
 #pragma once
 
 #include <concepts>
@@ -74,9 +79,10 @@ class count_min_view : public detail::batch_answers<count_min_view>, public deta
   [[nodiscard]] std::uint32_t depth() const noexcept { return shape().probes; }
   [[nodiscard]] bool conservative() const noexcept { return (shape().variant & 1U) != 0; }
   [[nodiscard]] bool pairwise() const noexcept { return (shape().variant & 2U) != 0; }
+  [[nodiscard]] bool one_line() const noexcept { return lines_ != 0; }
   // Chooses the functions of the family; 0 where none is.
   [[nodiscard]] std::uint64_t row_seed() const noexcept { return detail::little_endian(words_[1]); }
-  // The guarantee of this shape: e / width and e^-depth.
+  // The guarantee of this shape: e / width and e^-depth; a larger epsilon with one_line().
   [[nodiscard]] double epsilon() const noexcept;
   [[nodiscard]] double delta() const noexcept;
 
@@ -90,7 +96,8 @@ class count_min_view : public detail::batch_answers<count_min_view>, public deta
   // least over the rows of the products of their counters. Never too low, and too high by more than
   // epsilon * total * total with a probability of at most delta. UINT64_MAX means "at least".
   // Throws errc::mismatch for another shape or other functions, errc::unsupported under
-  // conservative update, whose counters are no sums.
+  // conservative update, whose counters are no sums, and with one_line(), where no delta is
+  // proved.
   [[nodiscard]] std::uint64_t inner_product(const count_min_view& other) const;
 
   // The share of nonzero counters; the chance that an absent key has a count. Reads the array.
@@ -102,6 +109,11 @@ class count_min_view : public detail::batch_answers<count_min_view>, public deta
 
  private:
   [[nodiscard]] std::uint64_t used_in_row(std::uint32_t row) const noexcept;
+  // All counters, those of lines that belong to no row included.
+  [[nodiscard]] std::uint64_t counters() const noexcept;
+  [[nodiscard]] std::uint64_t used_in_line(std::uint64_t line, std::uint32_t row) const noexcept;
+  [[nodiscard]] double fill_of_lines() const noexcept;
+  [[nodiscard]] double fpr_of_lines() const noexcept;
 
   // Calls visit(index of the counter) for row 0, 1, ...
   template <class Visit>
@@ -110,6 +122,8 @@ class count_min_view : public detail::batch_answers<count_min_view>, public deta
   friend class count_min;
 
   std::uint64_t width_;
+  std::uint64_t lines_;                   // 0 unless one_line()
+  std::uint64_t line_row_;                // counters of a row in a line
   std::vector<pairwise_hash> functions_;  // one for each row, or none
 };
 

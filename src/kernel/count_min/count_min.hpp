@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "kernel/count_min/line.hpp"
 #include "kernel/scatter/scatter.hpp"
 
 namespace bloomery::kernel {
@@ -18,6 +19,14 @@ struct count_min_kernels {
   // Conservative update: counters rise to the least of the key plus its count, if lower.
   void (*raise)(const scatter_array<std::uint64_t>& array, const hash_run& run,
                 const std::uint64_t* counts) noexcept;
+
+  // The same where the counters of a key are in one line.
+  void (*count_in_lines)(const counter_lines<const std::uint64_t>& array, const hash_run& run,
+                         std::uint64_t* counts) noexcept;
+  void (*add_in_lines)(const counter_lines<std::uint64_t>& array, const hash_run& run,
+                       const std::uint64_t* counts) noexcept;
+  void (*raise_in_lines)(const counter_lines<std::uint64_t>& array, const hash_run& run,
+                         const std::uint64_t* counts) noexcept;
 };
 
 }  // namespace bloomery::kernel

@@ -12,6 +12,7 @@
 #include "cells.hpp"
 #include "count_min.hpp"
 #include "kernel/scatter/keys.hpp"
+#include "line_loop.hpp"
 
 namespace bloomery::kernel {
 
@@ -161,6 +162,9 @@ template <class Eight>
 inline constexpr count_min_kernels count_min_kernels_with = {
     .count = count_min_calls<Eight>::count,
     .add = count_min_calls<Eight>::add,
-    .raise = count_min_calls<Eight>::raise};
+    .raise = count_min_calls<Eight>::raise,
+    .count_in_lines = count_min_line_calls<Eight>::count,
+    .add_in_lines = count_min_line_calls<Eight>::add,
+    .raise_in_lines = count_min_line_calls<Eight>::raise};
 
 }  // namespace bloomery::kernel
