@@ -135,12 +135,13 @@ class replies(harness.server_test):
         self.assertEqual([-1, 0], self.three("CF.INSERTNX", "f", "ITEMS", refused, taken[0]))
 
     def test_iterations(self):
-        """The more items may move for another, the more find a place; with one in a bucket it shows."""
+        """The more items may move for another, the more find a place; with one in a bucket it shows: of many tables
+        the first to refuse an item after one move comes at half of what they take without a limit, on average."""
         taken = []
         for moves in (1, 3, 300):
             self.call("CF.RESERVE", moves, "1000", "BUCKETSIZE", "1", "MAXITERATIONS", moves, "EXPANSION", "0")
             taken.append(self.call("CF.INSERT", moves, "ITEMS", *range(1500)).index(-1))
-        self.assertLess(2 * taken[0], taken[2])
+        self.assertLess(1.5 * taken[0], taken[2])
         self.assertLess(taken[0], taken[1])
 
     def test_growth_has_an_end(self):
