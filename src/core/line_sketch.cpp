@@ -158,7 +158,8 @@ shape line_sketch_for_target(const request& r, std::uint32_t cell_bits) {
 }
 
 shape line_sketch_of_bits(const request& r, std::uint32_t cell_bits, std::uint64_t bits) {
-  const double lines = static_cast<double>((bits - count_min_preamble_bits) / bits_per_block);
+  const std::uint64_t whole = (bits - count_min_preamble_bits) / bits_per_block;
+  const auto lines = static_cast<double>(whole);
   const std::uint32_t last = most_rows(cell_bits);
   std::uint32_t depth = std::min(fewest_for_counts, last);  // few rows are too few for counts
   const auto rate = [&](std::uint32_t d) {
