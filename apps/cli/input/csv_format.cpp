@@ -6,7 +6,6 @@
 #include "bloomery/core/error.hpp"
 #include "cli/input/csv_fields.hpp"
 #include "cli/input/records.hpp"
-#include "cli/output/text.hpp"
 
 namespace bloomery::cli {
 
@@ -78,7 +77,8 @@ class csv_format final : public record_format {
       if (record.empty() || record == "\r") continue;  // an empty line is no row
       if (columns <= c.column) {
         take_bad(c, record.data(),
-                 fmt::format("the row has {}, not {}", counted(columns, "column"), c.column + 1));
+                 fmt::format("the row has {} column{}, not {}", columns, columns == 1 ? "" : "s",
+                             c.column + 1));
         continue;
       }
       if (tail) {  // what was meant, and where the columns are, is anybody's guess
