@@ -32,8 +32,10 @@ t_digest::t_digest(double compression)
 
 t_digest::t_digest(double compression, std::span<const centroid> nodes, double least,
                    double largest, pass_state passes)
-    : t_digest(compression) {
-  compressions_ = passes.made;
+    : compression_(checked_compression(compression)),
+      least_(no_number),
+      largest_(no_number),
+      compressions_(passes.made) {
   if (nodes.empty()) return;
   constexpr double most_weight = 0x1p53;
   double before = least;
