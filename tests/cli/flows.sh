@@ -85,6 +85,10 @@ expect_equal "$(bloomery flows -q --by pair --top 1 a.pcap | cut -f1)" "10.0.0.0
 expect_equal "$(bloomery flows -q --by dst --distinct src --memory 1MB a.pcap | awk -F'\t' '$2 > 600 && $2 < 760' | wc -l)" 7
 expect_equal "$(bloomery flows -q --by src --distinct port --memory 8MB --top 1 --json a.pcap >j; json j 'd["rows"][0]["distinct"]')" 1
 
+# A limit in bytes chooses what is listed, and not how it is counted.
+bloomery flows -q --csv --top 5 a.pcap >five
+bloomery flows -q --csv --above "$(tail -n 1 five | cut -d, -f2)" a.pcap | cmp - five
+
 # Intervals of a second, by the packets' times.
 bloomery flows -q --interval 1s --top 1 a.pcap >out
 expect_equal "$(cut -f1 out | paste -sd' ')" \

@@ -86,8 +86,9 @@ double parse_link(const std::string& text) {
   return static_cast<double>(parse_count(number)) / 8;
 }
 
-// What --above, --top and --link come to; the threshold of the filter, where it is known.
-flow_choice choice_of(const flows_options& o, meter_options& m) {
+// What --above, --top and --link come to. The threshold of the filter finds itself all the same:
+// given from the start, it would make the counts begin there, however much memory is free.
+flow_choice choice_of(const flows_options& o, const meter_options& m) {
   flow_choice c;
   c.top = o.top ? static_cast<std::size_t>(*o.top) : (o.above.empty() ? 10 : SIZE_MAX);
   if (o.above.empty()) {
@@ -98,7 +99,6 @@ flow_choice choice_of(const flows_options& o, meter_options& m) {
                      o.above.find("e-") != std::string::npos;
   if (!share) {
     c.least_bytes = std::max<std::uint64_t>(1, parse_bytes(o.above));
-    m.flows.threshold = c.least_bytes;
     return c;
   }
   const double rate = parse_rate(o.above);
@@ -114,7 +114,6 @@ flow_choice choice_of(const flows_options& o, meter_options& m) {
   }
   const double bytes = rate * parse_link(o.link) * static_cast<double>(m.interval_ns) * 1e-9;
   c.least_bytes = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(bytes));
-  m.flows.threshold = c.least_bytes;
   return c;
 }
 
