@@ -169,6 +169,14 @@ grep -q 'words: this is no filter any more; it is left out' server.err || fail "
 get 200 "$url/filters/words/check?key=key7"
 cp version1 new && mv new dir/words
 changed "$version"
+# One that is overwritten where it is has no version before it: it is gone, and the server is not.
+echo broken >dir/words
+for _ in $(seq 300); do [[ $(curl -sI -o body -w '%{http_code}' "$url/filters/words") == 404 ]] && break; sleep 0.1; done
+get 404 "$url/filters/words/check?key=key7"
+get 200 "$url/filters"
+cp version1 new && mv new dir/words
+for _ in $(seq 300); do [[ $(curl -sI -o body -w '%{http_code}' "$url/filters/words") == 200 ]] && break; sleep 0.1; done
+get 200 "$url/filters/words/check?key=key7"
 rm dir/digests
 for _ in $(seq 300); do [[ $(curl -s -o body -w '%{http_code}' "$url/filters/digests") == 404 ]] && break; sleep 0.1; done
 get 404 "$url/filters/digests"
@@ -188,7 +196,7 @@ get 400 -H "Authorization: Bearer $(cat token)" -d x "$url/filters/numbers/add"
 
 # ---- what it tells ---------------------------------------------------------------------------------
 get 200 "$url/metrics"
-for line in 'bloomery_serve_filters 2' 'bloomery_serve_damaged_total 2' 'bloomery_serve_keys_added_total 2' \
+for line in 'bloomery_serve_filters 2' 'bloomery_serve_damaged_total 3' 'bloomery_serve_keys_added_total 2' \
   'bloomery_serve_requests_total{route="check",status="2xx"}' 'bloomery_serve_filter_keys{name="words"} 2002' \
   'bloomery_serve_request_seconds_bucket{le="+Inf"}'; do
   grep -qF "$line" body || fail "no $line in $(cat body)"
@@ -197,6 +205,14 @@ mv log log.1
 kill -HUP $server
 for _ in $(seq 100); do [[ -e log ]] && break; sleep 0.1; done
 get 200 "$url/filters/words/check?key=secret"
+# What is refused before its header has ended took no time: nobody knows when it began.
+IFS=: read -r host port <<<"${url#http://}"
+exec 9<>"/dev/tcp/$host/$port"
+printf 'GET\r\n\r\n' >&9
+cat <&9 >/dev/null
+exec 9>&-
+for _ in $(seq 100); do grep -q '" 400 ' log && break; sleep 0.1; done
+grep -qE '" 400 [0-9]+ 0$' log || fail "$(cat log)"
 stop
 [[ ! -e log.2 ]] && grep -qE '^127.0.0.1 - - \[[^]]*\] "GET /filters/words/check" 200 [0-9]+ [0-9]+$' log || fail "$(cat log)"
 ! grep -q secret log || fail "a key is in the log"

@@ -536,9 +536,10 @@ class session : public std::enable_shared_from_this<session> {
       phase_ = phase::body;
       return true;
     }
-    const auto took = clock::now() - begun_;
+    // A request that was refused before its header had ended did not begin.
+    const auto took = begun_ == clock::time_point() ? clock::duration() : clock::now() - begun_;
     const double seconds = std::chrono::duration<double>(took).count();
-    parts_->counters->count(route_, status_, begun_ == clock::time_point() ? 0 : seconds);
+    parts_->counters->count(route_, status_, seconds);
     if (parts_->log.wanted()) write_log(seconds);
     const bool unread = unread_ || (parser_ && !parser_->is_done());
     reply_ = {};

@@ -184,7 +184,9 @@ version_ptr shelf::open(const std::string& name, const file_identity& file) {
   }
   const file_identity found = identity_of(about);
   if (!is_ours(opened->descriptor())) return nullptr;
+  const int of_file = opened->descriptor();
   opened = plain_file(std::move(opened), options_.copy, options_.how);
+  const bool copied = opened->descriptor() != of_file;
   const std::string by_descriptor = path_of(*opened);
   std::string refusal;
   // Without a function it is served, and not asked.
@@ -210,7 +212,8 @@ version_ptr shelf::open(const std::string& name, const file_identity& file) {
                                                     .filter = std::move(filter),
                                                     .refusal = std::move(refusal),
                                                     .file = found == file ? file : found,
-                                                    .opened = steady_seconds()});
+                                                    .opened = steady_seconds(),
+                                                    .copied = copied});
   const auto attic = attic_;
   return {made.release(), [attic](const shelf_version* v) { attic->put(v); }};
 }
@@ -301,7 +304,15 @@ void shelf::scan(const std::set<std::string>* told) {
       continue;
     }
     version_ptr fresh = open_or_report(name, file);
-    if (fresh == nullptr) continue;
+    if (fresh == nullptr) {
+      // The version before was in these very bytes, which are no filter now and may be fewer.
+      if (known != next.end() && !known->second.now->copied &&
+          known->second.now->file.same_place(file)) {
+        next.erase(known);
+        changed = true;
+      }
+      continue;
+    }
     refused_.erase(name);
     if (!same) ++swaps_;
     take(next[name], std::move(fresh));

@@ -46,6 +46,7 @@ struct shelf_version {
   std::string refusal;  // why it cannot be asked; empty when it can
   file_identity file;
   std::int64_t opened = 0;  // seconds of a steady clock
+  bool copied = false;      // whether its bytes are not those of the file any more
 
   [[nodiscard]] std::span<const std::byte> bytes() const { return image.bytes(); }
 };
