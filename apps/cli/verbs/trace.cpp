@@ -81,8 +81,9 @@ bool record_packets(const record_arguments& o, trace_recorder& recorder) {
 
 int run_record(const record_arguments& o) {
   trace_recorder recorder(o.folder, options_of(o));
-  const int status = record_packets(o, recorder) ? exit_success : exit_error;
+  const bool whole = record_packets(o, recorder);
   const trace_counts& c = recorder.counts();
+  const int status = whole && c.lost_slices == 0 ? exit_success : exit_error;
   if (o.json) {
     print_json({{"packets", c.packets},
                 {"left_out", c.left_out},
@@ -94,6 +95,10 @@ int run_record(const record_arguments& o) {
                 {"slices", recorder.slices().size()},
                 {"bytes", recorder.bytes()}});
   }
+  if (c.lost_slices != 0) {
+    tell("bloomery: {}: the full disk had no room for {} in {}\n", o.folder,
+         counted(c.lost_packets, "packet"), counted(c.lost_slices, "slice"));
+  }
   if (o.input.quiet) return status;
   tell("{}: {} in {}; {} with {}\n", o.folder, counted(c.packets, "packet"),
        counted(c.slices, "slice"), counted(recorder.slices().size(), "slice"),
@@ -104,10 +109,6 @@ int run_record(const record_arguments& o) {
   if (c.dropped != 0) tell("dropped: {} by age or size\n", counted(c.dropped, "old slice"));
   if (c.displaced != 0) {
     tell("dropped: {} because the disk was full\n", counted(c.displaced, "old slice"));
-  }
-  if (c.lost_slices != 0) {
-    tell("lost: {} in {}, for which the full disk had no room\n", counted(c.lost_packets, "packet"),
-         counted(c.lost_slices, "slice"));
   }
   return status;
 }
