@@ -341,3 +341,14 @@ expect_equal "$(cat out)" $'f.bloom:three:3\ng.bloom:three:3'
 # Verbs that write a filter do not go on: it would lack keys.
 expect_error "nosuch.txt" bloomery build -o x2.bloom three nosuch.txt
 [[ ! -e x2.bloom ]] || fail "a filter without some of its keys"
+
+# What is wrong with options or the output is said before the input is read: here it never ends.
+mkfifo no_end
+sleep 1000 >no_end & no_end=$!
+for wrong in '--fpr 101%' '--probes 0' '--bits-per-key 0'; do
+  expect_error 'must be' timeout 60 "$BLOOMERY" build $wrong -o never.bloom no_end
+done
+kill $no_end
+expect_error ". is a folder; name a file in it" bloomery build -o . keys
+expect_error "nowhere/x: there is no folder nowhere" bloomery build -o nowhere/x keys
+expect_error "the name of the output is empty" bloomery build -o '' keys

@@ -65,7 +65,7 @@ for kind in blocked scalable counting; do
   bloomery build -q --kind $kind -o many.bloom a
   expect_error "; build both with the same --keys and --fpr" bloomery merge -o x.bloom few.bloom many.bloom
 done
-for options in "--hash pairwise" "--update conservative"; do
+for options in "--hash pairwise" "--update conservative" "--layout line"; do
   bloomery build -q --kind count-min --keys 1k -o few.bloom few
   bloomery build -q --kind count-min --keys 1k $options -o many.bloom few
   for verb in "merge -o x.bloom" compare; do

@@ -207,6 +207,21 @@ void replaced_file::tell_owner(bool quiet) {
   tell("bloomery: warning: {} belonged to another user and is yours now\n", path_);
 }
 
+namespace {
+
+// A mistake that would only show when the work is done.
+void check_folder_of(const std::string& path) {
+  if (path.empty()) throw error(errc::bad_argument, "the name of the output is empty");
+  const std::size_t slash = path.find_last_of('/');
+  if (slash == std::string::npos || slash == 0) return;
+  struct stat info {};
+  const std::string folder = path.substr(0, slash);
+  if (::stat(folder.c_str(), &info) == 0 && S_ISDIR(info.st_mode)) return;
+  throw error(errc::io, fmt::format("{}: there is no folder {}", path, folder));
+}
+
+}  // namespace
+
 output_file::output_file(const std::string& path, const std::vector<std::string>& inputs, bool json)
     : path_(path) {
   struct stat info {};
@@ -227,7 +242,11 @@ output_file::output_file(const std::string& path, const std::vector<std::string>
                             : path == "-" ? "standard output"
                                           : path));
   }
-  if (path != "-" && (!there || S_ISREG(info.st_mode) || S_ISDIR(info.st_mode))) {
+  if (there && S_ISDIR(info.st_mode)) {
+    throw error(errc::bad_argument, fmt::format("{} is a folder; name a file in it", path));
+  }
+  if (path != "-" && !there) check_folder_of(path);
+  if (path != "-" && (!there || S_ISREG(info.st_mode))) {
     replaced_.emplace(path);
     return;
   }

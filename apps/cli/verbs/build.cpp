@@ -187,6 +187,10 @@ class builder {
 };
 
 void builder::run() {
+  // Before the input is read, which may take long. An empty one makes a filter for one key.
+  if (o_.bytes.empty() && o_.epsilon.empty()) {
+    static_cast<void>(sizing::make_plan(make_request(o_, 1)));
+  }
   const abilities can = abilities_of(*kind_from_name(o_.kind));
   if (!can.add) return build_static();
   if (!o_.keys.empty()) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "bloomery/core/error.hpp"
+#include "bloomery/core/sizing_sketch.hpp"
 #include "bloomery/format/combine.hpp"
 #include "cli/args/options.hpp"
 #include "cli/input/filters.hpp"
@@ -39,6 +40,10 @@ struct set_output : output_file {
 
 // The options that made the layouts of two filters of one kind differ, or the likeliest ones.
 inline std::string_view options_apart(const shape& a, const shape& b) {
+  if (a.kind == filter_kind::count_min &&
+      ((a.variant ^ b.variant) & sizing::count_min_one_line) != 0) {
+    return "--layout";
+  }
   shape as_b = a;
   as_b.variant = b.variant;
   if (as_b != b || a.kind != filter_kind::count_min) return "--keys and --fpr";
