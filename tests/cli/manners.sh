@@ -352,3 +352,14 @@ kill $no_end
 expect_error ". is a folder; name a file in it" bloomery build -o . keys
 expect_error "nowhere/x: there is no folder nowhere" bloomery build -o nowhere/x keys
 expect_error "the name of the output is empty" bloomery build -o '' keys
+
+# What is printed for people has no control characters of names, and one line for each file.
+odd=$'f\a\e[31m\nkeys: sound, 1 byte'
+cp f.bloom "$odd"
+for verb in info verify explain compare; do
+  second=()
+  [[ $verb != explain ]] || second=(7)
+  [[ $verb != compare ]] || second=(f.bloom)
+  bloomery $verb "$odd" "${second[@]}" >out
+  ! grep -qE $'\a|\e|^keys: sound' out || fail "$verb: $(cat -v out)"
+done

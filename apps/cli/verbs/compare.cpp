@@ -88,7 +88,7 @@ void run_compare(const set_options& o) {
   }
   std::string text =
       fmt::format("A is {}, B is {}; estimates by the bits set, with standard errors\n",
-                  name_of_input(o.paths[0]), name_of_input(o.paths[1]));
+                  escaped(name_of_input(o.paths[0])), escaped(name_of_input(o.paths[1])));
   for (const compared& row : rows) {
     const bool share = std::string_view(row.name) == "jaccard";
     text += share ? fmt::format("  {:<16} {:>16.2f} +- {:.2f} %\n", row.words,

@@ -158,8 +158,9 @@ int run_explain(const explain_options& o) {
   }
   if (o.quiet) return contained ? exit_success : exit_no_match;
   std::string text = fmt::format("key      {} ({})\n", escaped(o.key), counted(key.size(), "byte"));
-  text += fmt::format("filter   {}: {}, {}, {}\n", name_of_input(o.path), kind_name(f.shape().kind),
-                      counted(f.keys(), "key"), counted(f.shape().probes, "probe"));
+  text += fmt::format("filter   {}: {}, {}, {}\n", escaped(name_of_input(o.path)),
+                      kind_name(f.shape().kind), counted(f.keys(), "key"),
+                      counted(f.shape().probes, "probe"));
   text += fmt::format("hash     {}", hash_name(f.hash().id));
   if (f.hash().seed != 0) text += fmt::format(", seed {}", f.hash().seed);
   text += hash ? fmt::format(": {:016x}\n", *hash) : "\n";

@@ -151,8 +151,8 @@ void print_index_info(const info_options& o, const std::string& path) {
     return with_commas(info[name].get<std::uint64_t>());
   };
   const auto bits = static_cast<double>(index->bits());
-  std::string text =
-      fmt::format("{}: text index of {}\n", with_names(path), info["unit"].get<std::string>());
+  std::string text = fmt::format("{}: text index of {}\n", escaped(with_names(path)),
+                                 info["unit"].get<std::string>());
   text += fmt::format("  documents {} in {} and {}\n", number("documents"),
                       counted(info["files"].get<std::uint64_t>(), "file"),
                       counted(info["groups"].get<std::uint64_t>(), "group"));
@@ -180,7 +180,7 @@ void print_map_info(const info_options& o, const std::string& path, mapped_file 
   const nlohmann::json info = info_json(*map, std::filesystem::file_size(path));
   if (o.json) return print_info(o, info, path);
   const image_view& image = map->image();
-  print_text(with_names(path), info,
+  print_text(escaped(with_names(path)), info,
              contents_of(any_filter::copy_of({image.header(), image.words()})));
 }
 
@@ -216,7 +216,7 @@ void print_delta_info(const info_options& o, const std::string& path, const mapp
       "  size      {}\n"
       "  content   {}\n"
       "  format    version {}\n",
-      with_names(path), kind_name(s.kind), version_name(d.from), version_name(d.to),
+      escaped(with_names(path)), kind_name(s.kind), version_name(d.from), version_name(d.to),
       with_commas(d.header.keys), beside_bits(file.bytes().size(), bits_bytes),
       d.whole ? "all of the new version, packed" : "the bits that change", format_version));
 }
@@ -241,7 +241,7 @@ void print_filter_info(const info_options& o, const std::string& path) {
   if (o.json) {
     print_info(o, info, path);
   } else {
-    print_text(with_names(path), info, contents_of(f));
+    print_text(escaped(with_names(path)), info, contents_of(f));
   }
   write_output(picture);
 }

@@ -42,7 +42,8 @@ int run_verify(const verify_options& o) {
     if (o.json) {
       print_json({{"file", name_of_input(path)}, {"bytes", bytes}, {"sound", true}});
     } else if (!o.quiet) {
-      write_output(fmt::format("{}: sound, {}\n", with_names(file), counted(bytes, "byte")));
+      write_output(
+          fmt::format("{}: sound, {}\n", escaped(with_names(file)), counted(bytes, "byte")));
     }
   });
 }
