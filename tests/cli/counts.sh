@@ -182,3 +182,14 @@ for verb in top "count gaps.bloom"; do
   [ ! -s err ] || fail "$verb says: $(cat err)"
   expect_equal "$(bloomery $verb -q gaps 2>&1 | wc -l)" 2
 done
+
+# A list that was saved is printed as it was.
+awk 'BEGIN {for (i = 1; i <= 20; ++i) for (j = 0; j < i; ++j) printf "word%02d\n", i}' >stream20
+bloomery top -k 5 -o saved.top stream20 >direct
+bloomery top saved.top | cmp - direct
+expect_equal "$(bloomery top -k 2 --json saved.top | json /dev/stdin "[(e['key'], e['count']) for e in d['top']], d['keys']")" "([('word20', 20), ('word19', 19)], 210)"
+expect_error "is such a sketch already" bloomery top -o again.top saved.top
+seq 100 | bloomery build -q --kind top-k --integers --keys 100 -o numbers.top
+expect_error "give --integers" bloomery top numbers.top
+expect_status 0 bloomery top --integers numbers.top
+expect_error "is a filter, not a list of keys" bloomery top c.bloom

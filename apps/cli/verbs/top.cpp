@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
+#include <system_error>
 #include <vector>
 
 #include "bloomery/core/error.hpp"
@@ -21,6 +23,8 @@
 namespace bloomery::cli {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 struct top_options {
   input_options input;
@@ -81,7 +85,53 @@ int print(const top_options& o, const frequent_keys& counts) {
   return rows.empty() ? exit_no_match : exit_success;
 }
 
+// The filter that is the only input, if it lists keys; it takes the place of a stream.
+std::optional<any_filter> saved_list(const top_options& o) {
+  std::error_code none;
+  if (o.input.paths.size() != 1 || !fs::is_regular_file(o.input.paths[0], none)) return {};
+  const std::string& path = o.input.paths[0];
+  if (mapped_file file(path); !begins_like_ours(file.bytes()) || is_text_index(path) ||
+                              is_string_map(file.bytes()) || is_delta(file.bytes())) {
+    return {};
+  }
+  any_filter f = open_verified(path, o.input.threads);
+  if (!abilities_of(f.shape().kind).lists_top) return {};
+  if (!agree(f.hash().form, o.input.records.form())) {
+    throw error(errc::mismatch,
+                fmt::format("{}: {}", path, wrong_form(f.hash().form, o.input.records.form())));
+  }
+  return f;
+}
+
+int print_saved(const top_options& o, const any_filter& f) {
+  const top_k_view view(f.planned(), f.words(), f.keys());
+  std::vector<frequent_key> rows;
+  for (const top_k_entry& e : view.entries()) {
+    if (rows.size() == o.k) break;
+    rows.push_back({.key = e.key, .hash = e.hash, .count = e.count, .error = 0, .certain = true});
+  }
+  if (o.json) {
+    nlohmann::json list = nlohmann::json::array();
+    for (const frequent_key& e : rows) {
+      std::string key;
+      append_readable(key, e.key, o.input.records);
+      list.push_back({{"key", key}, {"count", e.count}});
+    }
+    print_json({{"keys", f.keys()}, {"top", list}});
+  } else {
+    print_rows(o, rows);
+  }
+  return rows.empty() ? exit_no_match : exit_success;
+}
+
 int run_top(const top_options& o) {
+  if (const auto saved = saved_list(o)) {
+    if (!o.output.empty()) {
+      throw error(errc::bad_argument,
+                  fmt::format("{} is such a sketch already; leave out -o", o.input.paths[0]));
+    }
+    return print_saved(o, *saved);
+  }
   std::optional<output_file> out;
   if (o.output == "-") {
     throw error(errc::bad_argument, "the keys go to standard output; give -o a file");
@@ -115,7 +165,7 @@ void add_top(command& app, int& status) {
   command* verb = app.add_subcommand("top", "Print the most frequent keys, with their counts");
   verb->add_option("-k", o->k, "How many (default 10)")->between(1U, 1U << 20U)->type_name("N");
   verb->add_option("-o,--output", o->output,
-                   "Also write a top-k sketch of them, for 'count' and 'info'")
+                   "Also write a top-k sketch of them, for 'top', 'count' and 'info'")
       ->type_name("F");
   add_hash_options(*verb, o->hash);
   verb->add_flag("--json", o->json, "Print them as JSON");
@@ -126,7 +176,7 @@ void add_top(command& app, int& status) {
       "is\n"
       "followed by a tab and by how much at most, and a line on standard error says how many "
       "ranks\n"
-      "are certain.\n\n"
+      "are certain. A sketch of kind top-k as the only INPUT is listed instead.\n\n"
       "Example:\n  cut -d' ' -f1 access.log | bloomery top -k 20");
   verb->callback([o, &status] { status = run_top(*o); });
 }
