@@ -137,7 +137,8 @@ class key_source {
     bool is_signed = false;
   };
 
-  bool take(PyObject* object);
+  // It may be converted so many times before it is keys.
+  bool take(PyObject* object, int conversions);
   bool take_sequence(PyObject* object);
   bool take_buffer(PyObject* object, bool& other);
   bool take_arrow(PyObject* object);

@@ -1,4 +1,6 @@
 // What the type does with keys: one of them, and many.
+#include <string>
+
 #include "core.hpp"
 
 namespace bloomery::python {
@@ -78,9 +80,14 @@ PyObject* update_from_iterator(PyObject* self, PyObject* iterator) {
   Py_RETURN_NONE;
 }
 
-// New bytes for answers, and where they are.
-reference room_for(std::size_t bytes, char*& data) {
-  reference room(PyByteArray_FromStringAndSize(nullptr, static_cast<Py_ssize_t>(bytes)));
+// New bytes for so many answers, and where they are.
+reference room_for(std::size_t count, std::size_t answer_bytes, char*& data) {
+  if (count > static_cast<std::size_t>(PY_SSIZE_T_MAX) / answer_bytes) {
+    PyErr_NoMemory();
+    return reference();
+  }
+  const auto bytes = static_cast<Py_ssize_t>(count * answer_bytes);
+  reference room(PyByteArray_FromStringAndSize(nullptr, bytes));
   data = room ? PyByteArray_AsString(room.get()) : nullptr;
   return room;
 }
@@ -110,7 +117,7 @@ PyObject* answers_to(PyObject* self, PyObject* keys, Ask ask) {
   key_source source(keys);
   if (!source.valid()) return nullptr;
   char* data = nullptr;
-  reference out = room_for(source.count() * sizeof(Number), data);
+  reference out = room_for(source.count(), sizeof(Number), data);
   if (!out) return nullptr;
   call_of work([f, data, ask](const bloomery_keys& some, std::size_t first) {
     return ask(f->filter, &some, numbers_in<Number>(data) + first);
@@ -147,8 +154,8 @@ PyObject* values_of(PyObject* self, PyObject* keys) {
   if (!source.valid()) return nullptr;
   char* data = nullptr;
   char* there = nullptr;
-  const reference values = room_for(source.count() * sizeof(std::uint64_t), data);
-  const reference found = room_for(source.count(), there);
+  const reference values = room_for(source.count(), sizeof(std::uint64_t), data);
+  const reference found = room_for(source.count(), sizeof(std::uint8_t), there);
   if (!values || !found) return nullptr;
   call_of work([&](const bloomery_keys& some, std::size_t first) {
     return bloomery_value(f->filter, &some, numbers_in<std::uint64_t>(data) + first,
@@ -217,12 +224,19 @@ PyObject* top(PyObject* self, PyObject* /*nothing*/) {
   std::vector<bloomery_counted_key> entries(count);
   if (status == 0) status = bloomery_top(f->filter, entries.data(), count, &count);
   if (status < 0) return raise(status);
+  // The keys lie in the filter, and making objects may run somebody's code, which may change it.
+  std::string keys;
+  for (const bloomery_counted_key& entry : entries) {
+    keys.append(static_cast<const char*>(entry.data), entry.bytes);
+  }
+  std::size_t at = 0;
   reference list(PyList_New(0));
   if (!list) return nullptr;
   for (const bloomery_counted_key& entry : entries) {
-    const reference pair(Py_BuildValue("(y#K)", static_cast<const char*>(entry.data),
+    const reference pair(Py_BuildValue("(y#K)", keys.data() + at,
                                        static_cast<Py_ssize_t>(entry.bytes),
                                        static_cast<unsigned long long>(entry.count)));
+    at += entry.bytes;
     if (!pair || PyList_Append(list.get(), pair.get()) != 0) return nullptr;
   }
   return list.release();

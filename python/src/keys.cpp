@@ -13,13 +13,27 @@ namespace {
 constexpr std::size_t piece_keys = 32768;  // of a list, between two looks at other threads
 constexpr std::size_t long_work = 2048;    // keys that are worth giving up Python's lock for
 
-bool no_key(PyObject* object) {
-  const reference type(
+reference type_name(PyObject* object) {
+  return reference(
       PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(object)), "__name__"));
+}
+
+bool no_key(PyObject* object) {
+  const reference type = type_name(object);
   if (!type) return false;
   PyErr_Format(PyExc_TypeError,
                "a key is str, bytes or an int, not %U; convert it, or give update() and "
                "contains_many() key=, a function that makes a key of each",
+               type.get());
+  return false;
+}
+
+// What hands out itself, or another of its sort, would be converted for ever.
+bool no_array(PyObject* object) {
+  const reference type = type_name(object);
+  if (!type) return false;
+  PyErr_Format(PyExc_TypeError,
+               "to_numpy() or tolist() of %U gives neither an array nor a list of keys",
                type.get());
   return false;
 }
@@ -127,7 +141,7 @@ struct key_run {
   }
 };
 
-// Arrow's C data interface, as far as it is needed here.
+// Arrow's C data interface.
 struct arrow_schema {
   const char* format;
   const char* name;
@@ -136,6 +150,8 @@ struct arrow_schema {
   std::int64_t n_children;
   arrow_schema** children;
   const arrow_schema* dictionary;  // else null; then the array has places in it
+  void (*release)(arrow_schema*);  // null when somebody has taken what was here
+  void* private_data;
 };
 struct arrow_array {
   std::int64_t length;
@@ -144,7 +160,22 @@ struct arrow_array {
   std::int64_t n_buffers;
   std::int64_t n_children;
   const void** buffers;
+  arrow_array** children;
+  arrow_array* dictionary;
+  void (*release)(arrow_array*);
+  void* private_data;
 };
+
+// Whether lengths and places are such that no pointer of the array leads astray: without keys the
+// buffers may be missing, with them only the data of strings, which are all empty then.
+bool is_sound(const arrow_array& array, bool text) {
+  constexpr std::int64_t most = std::int64_t{1} << 60;  // bytes of so many keys can be counted
+  if (array.length < 0 || array.offset < 0 || array.length > most || array.offset > most ||
+      array.n_buffers < (text ? 3 : 2) || array.buffers == nullptr) {
+    return false;
+  }
+  return array.length == 0 || array.buffers[1] != nullptr;
+}
 
 bool has_nulls(const arrow_array& array) {
   const auto* const bits = static_cast<const std::uint8_t*>(array.buffers[0]);
@@ -175,6 +206,9 @@ bool look_at(PyObject* object, key_view& key) {
     key.data = data;
     return true;
   }
+  // From here on the object's own code runs, which may take it out of the list that holds it.
+  Py_INCREF(object);
+  const reference kept(object);
   // Scalars of numpy; an array of one number has an index, too, but is none.
   if (PyIndex_Check(object) == 0 || PyObject_HasAttrString(object, "__len__") != 0) {
     return no_key(object);
@@ -188,13 +222,17 @@ bool look_at(PyObject* object, key_view& key) {
 
 // ---- many keys --------------------------------------------------------------------------------
 
-key_source::key_source(PyObject* object) { valid_ = take(object); }
+key_source::key_source(PyObject* object) {
+  // A column of pandas becomes an array, and an array of strings a list.
+  constexpr int conversions = 2;
+  valid_ = take(object, conversions);
+}
 
 key_source::~key_source() {
   if (has_buffer_) PyBuffer_Release(&buffer_);
 }
 
-bool key_source::take(PyObject* object) {
+bool key_source::take(PyObject* object, int conversions) {
   if (is_one_key(object)) {
     PyErr_SetString(PyExc_TypeError,
                     "this takes many keys, and a str or bytes is one: use add() or `in`, or put it "
@@ -204,9 +242,10 @@ bool key_source::take(PyObject* object) {
   if (PyList_Check(object) != 0 || PyTuple_Check(object) != 0) {
     Py_INCREF(object);
     sequence_ = reference(object);
-    const Py_ssize_t size = PySequence_Size(object);
-    count_ = static_cast<std::size_t>(size);
-    return size >= 0;
+    // Its items, and not what the __len__ of a class over it says.
+    const bool is_list = PyList_Check(object) != 0;
+    count_ = static_cast<std::size_t>(is_list ? PyList_Size(object) : PyTuple_Size(object));
+    return true;
   }
   // The buffer of a masked array has the values that are masked as well.
   if (PyObject_HasAttrString(object, "mask") != 0 &&
@@ -226,7 +265,8 @@ bool key_source::take(PyObject* object) {
     const reference converted(PyObject_CallMethod(object, method, nullptr));
     if (!converted) return false;
     if (PyList_Check(converted.get()) == 0 && std::string_view(method) == "tolist") break;
-    return take(converted.get());
+    if (conversions == 0) return no_array(object);
+    return take(converted.get(), conversions - 1);
   }
   return take_sequence(object);
 }
@@ -282,6 +322,11 @@ bool key_source::take_arrow(PyObject* object) {
   const auto* const array = static_cast<const arrow_array*>(
       PyCapsule_GetPointer(PyTuple_GetItem(sequence_.get(), 1), "arrow_array"));
   if (array == nullptr) return false;
+  if (schema->release == nullptr || array->release == nullptr) {
+    PyErr_SetString(PyExc_ValueError,
+                    "the Arrow array was released, or somebody has taken it already");
+    return false;
+  }
   if (schema->dictionary != nullptr) {
     PyErr_SetString(PyExc_TypeError,
                     "the Arrow array has a dictionary and places in it, which are no keys; give "
@@ -292,11 +337,14 @@ bool key_source::take_arrow(PyObject* object) {
   constexpr std::string_view integers = "cCsSiIlL";
   const bool text = format == "u" || format == "z" || format == "U" || format == "Z";
   const std::size_t place = format.size() == 1 ? integers.find(format[0]) : integers.npos;
-  if ((!text && place == integers.npos) || array->length < 0 || array->offset < 0 ||
-      array->n_buffers < (text ? 3 : 2)) {
+  if (!text && place == integers.npos) {
     PyErr_Format(PyExc_TypeError,
                  "an Arrow array of keys has strings, bytes or integers, not the format '%s'",
                  schema->format == nullptr ? "" : schema->format);
+    return false;
+  }
+  if (!is_sound(*array, text)) {
+    PyErr_SetString(PyExc_ValueError, "the Arrow array lacks the buffers that its length asks for");
     return false;
   }
   if (has_nulls(*array)) {
@@ -400,6 +448,10 @@ bool key_source::at_once(call& work) {
   std::vector<std::uint64_t> wide;
   bloomery_keys keys = column_;
   if (numbers_.size != 0) {
+    if (count_ > wide.max_size()) {  // an array can be one number again and again
+      PyErr_NoMemory();
+      return false;
+    }
     wide = widened(0, count_);
     keys = {wide.data(), nullptr, wide.size(), BLOOMERY_INTEGERS};
   } else if (!is_column_) {

@@ -2,6 +2,7 @@
 
 import array
 import ctypes
+import gc
 import io
 import os
 import pickle
@@ -206,6 +207,101 @@ def test_code_that_runs_in_between():
         Filter(keys=10).add(Index(lambda: "text"))
 
 
+def test_an_object_that_leaves_its_list_while_it_is_looked_at():
+    """The list has the only reference, and the object's own code takes it away."""
+    class Leaving:
+        def __init__(self, keys):
+            self.keys = keys
+
+        def __index__(self):
+            self.keys.clear()
+            return "no int"
+
+    class Asked(Leaving):
+        def __getattr__(self, name):
+            self.keys.clear()
+            raise AttributeError(name)
+
+    for leaving in (Leaving, Asked):
+        for call in (Filter(keys=10).update, Filter(keys=10).contains_many, CountMin().count_many, Fuse):
+            keys = []
+            keys += ["a", leaving(keys), "b"]
+            with pytest.raises(TypeError, match=f"not {leaving.__name__}"):
+                call(keys)
+
+
+def test_lengths_that_lie():
+    """What has more keys than it says has them all; what says more than it has gives what it has."""
+    class Lying(list):
+        said = 0
+
+        def __len__(self):
+            return self.said
+
+        def __iter__(self):
+            return iter([])
+
+    class Tuple(tuple):
+        def __len__(self):
+            return 2**61
+
+    lying = Lying(KEYS * 20)
+    for Lying.said in (0, 3, 2**61):
+        f = Filter(keys=100_000)
+        f.update(lying)
+        assert f.keys == len(KEYS) * 20
+        assert numpy.all(f.contains_many(lying)) and len(CountMin().count_many(lying)) == len(KEYS) * 20
+    assert Map.get_many(Map([("a", 5)]), Tuple(["a"]))[0].tolist() == [5]
+
+    class Sequence:
+        def __init__(self, said):
+            self.said = said
+
+        def __len__(self):
+            return self.said
+
+        def __iter__(self):
+            return iter("abc")
+
+    for said in (0, 1, 7):
+        assert same(Sequence(said), list("abc"))
+    for said in (-1, 2**62):
+        with pytest.raises((ValueError, MemoryError)):
+            Filter(Sequence(said))
+
+
+def test_arrays_too_long_for_an_answer():
+    """One number again and again: no memory for the answers, however many bytes they would be."""
+    for length in (2**60, 2**61, 2**62):
+        keys = numpy.broadcast_to(numpy.uint8(5), length)
+        for call in (Filter(keys=10).contains_many, CountMin().count_many, Map([(1, 2)]).get_many, Fuse):
+            with pytest.raises(MemoryError):
+                call(keys)
+
+
+def test_a_filter_that_changes_while_it_lists_its_keys():
+    """Making the list runs the collector of garbage, and that somebody's code."""
+    class Clearing:
+        def __init__(self, f):
+            self.me, self.f = self, f
+
+        def __del__(self):
+            self.f.clear()
+
+    usual = gc.get_threshold()
+    for _ in range(10):
+        f = TopK(1000)
+        keys = [f"{i} {'x' * 200}" for i in range(1000)]
+        f.update(keys)
+        Clearing(f)
+        gc.set_threshold(50, 1, 1)
+        try:
+            top = f.top()
+        finally:
+            gc.set_threshold(*usual)
+        assert all(count == 1 and key in keys for key, count in top)
+
+
 def test_use_after_close():
     f, g = Filter(KEYS), Filter(KEYS)
     f.close()
@@ -357,7 +453,8 @@ class ArrowSchema(ctypes.Structure):
 class ArrowArray(ctypes.Structure):
     _fields_ = [("length", ctypes.c_int64), ("null_count", ctypes.c_int64), ("offset", ctypes.c_int64),
                 ("n_buffers", ctypes.c_int64), ("n_children", ctypes.c_int64),
-                ("buffers", ctypes.POINTER(ctypes.c_void_p)), ("rest", ctypes.c_byte * 64)]
+                ("buffers", ctypes.POINTER(ctypes.c_void_p)), ("children", ctypes.c_void_p),
+                ("dictionary", ctypes.c_void_p), ("release", ctypes.c_void_p), ("private_data", ctypes.c_void_p)]
 
 
 class Column:
@@ -367,9 +464,11 @@ class Column:
         self.held = [None if b is None else ctypes.create_string_buffer(b, max(1, len(b))) for b in buffers]
         self.pointers = (ctypes.c_void_p * len(buffers))(
             *(None if b is None else ctypes.addressof(b) for b in self.held))
-        self.schema = ArrowSchema(form)
+        self.release = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda what: None)
+        self.schema = ArrowSchema(form, release=ctypes.cast(self.release, ctypes.c_void_p))
         self.array = ArrowArray(length, nulls, offset, len(buffers), 0,
-                                ctypes.cast(self.pointers, ctypes.POINTER(ctypes.c_void_p)))
+                                ctypes.cast(self.pointers, ctypes.POINTER(ctypes.c_void_p)),
+                                release=self.schema.release)
 
     def __arrow_c_array__(self, requested_schema=None):
         new = ctypes.pythonapi.PyCapsule_New
@@ -409,6 +508,42 @@ def test_arrow():
         6, 5]
 
 
+def test_arrow_arrays_that_are_none():
+    """Released ones, and those without the buffers that they need."""
+    numbers = numpy.arange(4, dtype="<i8").tobytes()
+    calls = (Filter(keys=10).update, Filter(keys=10).contains_many, Fuse)
+    for part in ("schema", "array"):
+        taken = Column(b"l", 4, None, numbers)
+        getattr(taken, part).release = None
+        for call in calls:
+            with pytest.raises(ValueError, match="released"):
+                call(taken)
+    lacking = [Column(b"l", 4, None, None), Column(b"u", 1, None, None, None), Column(b"l", 4, None),
+               Column(b"u", 1, None, bytes(8)), Column(b"l", -1, None, numbers), Column(b"l", 4, None, numbers, offset=-1),
+               Column(b"l", 2**62, None, numbers), Column(b"l", 2**62, None, numbers, offset=2**62, nulls=1)]
+    lacking.append(Column(b"l", 4, None, numbers))
+    lacking[-1].array.buffers = None
+    for column in lacking:
+        for call in calls:
+            with pytest.raises(ValueError, match="lacks the buffers"):
+                call(column)
+    assert same(Column(b"l", 0, None, None), []) and same(Column(b"u", 0, None, None, None), [])
+    assert same(Column(b"u", 2, None, bytes(12), None), ["", ""])
+
+    class Odd:
+        def __init__(self, given):
+            self.given = given
+
+        def __arrow_c_array__(self):
+            return self.given
+
+    capsules = Column(b"l", 4, None, numbers).__arrow_c_array__()
+    for given in (None, (), (1, 2), capsules[::-1], capsules[:1], [*capsules], (capsules[0], capsules[0])):
+        for call in calls:
+            with pytest.raises((TypeError, ValueError)):
+                call(Odd(given))
+
+
 def test_to_numpy():
     class Series:
         def to_numpy(self):
@@ -421,3 +556,40 @@ def test_to_numpy():
     top = TopK(5)
     top.update(Series())
     assert dict(top.top()) == {"a": 1, "b": 1}
+
+
+def test_conversions_without_end():
+    """What is converted to something that wants to be converted is given up."""
+    class Itself:
+        def to_numpy(self):
+            return self
+
+    class Another:
+        def to_numpy(self):
+            return Another()
+
+    class Turning:
+        def to_numpy(self):
+            return Itself()
+
+        def __iter__(self):
+            return iter(["a"])
+
+    class Raising:
+        def to_numpy(self):
+            raise ZeroDivisionError
+
+    class Listing:
+        def tolist(self):
+            return self
+
+        def __iter__(self):
+            return iter(["a"])
+
+    for call in (Filter(keys=10).update, Filter(keys=10).contains_many, Fuse, CountMin().count_many):
+        for endless in (Itself, Another, Turning):
+            with pytest.raises(TypeError, match=r"to_numpy\(\) or tolist\(\)"):
+                call(endless())
+        with pytest.raises(ZeroDivisionError):
+            call(Raising())
+    assert same(Listing(), ["a"])
