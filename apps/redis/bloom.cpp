@@ -126,79 +126,6 @@ std::optional<bool> add_shortly(value& v, std::uint64_t hash) {
   return f->add_new(hash);
 }
 
-struct insertion {
-  bloom_spec spec = default_spec();
-  bool create = true;
-  std::uint64_t scale_to = 0;  // items that it must be able to grow to
-  std::size_t first_item = 0;
-};
-
-// Options of other modules that mean nothing here: layers have no ratio, and all filters one hash.
-void check_ignored(const call& c, std::size_t i) {
-  constexpr std::size_t seed_bytes = 32;
-  if (c.is(i - 1, "SEED")) {
-    if (c.text(i).size() != seed_bytes) throw refusal("ERR invalid seed");
-    return;
-  }
-  const auto ratio = c.real(i);
-  if (!ratio || !(*ratio > 0 && *ratio < 1)) throw refusal("ERR bad tightening ratio");
-}
-
-void check_scale(const call& c, const insertion& in) {
-  if (in.scale_to == 0) return;
-  if (in.spec.expansion == 0) {
-    throw refusal("ERR cannot use NONSCALING and VALIDATESCALETO options together");
-  }
-  bloom_spec whole = in.spec;
-  whole.capacity = in.scale_to;
-  try {
-    check_room(c, whole);
-  } catch (const bloomery::error&) {
-    throw refusal("ERR provided VALIDATESCALETO causes bloom object to exceed memory limit");
-  }
-}
-
-insertion read_insert(const call& c) {
-  insertion in;
-  bool fixed = false;
-  bool expands = false;
-  std::size_t i = 2;
-  for (; i < c.size() && !c.is(i, "ITEMS"); ++i) {
-    const bool last = i + 1 >= c.size();
-    if (c.is(i, "NOCREATE")) {
-      in.create = false;
-    } else if (c.is(i, "NONSCALING")) {
-      fixed = true;
-    } else if (c.is(i, "CAPACITY") && !last) {
-      const auto n = c.integer(++i);
-      if (!n || *n < 1 || *n > (1LL << 30U)) throw refusal("Bad capacity");
-      in.spec.capacity = static_cast<std::uint64_t>(*n);
-    } else if (c.is(i, "ERROR") && !last) {
-      const auto rate = c.real(++i);
-      if (!rate || !(*rate > 0 && *rate < 1)) throw refusal("Bad error rate");
-      in.spec.error = *rate;
-    } else if (c.is(i, "EXPANSION") && !last) {
-      const auto n = c.integer(++i);
-      if (!n || *n < 0 || *n > 32768) throw refusal("Bad expansion");
-      in.spec.expansion = static_cast<std::uint64_t>(*n);
-      expands = *n != 0;
-    } else if (c.is(i, "VALIDATESCALETO") && !last) {
-      const auto n = c.integer(++i);
-      if (!n || *n < 1 || *n > (1LL << 30U)) throw refusal("Bad capacity");
-      in.scale_to = static_cast<std::uint64_t>(*n);
-    } else if ((c.is(i, "TIGHTENING") || c.is(i, "SEED")) && !last) {
-      check_ignored(c, ++i);
-    } else {
-      throw refusal("Unknown argument received");
-    }
-  }
-  if (fixed && expands) throw refusal("Nonscaling filters cannot expand");
-  if (fixed) in.spec.expansion = 0;
-  if (!c.is_replayed()) check_scale(c, in);  // by settings that its master may not have
-  in.first_item = i + 1;
-  return in;
-}
-
 // Adds items to the key and the replicas. A missing key is made from `create`, or refused if null.
 const added& add_to(const call& c, opened_key& key, std::size_t first_item,
                     const bloom_spec* create) {
@@ -222,6 +149,16 @@ const added& add_to(const call& c, opened_key& key, std::size_t first_item,
   }
   if (made || a.fresh != 0) changed(c, 1, *v, "bf.add");
   return a;
+}
+
+// BF.INSERT without ITEMS: that is how valkey-bloom tells a BF.RESERVE to its replicas and its
+// append-only file.
+void ensure(const call& c, opened_key& key, const bloom_insertion& in) {
+  if (key.find_or_refuse(bloom_family) != nullptr) return;
+  if (!in.create) throw refusal(not_found);
+  value& v = key.set(make_bloom(c, in.spec));
+  replicate_reserve(c, in.spec);
+  changed(c, 1, v, "bf.reserve");
 }
 
 void reply_added(const call& c, const added& a) {
@@ -352,12 +289,17 @@ void bloom::madd(const call& c) {
 }
 
 void bloom::insert(const call& c) {
-  const insertion in = read_insert(c);
-  if (in.first_item >= c.size()) {
+  const bloom_insertion in = read_insert(c);
+  if (in.first_item == c.size()) {
     api::WrongArity(c.ctx);
     return;
   }
   opened_key key(c, 1, api::read_write);
+  if (in.first_item > c.size()) {
+    ensure(c, key, in);
+    api::ReplyWithArray(c.ctx, 0);
+    return;
+  }
   reply_added(c, add_to(c, key, in.first_item, in.create ? &in.spec : nullptr));
 }
 
@@ -472,7 +414,7 @@ bool create_bloom_commands(api::ctx* c) {
       make_command<bloom::reserve, -4>("bf.reserve", writes, "Makes a Bloom filter"),
       make_command<bloom::add, 3>("bf.add", writes, "Adds an item"),
       make_command<bloom::madd, -3>("bf.madd", writes, "Adds items"),
-      make_command<bloom::insert, -4>("bf.insert", writes,
+      make_command<bloom::insert, -2>("bf.insert", writes,
                                       "Adds items, to a filter that is described"),
       make_command<bloom::exists, 3>("bf.exists", reads, "Whether an item was probably added"),
       make_command<bloom::mexists, -3>("bf.mexists", reads, "Which items were probably added"),

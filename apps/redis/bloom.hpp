@@ -34,6 +34,17 @@ struct bloom_spec {
   bloomery::shard_number shard = {};
 };
 [[nodiscard]] bloom_spec default_spec();  // for a filter that nobody described
+// Argument i; nothing if it is no such number. Other modules take larger ones. What comes by their
+// append-only file or their replication is taken as far as it goes.
+[[nodiscard]] std::optional<std::uint64_t> read_capacity(const call& c, std::size_t i);
+[[nodiscard]] std::optional<std::uint64_t> read_expansion(const call& c, std::size_t i);
+
+struct bloom_insertion {  // what BF.INSERT says
+  bloom_spec spec = default_spec();
+  bool create = true;
+  std::size_t first_item = 0;  // beyond the arguments where there is no ITEMS
+};
+[[nodiscard]] bloom_insertion read_insert(const call& c);
 
 // Throws bloomery::error when there can be no such filter, or not enough memory.
 [[nodiscard]] std::unique_ptr<value> make_bloom(const call& c, const bloom_spec& spec);

@@ -62,6 +62,7 @@ double least_fixed_rate(const bloom_spec& spec) {
 // What other modules allow and we do not. Who reads their append-only file, or follows their
 // server, cannot refuse it: the items that come next would go to a filter of the default rate.
 bloom_spec as_near_as_possible(bloom_spec spec) {
+  if (spec.expansion != 0) spec.capacity = std::min(spec.capacity, most_capacity);
   const double least = spec.expansion != 0 ? least_growing_rate : least_fixed_rate(spec);
   spec.error = std::max(spec.error, least);
   return spec;
@@ -78,16 +79,6 @@ bloomery::plan plan_for(const bloom_spec& spec) {
                   std::to_string(spec.capacity) + " items " +
                   bloomery::detail::to_text(least_fixed_rate(spec)));
   }
-}
-
-std::uint64_t read_expansion(const call& c, std::size_t i) {
-  if (i >= c.size()) throw refusal("ERR no expansion");
-  const auto n = c.integer(i);
-  if (!n) throw refusal("ERR bad expansion");
-  if (*n < 0 || *n > static_cast<long long>(most_expansion)) {
-    throw refusal("ERR expansion must be in the range [0, 32768]");
-  }
-  return static_cast<std::uint64_t>(*n);
 }
 
 std::uint64_t read_window(const call& c, std::size_t i) {
@@ -112,8 +103,12 @@ void read_options(const call& c, std::size_t first, bloom_spec& spec) {
   bool expands = false;
   for (std::size_t i = first; i < c.size(); ++i) {
     if (c.is(i, "EXPANSION")) {
-      spec.expansion = read_expansion(c, ++i);
-      expands = spec.expansion != 0;
+      if (++i >= c.size()) throw refusal("ERR no expansion");
+      if (!c.integer(i)) throw refusal("ERR bad expansion");
+      const auto n = read_expansion(c, i);
+      if (!n) throw refusal("ERR expansion must be in the range [0, 32768]");
+      spec.expansion = *n;
+      expands = *n != 0;
     } else if (c.is(i, "NONSCALING")) {
       fixed = true;
     } else if (c.is(i, "COUNTING")) {
@@ -148,18 +143,32 @@ bloom_spec read_reserve(const call& c) {
     throw refusal("ERR error rate must be in the range (0.000000, 1.000000)");
   }
   spec.error = *error;
-  const auto capacity = c.integer(3);
-  if (!capacity) throw refusal("ERR bad capacity");
-  if (*capacity < 1 || *capacity > static_cast<long long>(most_capacity)) {
-    throw refusal("ERR capacity must be in the range [1, 1073741824]");
-  }
-  spec.capacity = static_cast<std::uint64_t>(*capacity);
+  if (!c.integer(3)) throw refusal("ERR bad capacity");
+  const auto capacity = read_capacity(c, 3);
+  if (!capacity) throw refusal("ERR capacity must be in the range [1, 1073741824]");
+  spec.capacity = *capacity;
   spec.expansion = current_settings().expansion;
   read_options(c, 4, spec);
   return spec;
 }
 
 }  // namespace
+
+std::optional<std::uint64_t> read_capacity(const call& c, std::size_t i) {
+  const auto n = c.integer(i);
+  if (!n || *n < 1) return std::nullopt;
+  const auto capacity = static_cast<std::uint64_t>(*n);
+  if (capacity > most_capacity && !c.is_replayed()) return std::nullopt;
+  return capacity;
+}
+
+std::optional<std::uint64_t> read_expansion(const call& c, std::size_t i) {
+  const auto n = c.integer(i);
+  if (!n || *n < 0) return std::nullopt;
+  const auto expansion = static_cast<std::uint64_t>(*n);
+  if (expansion > most_expansion && !c.is_replayed()) return std::nullopt;
+  return std::min(expansion, most_expansion);
+}
 
 bloom_spec default_spec() {
   const settings& s = current_settings();

@@ -91,7 +91,9 @@ std::uint64_t read_option(const call& c, std::size_t i, const option& o) {
   const std::string name = o.name;
   const auto n = c.integer(i);
   if (!n) throw refusal("Couldn't parse " + name);
-  if (*n < static_cast<long long>(o.least) || *n > static_cast<long long>(o.most)) {
+  const auto most = static_cast<long long>(o.most);
+  if (*n > most && c.is_replayed()) return o.most;  // other modules have more
+  if (*n < static_cast<long long>(o.least) || *n > most) {
     throw refusal(name + ": value must be in the range [" + std::to_string(o.least) + ", " +
                   std::to_string(o.most) + "]");
   }
@@ -104,8 +106,11 @@ std::uint64_t read_capacity(const call& c, std::size_t i) {
   return *n < 0 ? 0 : static_cast<std::uint64_t>(*n);
 }
 
-void check_capacity(const cuckoo_spec& spec) {
-  if (spec.capacity < 2 * spec.bucket || spec.capacity > most_capacity) {
+// A replica, and who reads another module's append-only file, has no choice.
+void check_capacity(const call& c, cuckoo_spec& spec) {
+  if (c.is_replayed()) {
+    spec.capacity = std::clamp(spec.capacity, 2 * spec.bucket, most_capacity);
+  } else if (spec.capacity < 2 * spec.bucket || spec.capacity > most_capacity) {
     throw refusal("Capacity must be in the range [2 * BUCKETSIZE, 1073741824]");
   }
 }
@@ -119,7 +124,7 @@ cuckoo_spec read_reserve(const call& c) {
     if (o == options.end()) throw refusal("Unknown argument received");
     spec.*o->field = read_option(c, i + 1, *o);
   }
-  check_capacity(spec);
+  check_capacity(c, spec);
   return spec;
 }
 
@@ -337,7 +342,7 @@ insertion read_insert(const call& c, bool only_new) {
       throw refusal("Unknown argument received");
     }
   }
-  if (!c.is_replayed()) check_capacity(in.spec);  // by settings that its master may not have
+  check_capacity(c, in.spec);
   in.first_item = i + 1;
   return in;
 }

@@ -39,7 +39,7 @@ constexpr std::array<command_text, 73> texts = {{
     {"bf.madd", "key item...", by_items, "1.0.0"},
     {"bf.insert",
      "key [CAPACITY capacity:i] [ERROR error:d] [EXPANSION expansion:i] [NOCREATE] [NONSCALING] "
-     "[VALIDATESCALETO capacity:i] [TIGHTENING ratio:d] [SEED seed] ITEMS item...",
+     "[VALIDATESCALETO capacity:i] [TIGHTENING ratio:d] [SEED seed] [ITEMS item...]",
      by_items, "1.0.0"},
     {"bf.exists", "key item", "O(k) for k probes", "1.0.0"},
     {"bf.mexists", "key item...", by_items, "1.0.0"},

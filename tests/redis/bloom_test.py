@@ -96,9 +96,16 @@ class replies(harness.server_test):
         self.refused("Bad expansion", "BF.INSERT", "g", "EXPANSION", "32769", "ITEMS", "a")
         self.refused("Unknown argument received", "BF.INSERT", "g", "SIZE", "1", "ITEMS", "a")
         self.refused("Nonscaling filters cannot expand", "BF.INSERT", "g", "EXPANSION", "2", "NONSCALING", "ITEMS", "a")
-        self.arity("BF.INSERT", "g", "CAPACITY", "5")
         self.arity("BF.INSERT", "g", "NOCREATE", "ITEMS")
+        self.refused("ERR not found", "BF.INSERT", "g", "NOCREATE")
+        self.refused("Unknown argument received", "BF.INSERT", "g", "CAPACITY")
         self.assertEqual(0, self.call("EXISTS", "g"))
+        # Without items it makes the filter, if there is none, and nothing else.
+        self.assertEqual([], self.call("BF.INSERT", "g", "CAPACITY", "5", "NONSCALING"))
+        self.assertEqual([], self.call("BF.INSERT", "g", "CAPACITY", "6"))
+        self.assertEqual([5, 0, None], [self.call("BF.INFO", "g", f)[0] for f in ("CAPACITY", "ITEMS", "EXPANSION")])
+        self.assertEqual([], self.three("BF.INSERT", "h"))
+        self.assertEqual([100], self.call("BF.INFO", "h", "CAPACITY"))
 
     def test_a_full_filter_refuses(self):
         self.call("BF.RESERVE", "f", "0.0001", "3", "NONSCALING")
@@ -132,7 +139,7 @@ class replies(harness.server_test):
     def test_wrong_types_and_arity(self):
         self.call("SET", "s", "text")
         for args in (("BF.RESERVE", "s", "0.01", "100"), ("BF.ADD", "s", "a"), ("BF.MADD", "s", "a"),
-                     ("BF.INSERT", "s", "ITEMS", "a"), ("BF.CARD", "s"), ("BF.INFO", "s")):
+                     ("BF.INSERT", "s", "ITEMS", "a"), ("BF.INSERT", "s"), ("BF.CARD", "s"), ("BF.INFO", "s")):
             self.refused(WRONGTYPE, *args)
         self.assertEqual(0, self.call("BF.EXISTS", "s", "a"))
         self.assertEqual([0], self.call("BF.MEXISTS", "s", "a"))

@@ -46,8 +46,8 @@ class documentation(harness.server_test):
         inside = self.arguments(reserve["seconds"]["arguments"])
         self.assertEqual(["WINDOW", "GENERATIONS"], [text(a["token"]) for a in inside])
         items = self.arguments(self.docs("bf.insert")["arguments"])[-1]
-        self.assertEqual(("item", "ITEMS", ["multiple"]),
-                         (text(items["name"]), text(items["token"]), [text(f) for f in items["flags"]]))
+        self.assertEqual(("item", "ITEMS", ["multiple", "optional"]),
+                         (text(items["name"]), text(items["token"]), sorted(text(f) for f in items["flags"])))
         field = self.arguments(self.docs("bf.info")["arguments"])[1]
         self.assertEqual("oneof", text(field["type"]))
         self.assertEqual(8, len(field["arguments"]))

@@ -5,6 +5,7 @@ import os
 import pathlib
 import random
 import shutil
+import socket
 import struct
 import tempfile
 import unittest
@@ -196,7 +197,8 @@ class redisbloom(moved):
                     ("CMS.INITBYDIM", "deep", 10, 80), ("CMS.INCRBY", "deep", "a", 7),
                     ("CMS.INITBYPROB", "sure", "0.1", "1e-30"), ("CMS.INCRBY", "sure", "a", 2**32 - 1, "b", 1),
                     ("TOPK.RESERVE", "long", 2**20 + 1, 8, 65, "0.9"), ("TOPK.ADD", "long", "a"),
-                    ("TDIGEST.CREATE", "digest", "COMPRESSION", 200000), ("TDIGEST.ADD", "digest", 5))
+                    ("TDIGEST.CREATE", "digest", "COMPRESSION", 200000), ("TDIGEST.ADD", "digest", 5),
+                    ("CF.RESERVE", "cuckoo", 3, "EXPANSION", 65535), ("CF.ADD", "cuckoo", "a"))
         with open(f"{self.folder}/appendonly.aof", "w") as f:
             for words in (("SELECT", 0), *commands):
                 f.write(f"*{len(words)}\r\n" + "".join(f"${len(str(w))}\r\n{w}\r\n" for w in words))
@@ -213,6 +215,8 @@ class redisbloom(moved):
         self.assertEqual({"k": 2**20, "width": 8, "depth": 64, "decay": b"0.9"}, self.numbers("TOPK.INFO", "long"))
         self.assertEqual(100000, self.numbers("TDIGEST.INFO", "digest")["Compression"])
         self.assertEqual(b"5", self.call("TDIGEST.MAX", "digest"))
+        self.assertEqual([32768, 1], [self.numbers("CF.INFO", "cuckoo")[f] for f in ("Expansion rate",
+                                                                                 "Number of items inserted")])
         for command in commands[3], commands[0]:  # but clients are told
             self.call("DEL", command[1])
             self.assertRegex(self.call(*command), "too small")
@@ -298,6 +302,43 @@ def sip13(key, data):
     return v[0] ^ v[1] ^ v[2] ^ v[3]
 
 
+class Master:
+    """What a replica needs of its master: an empty database, and then the commands that it is told."""
+
+    def __init__(self):
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.listener.settimeout(30 * harness.PATIENCE)
+        self.port = self.listener.getsockname()[1]
+        self.connection = None
+
+    def accept(self):
+        self.connection, _ = self.listener.accept()
+        self.connection.settimeout(30 * harness.PATIENCE)
+        lines = self.connection.makefile("rb")
+        while True:
+            words = []
+            for _ in range(int(lines.readline()[1:])):
+                words.append(lines.read(int(lines.readline()[1:]) + 2)[:-2])
+            if words[0].upper() == b"PSYNC":
+                break
+            self.connection.sendall(b"+PONG\r\n" if words[0].upper() == b"PING" else b"+OK\r\n")
+        empty = b"REDIS0010\xff" + bytes(8)
+        self.connection.sendall(b"+FULLRESYNC " + b"a" * 40 + b" 0\r\n$%d\r\n" % len(empty) + empty)
+
+    def tell(self, *commands):
+        self.connection.sendall(b"".join(map(as_command, commands)))
+
+    def close(self):
+        self.listener.close()
+        if self.connection:
+            self.connection.close()
+
+
+def as_command(words):
+    parts = [w if isinstance(w, bytes) else str(w).encode() for w in words]
+    return b"*%d\r\n" % len(parts) + b"".join(b"$%d\r\n%s\r\n" % (len(p), p) for p in parts)
+
+
 class valkey(moved):
     SEED = bytes(range(7, 39))
     LAYERS = ((100, 100, 8), (200, 150, 9))  # capacity, items, probes
@@ -348,6 +389,54 @@ class valkey(moved):
         self.assertEqual(1, self.call("BF.ADD", "loaded", "new"))
         self.assertEqual(1, self.call("BF.EXISTS", "loaded", "new"))
         self.assertEqual("ERR received bad data", self.call("BF.LOAD", "broken", load[:-1]))
+
+    # What it tells its replicas and its append-only file of a BF.RESERVE, a BF.ADD that makes a filter, and one of a
+    # filter that is there; and numbers that are larger than ours may be.
+    TOLD = (("SELECT", 0),
+            ("BF.INSERT", "fixed", "CAPACITY", 3, "ERROR", "0.001", "TIGHTENING", "0.5", "SEED", SEED, "NONSCALING"),
+            ("BF.ADD", "fixed", "a"),
+            ("BF.INSERT", "grows", "CAPACITY", 5000, "ERROR", "0.002", "TIGHTENING", "0.5", "SEED", SEED, "EXPANSION", 4),
+            ("BF.INSERT", "made", "CAPACITY", 100, "ERROR", "0.01", "TIGHTENING", "0.5", "SEED", SEED, "EXPANSION", 2,
+             "ITEMS", "a", "b"),
+            ("BF.MADD", "made", "c", "d"),
+            ("BF.INSERT", "made", "CAPACITY", 2**40, "EXPANSION", 2**31, "NONSCALING", "ITEMS", "e"),
+            ("BF.INSERT", "large", "CAPACITY", 2**33, "ERROR", "0.99", "TIGHTENING", "0.5", "SEED", SEED,
+             "EXPANSION", 2**31))
+
+    def check_told(self, call):
+        def info(key, field):
+            return call("BF.INFO", key, field)[0]
+        self.assertEqual([3, None, 1], [info("fixed", f) for f in ("CAPACITY", "EXPANSION", "ITEMS")])
+        self.assertEqual([b"0.001", b"0.002"], [info(key, "ERROR") for key in ("fixed", "grows")])
+        self.assertEqual([5000, 4, 0], [info("grows", f) for f in ("CAPACITY", "EXPANSION", "ITEMS")])
+        self.assertEqual([1] * 5 + [0], call("BF.MEXISTS", "made", *"abcdef"))
+        self.assertEqual([100, 2], [info("made", f) for f in ("CAPACITY", "EXPANSION")])
+        self.assertEqual([2**33, 32768], [info("large", f) for f in ("CAPACITY", "EXPANSION")])
+
+    def test_its_appendonly_file(self):
+        with open(f"{self.folder}/appendonly.aof", "wb") as f:
+            f.write(b"".join(map(as_command, self.TOLD)))
+        self.start(appendonly="yes")
+        self.check_told(self.call)
+        self.assertEqual([1, 1, harness.Raw.Error("ERR non scaling filter is full")],
+                         self.call("BF.MADD", "fixed", "b", "c", "d"))
+        self.restart(appendonly="yes")
+        self.assertEqual(3, self.call("BF.CARD", "fixed"))
+
+    def test_a_replica_of_it(self):
+        master = Master()
+        self.addCleanup(master.close)
+        self.start(replicaof=f"127.0.0.1 {master.port}")
+        master.accept()
+        # One of ours behind it hears the same.
+        behind = harness.Server(replicaof=f"127.0.0.1 {self.server.port}")
+        self.addCleanup(behind.stop)
+        other = harness.Raw(behind.port, protocol=2)
+        self.addCleanup(other.close)
+        master.tell(*self.TOLD, ("SET", "told", "all"))
+        for call in (self.call, other):
+            harness.wait_until(lambda: call("GET", "told") == b"all", what="the last command")
+            self.check_told(call)
 
 
 if __name__ == "__main__":
