@@ -50,7 +50,8 @@ void settle_window(fact_list& facts, bloomery::any_filter& filter) {
 // A clock that is ahead forgets nothing until its time comes.
 void admit_window(const value& v) {
   if (v.facts()[2] == 0) return;
-  if (v.facts()[4] > v.facts()[2] + (server_time() + one_minute) / v.facts()[5]) {
+  const std::uint64_t now = (server_time() + one_minute) / v.facts()[5];
+  if (v.facts()[4] > now && v.facts()[4] - now > v.facts()[2]) {
     throw refusal("ERR the clock of the filter is ahead of the server's by more than its window");
   }
 }

@@ -183,9 +183,18 @@ void save_foreign(api::io* to, void* v) {
   value_of(v).share_foreign()->write_to(sink);
 }
 
-void* refuse_to_load(api::io* from, const char* why) {
-  api::LogIOError(from, "warning", "bloomery: cannot load a key: %s", why);
+void* refuse_to_load(api::io* from, std::string_view why) {
+  constexpr std::string_view mark = "ERR ";  // of replies
+  if (why.starts_with(mark)) why.remove_prefix(mark.size());
+  api::LogIOError(from, "warning", "bloomery: cannot load a key: %.*s",
+                  static_cast<int>(why.size()), why.data());
   return nullptr;
+}
+
+// By RESTORE, and not from a file or a master, who have admitted it before.
+bool comes_from_client() {
+  const int flags = api::GetContextFlags(nullptr);
+  return (flags & api::is_loading) == 0 && (flags & api::is_master) != 0;
 }
 
 }  // namespace
@@ -229,7 +238,9 @@ void* load_value(api::io* from, int encoding, const family& of) {
     if (api::IsIOError(from) != 0) return refuse("the file ends");
     dumped read = read_pieces(pieces, next, UINT64_MAX);
     check_kind(of, read);
-    result = value::at_rest(std::make_unique<value>(std::move(read), of)).release();
+    auto made = std::make_unique<value>(std::move(read), of);
+    if (of.admit != nullptr && comes_from_client()) of.admit(*made);
+    result = value::at_rest(std::move(made)).release();
   } catch (const std::exception& e) {
     refuse(e.what());
   }

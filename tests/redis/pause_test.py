@@ -2,6 +2,7 @@
 becomes of work whose client has left."""
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -180,6 +181,38 @@ class forgetting(own_server):
         self.call("BF.ADD", "w", "y")
         harness.wait_until(lambda: self.call("BF.EXISTS", "w", "y") == 0, what="the window")
         self.assertEqual("OK", self.call("BF.ROTATE", "w", str(int(time.time() * 1000))))
+
+    def test_no_way_in_for_a_clock_that_is_ahead(self):
+        """One that a file has, since the clock of its server was wrong: it loads, and nobody brings a copy of it."""
+        ahead = str(int(time.time() * 1000) + 10**9)
+        commands = (("BF.RESERVE", "w", "0.01", "1000", "WINDOW", "0.4"), ("BF.ADD", "w", "x"), ("BF.ROTATE", "w", ahead))
+        folder = tempfile.mkdtemp(prefix="bloomery-redis-")
+        self.addCleanup(shutil.rmtree, folder)
+        with open(f"{folder}/appendonly.aof", "w") as f:
+            for words in commands:
+                f.write(f"*{len(words)}\r\n" + "".join(f"${len(w)}\r\n{w}\r\n" for w in words))
+        server = harness.Server(folder=folder, appendonly="yes")
+        self.addCleanup(server.stop)
+        there = self.raw(server)
+        self.assertEqual(1, there("EXISTS", "w"))
+        payload = there("DUMP", "w")
+        self.assertRegex(self.call("RESTORE", "r", "0", payload), "Bad data format")
+        self.assertIn("cannot load a key: the clock of the filter is ahead", self.server.log_text())
+        pieces, iterator = [], 0
+        while True:
+            iterator, piece = there("BF.SCANDUMP", "w", iterator)
+            if not iterator:
+                break
+            pieces.append((iterator, piece))
+        self.assertRegex([self.call("BF.LOADCHUNK", "r", *p) for p in pieces][-1], "clock of the filter is ahead")
+        self.assertRegex(self.call("BF.LOAD", "r", b"".join(p for _, p in pieces)), "clock of the filter is ahead")
+        self.assertRegex(self.call("BF.IMPORT", "r", "0", there("BF.EXPORT", "w", "0")[1]), "clock of the filter is ahead")
+        self.assertEqual(0, self.call("EXISTS", "r"))
+        # But servers have their own from each other.
+        there("DEBUG", "RELOAD")
+        self.assertEqual(payload, there("DUMP", "w"))
+        self.call("REPLICAOF", "127.0.0.1", server.port)
+        harness.wait_until(lambda: self.call("EXISTS", "w") == 1, what="the replica")
 
     def test_a_window_of_the_tools(self):
         folder = tempfile.TemporaryDirectory()
