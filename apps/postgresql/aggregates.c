@@ -30,6 +30,7 @@ static void free_group(void* group) { bloomsql_clear(&((group_state*)group)->bui
 
 static group_state* new_group(MemoryContext context) {
   group_state* group = MemoryContextAllocZero(context, sizeof *group);
+  group->builder.tick = tick;
   group->callback.func = free_group;
   group->callback.arg = group;
   MemoryContextRegisterResetCallback(context, &group->callback);
@@ -208,19 +209,24 @@ Datum pgbloom_agg_combine(PG_FUNCTION_ARGS) {
     into->second = from->second;
     memset(&from->builder, 0, sizeof from->builder);
   } else {
-    report_failure(bloomsql_merge(&into->builder, &from->builder, tick));
+    report_failure(bloomsql_merge(&into->builder, &from->builder));
   }
   PG_RETURN_POINTER(into);
 }
 
-/* What waits in a builder, as bytes: this, the integers, the offsets, the strings. */
-typedef struct waiting_head {
-  uint32_t is_waiting; /* an image begins with other bytes */
+/* What workers send of a builder for an unknown number of keys. Any other is the image of its
+ * filter, which begins with other bytes. */
+enum sent {
+  SENT_WAITING = 1, /* the head, the integers, the offsets, the strings */
+  SENT_FOLDING = 2  /* the head, the image of the largest filter */
+};
+typedef struct sent_head {
+  uint32_t what;
   uint32_t form;
   uint64_t integers;
   uint64_t strings;
   uint64_t bytes;
-} waiting_head;
+} sent_head;
 
 static char* append(char* at, const void* data, size_t bytes) {
   if (bytes != 0) memcpy(at, data, bytes);
@@ -228,14 +234,12 @@ static char* append(char* at, const void* data, size_t bytes) {
 }
 
 static bytea* serialize_waiting(const bloomsql_builder* b) {
-  const waiting_head head = {1, b->form, b->integer_count, b->string_count, b->byte_count};
+  const sent_head head = {SENT_WAITING, b->form, b->integer_count, b->string_count, b->byte_count};
   const size_t offsets = b->string_count == 0 ? 0 : (b->string_count + 1) * sizeof(uint64_t);
   const size_t bytes =
       sizeof head + b->integer_count * sizeof(uint64_t) + offsets + b->byte_count + VARHDRSZ;
-  bytea* value = NULL;
+  bytea* value = palloc(bytes);
   char* at = NULL;
-  if (bytes > MaxAllocSize) report_failure(BLOOMSQL_TOO_MANY);
-  value = palloc(bytes);
   SET_VARSIZE(value, bytes);
   at = append(VARDATA(value), &head, sizeof head);
   at = append(at, b->integers, b->integer_count * sizeof(uint64_t));
@@ -245,28 +249,23 @@ static bytea* serialize_waiting(const bloomsql_builder* b) {
 }
 
 Datum pgbloom_agg_serialize(PG_FUNCTION_ARGS) {
-  group_state* group = (group_state*)PG_GETARG_POINTER(0);
+  bloomsql_builder* b = &((group_state*)PG_GETARG_POINTER(0))->builder;
   context_of(fcinfo);
-  if (group->builder.filter == NULL) PG_RETURN_BYTEA_P(serialize_waiting(&group->builder));
-  report_failure(bloomsql_flush(&group->builder, tick));
-  PG_RETURN_BYTEA_P(value_of(group->builder.filter));
+  if (b->filter == NULL) PG_RETURN_BYTEA_P(serialize_waiting(b));
+  report_failure(bloomsql_flush(b));
+  if (b->folds) {
+    const sent_head head = {SENT_FOLDING, b->form, 0, 0, 0};
+    PG_RETURN_BYTEA_P(value_behind(&head, sizeof head, b->filter));
+  }
+  PG_RETURN_BYTEA_P(value_of(b->filter));
 }
 
-static void deserialize_waiting(bloomsql_builder* b, const char* at, const waiting_head* head) {
-  uint64_t i = 0;
+static void deserialize_waiting(bloomsql_builder* b, const char* at, const sent_head* head) {
   const char* offsets = at + head->integers * sizeof(uint64_t);
   const char* bytes = offsets + (head->strings == 0 ? 0 : head->strings + 1) * sizeof(uint64_t);
   bloomsql_start_growing(b, head->form);
-  for (i = 0; i < head->integers; ++i) {
-    uint64_t key = 0;
-    memcpy(&key, at + i * sizeof key, sizeof key);
-    report_failure(bloomsql_add_integer(b, key));
-  }
-  for (i = 0; i < head->strings; ++i) {
-    uint64_t ends[2];
-    memcpy(ends, offsets + i * sizeof *ends, sizeof ends);
-    report_failure(bloomsql_add_string(b, bytes + ends[0], (size_t)(ends[1] - ends[0])));
-  }
+  report_failure(bloomsql_add_integers(b, at, head->integers));
+  report_failure(bloomsql_add_strings(b, bytes, offsets, head->strings));
 }
 
 Datum pgbloom_agg_deserialize(PG_FUNCTION_ARGS) {
@@ -274,12 +273,16 @@ Datum pgbloom_agg_deserialize(PG_FUNCTION_ARGS) {
   const char* data = VARDATA_ANY(value);
   const size_t bytes = VARSIZE_ANY_EXHDR(value);
   group_state* group = NULL;
-  waiting_head head = {0, 0, 0, 0, 0};
+  sent_head head = {0, 0, 0, 0, 0};
   context_of(fcinfo);
   group = new_group(CurrentMemoryContext);
   if (bytes >= sizeof head) memcpy(&head, data, sizeof head);
-  if (head.is_waiting == 1) {
+  if (head.what == SENT_WAITING) {
     deserialize_waiting(&group->builder, data + sizeof head, &head);
+  } else if (head.what == SENT_FOLDING) {
+    bloomery_filter* filter = NULL;
+    report_failure(open_image(data + sizeof head, bytes - sizeof head, &filter));
+    bloomsql_start_folding(&group->builder, head.form, filter);
   } else {
     report_failure(open_image(data, bytes, &group->builder.filter));
   }
@@ -290,6 +293,6 @@ Datum pgbloom_agg_final(PG_FUNCTION_ARGS) {
   group_state* group = group_argument(fcinfo, 0);
   context_of(fcinfo);
   if (group == NULL) PG_RETURN_NULL();
-  report_failure(bloomsql_finish(&group->builder, tick));
+  report_failure(bloomsql_finish(&group->builder));
   PG_RETURN_BYTEA_P(value_of(group->builder.filter));
 }

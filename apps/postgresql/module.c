@@ -48,23 +48,26 @@ void refuse_large(double bytes) {
                    "positives.")));
 }
 
-bytea* take_buffer(bloomery_buffer* buffer) {
+static bytea* take_behind(const void* head, size_t head_bytes, bloomery_buffer* buffer) {
+  const size_t bytes = head_bytes + buffer->bytes;
   bytea* value = NULL;
-  if (buffer->bytes > MaxAllocSize - VARHDRSZ) {
-    const double bytes = (double)buffer->bytes;
+  if (bytes > MaxAllocSize - VARHDRSZ) {
     bloomery_buffer_free(buffer);
-    refuse_large(bytes);
+    refuse_large((double)bytes);
   }
-  value = palloc_extended(buffer->bytes + VARHDRSZ, MCXT_ALLOC_NO_OOM);
+  value = palloc_extended(bytes + VARHDRSZ, MCXT_ALLOC_NO_OOM);
   if (value == NULL) {
     bloomery_buffer_free(buffer);
     report_failure(BLOOMERY_NO_MEMORY);
   }
-  SET_VARSIZE(value, buffer->bytes + VARHDRSZ);
-  memcpy(VARDATA(value), buffer->data, buffer->bytes);
+  SET_VARSIZE(value, bytes + VARHDRSZ);
+  if (head_bytes != 0) memcpy(VARDATA(value), head, head_bytes);
+  memcpy(VARDATA(value) + head_bytes, buffer->data, buffer->bytes);
   bloomery_buffer_free(buffer);
   return value;
 }
+
+bytea* take_buffer(bloomery_buffer* buffer) { return take_behind(NULL, 0, buffer); }
 
 static sigset_t block_signals(void) {
   sigset_t all;
@@ -89,14 +92,16 @@ static int make_image(const bloomery_filter* filter, bloomery_buffer* out) {
   return status;
 }
 
-bytea* value_of(const bloomery_filter* filter) {
+bytea* value_behind(const void* head, size_t head_bytes, const bloomery_filter* filter) {
   bloomery_buffer buffer = {NULL, 0, NULL};
   bloomery_filter_info info = {.struct_bytes = sizeof info};
   report_failure(bloomery_info_header(filter, &info));
   refuse_large((double)info.image_bytes);
   report_failure(make_image(filter, &buffer));
-  return take_buffer(&buffer);
+  return take_behind(head, head_bytes, &buffer);
 }
+
+bytea* value_of(const bloomery_filter* filter) { return value_behind(NULL, 0, filter); }
 
 bytea* checked_value(const void* data, size_t bytes) {
   held_filter* held = hold_filter();

@@ -27,6 +27,8 @@ void refuse_large(double bytes);
 bytea* take_buffer(bloomery_buffer* buffer);
 /* The image of a filter as a value of type bloom. */
 bytea* value_of(const bloomery_filter* filter);
+/* The same behind other bytes, for what workers send. */
+bytea* value_behind(const void* head, size_t head_bytes, const bloomery_filter* filter);
 /* A value of type bloom from bytes that come from outside, plain or packed, after every check. */
 bytea* checked_value(const void* data, size_t bytes);
 

@@ -176,7 +176,7 @@ static void finish(sqlite3_context* context) {
   group* g = sqlite3_aggregate_context(context, 0);
   if (g == NULL) return;
   if (g->started && !g->failed) {
-    const int status = bloomsql_finish(&g->builder, NULL);
+    const int status = bloomsql_finish(&g->builder);
     if (status == BLOOMERY_OK) {
       result_filter(context, g->builder.filter);
       g->builder.filter = NULL;

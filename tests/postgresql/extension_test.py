@@ -267,6 +267,34 @@ class extension_test(unittest.TestCase):
         told = self.near.script("SET statement_timeout = 300; SET max_parallel_workers_per_gather = 0; SELECT "
                                 "bloom_agg(a.x) FROM generate_series(1, 10000) a(x), generate_series(1, 100000) b;")
         self.assertIn("57014", told)
+        # With workers, each of which has keys that wait.
+        self.near.sql("CREATE TABLE c AS SELECT generate_series(0, 499) AS k; ANALYZE c")
+        query = "SELECT bloom_agg(k * 1000000 + x) FROM c, generate_series(1, 1000000) AS x"
+        plan = self.near.sql(f"EXPLAIN {query}")
+        self.assertIn("Partial Aggregate", plan)
+        for limit in (50, 500):
+            told = self.near.script(f"SET statement_timeout = {limit}; {query};")
+            self.assertIn("57014", told)
+
+    @unittest.skipUnless(os.environ.get("BLOOMERY_SQL_LARGE"), "BLOOMERY_SQL_LARGE is not set; ./test --long sets it")
+    def test_more_keys_than_may_wait(self):
+        """70 million keys, which is more than wait for their number in one process, and less in each of three: the bytes
+        are the same, all keys are in, and others are at the rate that was promised."""
+        self.near.sql("CREATE TABLE m AS SELECT generate_series(0, 999) AS k; ANALYZE m; CREATE TABLE made (workers integer, "
+                      "b bloom)")
+        for workers in (0, 2):
+            self.near.sql(f"SET max_parallel_workers_per_gather = {workers}; INSERT INTO made SELECT {workers}, (SELECT "
+                          "bloom_agg(k * 70000::bigint + x) FROM m, generate_series(1, 70000) AS x)")
+        self.assertEqual("t|t", self.one("SELECT a.b::bytea = z.b::bytea, (bloom_info(a.b) ->> 'fpr_now')::float8 <= 0.01 "
+                                         "FROM made a, made z WHERE a.workers = 0 AND z.workers = 2"))
+        filter_ = "(SELECT b FROM made WHERE workers = 0)"
+        told = self.one("SELECT count(*) FILTER (WHERE g <= 70000000), count(*) FILTER (WHERE g > 70000000) FROM "
+                        f"generate_series(35, 140000000, 70::bigint) g WHERE {filter_} @> g").split("|")
+        self.assertEqual("1000000", told[0])
+        self.assertLess(int(told[1]), 10000 + 4 * 100)
+        told = self.one(f"SELECT bloom_count({filter_}) / 70000000, length({filter_}::bytea) / 70000000.0").split("|")
+        self.assertLess(abs(float(told[0]) - 1), 0.001)
+        self.assertLess(float(told[1]), 1.25 * 1.34)
 
 
 class shipping_test(unittest.TestCase):
