@@ -403,8 +403,8 @@ def test_threads_on_one_filter():
     assert failures == []
 
 
-def test_other_threads_run_meanwhile():
-    """Bulk work gives up Python's lock: another thread gets on before it ends.
+def test_other_threads_run_meanwhile(tmp_path):
+    """Bulk work and work on files give up Python's lock: another thread gets on before it ends.
 
     The other thread wants the lock from the moment on in which the work begins, and for an hour nobody takes it from
     the thread that has it: the other one runs only if the work gives the lock up. A busy machine may let it wait
@@ -412,6 +412,12 @@ def test_other_threads_run_meanwhile():
     """
     f = Filter(keys=1000, kind="classic", probes=64)
     keys = numpy.arange(1_000_000, dtype="uint64")
+    large, path = Filter(keys=100, bytes=30_000_000), tmp_path / "large.bloom"
+    large.update(keys)
+    data = large.to_bytes()
+    works = [lambda: f.update(keys), lambda: f.contains_many(keys), lambda: large.save(path), lambda: bloomery.load(path),
+             lambda: bloomery.open(path, verify=True), large.to_bytes, lambda: bloomery.from_bytes(data), large.copy,
+             large.info, lambda: large | large, lambda: large.fold(2), large.pack, lambda: Fuse(keys)]
     ready, begin, ended, ran = threading.Semaphore(0), threading.Semaphore(0), False, []
 
     def note():
@@ -425,11 +431,11 @@ def test_other_threads_run_meanwhile():
     other.start()
     try:
         ready.acquire()
-        for work in (f.update, f.contains_many):
+        for work in works:
             for _ in range(50):
                 begin.release()
                 before = len(ran)
-                work(keys)
+                work()
                 after = len(ran)
                 if after > before:
                     break
