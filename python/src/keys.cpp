@@ -38,6 +38,17 @@ bool no_array(PyObject* object) {
   return false;
 }
 
+// Whether it is an array of dates or spans of time, whose list is of integers for some units, and of
+// objects for others.
+bool has_dates(PyObject* object) {
+  const reference dtype(PyObject_GetAttrString(object, "dtype"));
+  const reference kind(dtype ? PyObject_GetAttrString(dtype.get(), "kind") : nullptr);
+  PyErr_Clear();
+  return kind && PyUnicode_Check(kind.get()) != 0 &&
+         (PyUnicode_CompareWithASCIIString(kind.get(), "M") == 0 ||
+          PyUnicode_CompareWithASCIIString(kind.get(), "m") == 0);
+}
+
 bool look_at_integer(PyObject* object, key_view& key) {
   int overflow = 0;
   const long long value = PyLong_AsLongLongAndOverflow(object, &overflow);
@@ -259,6 +270,11 @@ bool key_source::take(PyObject* object, int conversions) {
     bool other = false;
     if (take_buffer(object, other)) return true;
     if (!other) return false;
+  }
+  if (has_dates(object)) {
+    PyErr_SetString(PyExc_TypeError,
+                    "dates are no keys: give their integers, astype('int64'), or text of them");
+    return false;
   }
   for (const char* method : {"to_numpy", "tolist"}) {  // columns of pandas; arrays of strings
     if (PyObject_HasAttrString(object, method) == 0) continue;

@@ -269,12 +269,27 @@ def test_plan():
     assert rows["blocked"].bytes == Filter(keys=1_000_000, fpr=0.001).bytes
     assert rows[0].kind == "blocked" and "remove" in rows["counting"].can
     assert "<table>" in rows._repr_html_() and "blocked" in str(rows)
-    axes = unittest.mock.Mock()  # matplotlib's own where somebody has it
+    axes = unittest.mock.Mock()
     assert rows.plot(axes) is axes and axes.barh.call_args.args[0][0] == "blocked"
     with pytest.raises(KeyError):
         rows["nonsense"]
     with pytest.raises(ValueError):
         bloomery.plan(0)
+
+
+def test_plot(tmp_path, monkeypatch):
+    monkeypatch.setenv("MPLCONFIGDIR", str(tmp_path))
+    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is not installed (Debian: python3-matplotlib)")
+    matplotlib.use("Agg")
+    rows = bloomery.plan(1_000_000, 0.001)
+    axes = rows.plot()
+    assert [label.get_text() for label in axes.get_yticklabels()] == [row.kind for row in rows]
+    assert [bar.get_width() for bar in axes.patches] == [row.bits_per_key for row in rows]
+    assert axes.get_title() == "1,000,000 keys" and axes.get_xlabel() == "bits a key"
+    picture = tmp_path / "plan.png"
+    axes.figure.savefig(picture)
+    assert picture.read_bytes().startswith(b"\x89PNG") and picture.stat().st_size > 5000
+    assert rows.plot(axes) is axes
 
 
 def test_a_mapped_file_may_be_replaced(tmp_path):

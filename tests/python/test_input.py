@@ -56,7 +56,8 @@ def test_other_arrays():
     assert same(numpy.array([3, 4], dtype=">i8"), [3, 4])
     unaligned = numpy.frombuffer(b"x" + numpy.arange(5, dtype="<u8").tobytes(), dtype="<u8", offset=1)
     assert same(unaligned, range(5))
-    for bad in (numpy.array([1.5]), numpy.array([1j]), numpy.array(["2026-01-01"], dtype="datetime64[D]")):
+    dates = [numpy.array(["2026-01-01"], dtype=f"datetime64[{unit}]") for unit in ("D", "s", "us", "ns")]
+    for bad in (numpy.array([1.5]), numpy.array([1j]), *dates, dates[0] - dates[0], dates[3] - dates[3]):
         with pytest.raises(TypeError):
             Filter(keys=10).update(bad)
     with pytest.raises(ValueError, match="one dimension"):
@@ -599,3 +600,28 @@ def test_conversions_without_end():
         with pytest.raises(ZeroDivisionError):
             call(Raising())
     assert same(Listing(), ["a"])
+
+
+def test_pandas():
+    pandas = pytest.importorskip("pandas", reason="pandas is not installed (Debian: python3-pandas)")
+    Series = pandas.Series
+    for column, keys in [(Series(["a", "b"]), ["a", "b"]), (Series([b"a", "b"]), [b"a", "b"]), (Series([1, -2]), [1, -2]),
+                         (Series(["a", "b"], dtype="string"), ["a", "b"]), (Series([1, 2], dtype="Int64"), [1, 2]),
+                         (Series([1, 2], dtype="uint8"), [1, 2]), (Series(range(10))[::3], [0, 3, 6, 9]),
+                         (Series(["a", "b", "a"], dtype="category"), ["a", "b", "a"]), (Series([], dtype="int64"), []),
+                         (pandas.Index(["a", "b"]), ["a", "b"]), (pandas.RangeIndex(5), range(5)),
+                         (pandas.DataFrame({"x": [1, 2], "y": [3, 4]})["y"], [3, 4]), (pandas.array(["a"]), ["a"])]:
+        assert same(column, keys), column
+        if len(keys):
+            assert Filter(column).contains_many(column).all() and CountMin().count_many(column).sum() == 0
+            assert Fuse(column.unique() if hasattr(column, "unique") else column).contains_many(column).all()
+    table = pandas.DataFrame({"mail": ["a", "b", "c"], "amount": [1, 2, 3]})
+    assert list(table[Filter(["a", "c"], fpr=1e-6).contains_many(table["mail"])]["amount"]) == [1, 3]
+    for bad in (Series(["a", None]), Series(["a", None], dtype="string"), Series([1, None]), Series([1, None], dtype="Int64"),
+                Series(["a", None], dtype="category"), Series([1.5]), Series(pandas.to_datetime(["2026-01-01"])),
+                Series(pandas.to_datetime(["2026-01-01"], utc=True)), Series(pandas.to_timedelta(["1 day"])), Series([[1]])):
+        for call in (Filter(keys=10).update, Filter(keys=10).contains_many, Fuse):
+            with pytest.raises(TypeError):
+                call(bad)
+    with pytest.raises(ValueError, match="one dimension"):
+        Filter(keys=10).update(table[["amount", "amount"]])
