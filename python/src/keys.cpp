@@ -38,7 +38,7 @@ bool no_array(PyObject* object) {
   return false;
 }
 
-// Whether it is an array of dates or spans of time, whose list is of integers for some units, and of
+// Whether it is an array of dates or spans of time, whose list has integers for some units and
 // objects for others.
 bool has_dates(PyObject* object) {
   const reference dtype(PyObject_GetAttrString(object, "dtype"));
