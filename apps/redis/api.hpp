@@ -196,6 +196,10 @@ inline function<int(ctx*, const char* name, const char* initial, unsigned flags,
                     int (*set)(const char*, string*, void*, string**),
                     int (*apply)(ctx*, void*, string**), void* data)>
     RegisterStringConfig{"RegisterStringConfig", optional};
+inline function<int(ctx*, const char* name, int initial, unsigned flags,
+                    int (*get)(const char*, void*), int (*set)(const char*, int, void*, string**),
+                    int (*apply)(ctx*, void*, string**), void* data)>
+    RegisterBoolConfig{"RegisterBoolConfig", optional};
 inline function<int(ctx*)> LoadConfigs{"LoadConfigs", optional};
 
 // ---- arguments and replies

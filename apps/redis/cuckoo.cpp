@@ -233,6 +233,8 @@ class adder {  // of items to a value, which grows while the server has the memo
   fate grow_for(std::uint64_t hash) {
     const std::uint64_t more = filter_.growth_bytes();
     if (more == 0 || no_memory_) return fate::refused;
+    const bool enough = filter_.layers() >= current_settings().cuckoo_layers;
+    if (enough && !call_.is_replayed()) return fate::refused;
     try {
       check_memory(call_.ctx, value_.bytes() + more, more);
       return filter_.add(hash) ? fate::added : fate::refused;

@@ -23,54 +23,107 @@ struct number {
   std::uint64_t settings::*field;
   long long least;
   long long most;
+  long long most_taken = most;  // in the other module, by this name
 };
-constexpr std::array<number, 9> numbers = {{
-    {"initial-size", "bf-initial-size", &settings::initial_size, 1, 1LL << 30U},
-    {"bloom-capacity", nullptr, &settings::initial_size, 1, 1LL << 30U},
-    {"expansion-factor", "bf-expansion-factor", &settings::expansion, 0, 32768},
-    {"bloom-expansion", nullptr, &settings::expansion, 0, 32768},
+constexpr long long most_items = 1LL << 30U;
+constexpr long long most_expansion = 32768;
+constexpr long long most_cuckoo_layers = 32;
+constexpr std::array<number, 11> numbers = {{
+    {"initial-size", "bf-initial-size", &settings::initial_size, 1, most_items},
+    {"bloom-capacity", nullptr, &settings::initial_size, 1, most_items, INT64_MAX},
+    {"expansion-factor", "bf-expansion-factor", &settings::expansion, 0, most_expansion},
+    {"bloom-expansion", nullptr, &settings::expansion, 0, most_expansion, UINT32_MAX},
     {"max-filter-bytes", nullptr, &settings::max_filter_bytes, 0, INT64_MAX},
-    {"cf-initial-size", "cf-initial-size", &settings::cuckoo_size, 4, 1LL << 30U},
+    {"bloom-memory-usage-limit", nullptr, &settings::max_filter_bytes, 0, INT64_MAX},
+    {"cf-initial-size", "cf-initial-size", &settings::cuckoo_size, 4, most_items},
     {"cf-bucket-size", "cf-bucket-size", &settings::cuckoo_bucket, 1, 255},
     {"cf-max-iterations", "cf-max-iterations", &settings::cuckoo_iterations, 1, 65535},
-    {"cf-expansion-factor", "cf-expansion-factor", &settings::cuckoo_expansion, 0, 32768},
+    {"cf-expansion-factor", "cf-expansion-factor", &settings::cuckoo_expansion, 0, most_expansion},
+    {"cf-max-expansions", "cf-max-expansions", &settings::cuckoo_layers, 1, most_cuckoo_layers,
+     65536},
 }};
-constexpr std::array<const char*, 2> rate_names = {"error-rate", "bloom-fp-rate"};
-constexpr const char* rate_without_prefix = "bf-error-rate";
+
+// Rates between 0 and 1. Layers of ours share their rate by another rule than a constant ratio, so
+// that one is kept for whoever asks and means nothing.
+struct rate {
+  const char* name;
+  const char* without_prefix;
+  double* value;
+};
+double tightening_ratio = 0.5;
+const std::array<rate, 3> rates = {{{"error-rate", "bf-error-rate", &current.error_rate},
+                                    {"bloom-fp-rate", nullptr, &current.error_rate},
+                                    {"bloom-tightening-ratio", nullptr, &tightening_ratio}}};
+
+bool random_seeds = false;  // means nothing: all filters have one hash
+struct choice {
+  const char* name;
+  bool* value;
+};
+const std::array<choice, 2> choices = {
+    {{"bloom-use-random-seed", &random_seeds}, {"bloom-defrag-enabled", &current.defragments}}};
 
 // One setting has several names, and at the start the server sets each of them: to its default if
 // the configuration does not have it. That must not undo what it has under another name.
 settings at_start;
 bool starting = false;
 
-bool set_rate(const api::string* text) {
-  double rate = 0;
-  if (api::StringToDouble(text, &rate) != api::ok || !(rate > 0 && rate < 1)) return false;
-  if (starting && !(rate < at_start.error_rate) && !(rate > at_start.error_rate)) return true;
-  current.error_rate = rate;
+bool set_rate(const rate& which, const api::string* text) {
+  double given = 0;
+  if (api::StringToDouble(text, &given) != api::ok || !(given > 0 && given < 1)) return false;
+  const bool the_default = !(given < at_start.error_rate) && !(given > at_start.error_rate);
+  if (starting && which.value == &current.error_rate && the_default) return true;
+  *which.value = given;
+  return true;
+}
+
+bool set_number(const number& which, const api::string* text) {
+  long long given = 0;
+  if (api::StringToLongLong(text, &given) != api::ok) return false;
+  if (given < which.least || given > which.most_taken) return false;
+  current.*which.field = static_cast<std::uint64_t>(std::min(given, which.most));
+  return true;
+}
+
+bool set_choice(const choice& which, std::string_view text) {
+  if (!is_word(text, "yes") && !is_word(text, "no")) return false;
+  *which.value = is_word(text, "yes");
   return true;
 }
 
 // Names are equal whatever their case, and with _ for -: other modules write ERROR_RATE.
-bool same_name(std::string_view given, std::string_view name) {
+bool same_name(std::string_view given, const char* name) {
+  if (name == nullptr) return false;
+  const std::string_view known = name;
   const auto folded = [](char c) { return c == '_' ? '-' : lower(c); };
-  return std::equal(given.begin(), given.end(), name.begin(), name.end(),
+  return std::equal(given.begin(), given.end(), known.begin(), known.end(),
                     [&](char a, char b) { return folded(a) == b; });
 }
 
 bool set_argument(std::string_view name, const api::string* text) {
-  for (const char* const rate : rate_names) {
-    if (same_name(name, rate)) return set_rate(text);
+  const auto is_meant = [&](const auto& which) {
+    return same_name(name, which.name) || same_name(name, which.without_prefix);
+  };
+  if (const auto r = std::ranges::find_if(rates, is_meant); r != rates.end()) {
+    return set_rate(*r, text);
   }
-  for (const number& n : numbers) {
-    long long given = 0;
-    if (!same_name(name, n.name)) continue;
-    if (api::StringToLongLong(text, &given) != api::ok) return false;
-    if (given < n.least || given > n.most) return false;
-    current.*n.field = static_cast<std::uint64_t>(given);
-    return true;
+  if (const auto n = std::ranges::find_if(numbers, is_meant); n != numbers.end()) {
+    return set_number(*n, text);
   }
-  return false;
+  const auto c = std::ranges::find_if(
+      choices, [&](const choice& which) { return same_name(name, which.name); });
+  return c != choices.end() && set_choice(*c, text_of(text));
+}
+
+std::string all_names() {
+  std::string names;
+  const auto append = [&](const auto& list) {
+    for (const auto& one : list) names.append(names.empty() ? "" : ", ").append(one.name);
+  };
+  append(rates);
+  append(numbers);
+  append(choices);
+  return names;
 }
 
 long long get_number(const char*, void* which) {
@@ -78,37 +131,56 @@ long long get_number(const char*, void* which) {
 }
 
 int put_number(const char*, long long given, void* which, api::string**) {
-  const auto field = static_cast<const number*>(which)->field;
-  const auto now = static_cast<std::uint64_t>(given);
-  if (!starting || now != at_start.*field) current.*field = now;
+  const auto& n = *static_cast<const number*>(which);
+  const auto now = static_cast<std::uint64_t>(std::min(given, n.most));
+  if (!starting || now != at_start.*n.field) current.*n.field = now;
   return api::ok;
 }
 
-api::string* get_rate(const char*, void*) {  // the server does not own the string
+api::string* get_rate(const char*, void* which) {  // the server does not own the string
   static api::string* shown = nullptr;
-  const std::string text = bloomery::detail::to_text(current.error_rate);
+  const std::string text = bloomery::detail::to_text(*static_cast<const rate*>(which)->value);
   if (shown != nullptr) api::FreeString(nullptr, shown);
   shown = api::CreateString(nullptr, text.data(), text.size());
   return shown;
 }
 
-int put_rate(const char*, api::string* given, void*, api::string** why) {
-  if (set_rate(given)) return api::ok;
+int put_rate(const char*, api::string* given, void* which, api::string** why) {
+  if (set_rate(*static_cast<const rate*>(which), given)) return api::ok;
   constexpr std::string_view text = "a rate is above 0 and below 1";
   *why = api::CreateString(nullptr, text.data(), text.size());
   return api::err;
 }
 
-bool register_rate(api::ctx* c, const char* name, unsigned flags) {
-  const std::string rate = bloomery::detail::to_text(current.error_rate);
-  return api::RegisterStringConfig(c, name, rate.c_str(), flags, get_rate, put_rate, nullptr,
-                                   nullptr) == api::ok;
+int get_choice(const char*, void* which) {
+  return static_cast<int>(*static_cast<const choice*>(which)->value);
+}
+
+int put_choice(const char*, int given, void* which, api::string**) {
+  *static_cast<const choice*>(which)->value = given != 0;
+  return api::ok;
+}
+
+template <class Setting>
+void* data_of(const Setting& which) {
+  return const_cast<Setting*>(&which);
+}
+
+bool register_rate(api::ctx* c, const char* name, unsigned flags, const rate& r) {
+  const std::string text = bloomery::detail::to_text(*r.value);
+  return api::RegisterStringConfig(c, name, text.c_str(), flags, get_rate, put_rate, nullptr,
+                                   data_of(r)) == api::ok;
 }
 
 bool register_number(api::ctx* c, const char* name, unsigned flags, const number& n) {
   return api::RegisterNumericConfig(c, name, static_cast<long long>(current.*n.field), flags,
-                                    n.least, n.most, get_number, put_number, nullptr,
-                                    const_cast<number*>(&n)) == api::ok;
+                                    n.least, n.most_taken, get_number, put_number, nullptr,
+                                    data_of(n)) == api::ok;
+}
+
+bool register_choice(api::ctx* c, const choice& which) {
+  return api::RegisterBoolConfig(c, which.name, static_cast<int>(*which.value), 0, get_choice,
+                                 put_choice, nullptr, data_of(which)) == api::ok;
 }
 
 bool register_settings(api::ctx* c) {
@@ -116,11 +188,15 @@ bool register_settings(api::ctx* c) {
   constexpr int redis_8 = 8 << 16;
   constexpr unsigned without_prefix = 1U << 9U;
   bool fine = true;
-  for (const char* const name : rate_names) fine = fine && register_rate(c, name, 0);
+  for (const rate& r : rates) fine = fine && register_rate(c, r.name, 0, r);
   for (const number& n : numbers) fine = fine && register_number(c, n.name, 0, n);
+  for (const choice& which : choices) fine = fine && register_choice(c, which);
   if (api::GetServerVersion != nullptr && api::GetServerVersion() >= redis_8) {
     // Servers without such names refuse them, which does no harm.
-    static_cast<void>(register_rate(c, rate_without_prefix, without_prefix));
+    for (const rate& r : rates) {
+      if (r.without_prefix == nullptr) continue;
+      static_cast<void>(register_rate(c, r.without_prefix, without_prefix, r));
+    }
     for (const number& n : numbers) {
       if (n.without_prefix == nullptr) continue;
       static_cast<void>(register_number(c, n.without_prefix, without_prefix, n));
@@ -169,10 +245,9 @@ bool load_settings(api::ctx* c, std::span<api::string* const> arguments) {
   for (std::size_t i = 0; i < arguments.size(); i += 2) {
     const std::string_view name = text_of(arguments[i]);
     if (i + 1 < arguments.size() && set_argument(name, arguments[i + 1])) continue;
-    api::Log(c, "warning",
-             "bloomery: bad module argument %.*s; there are error-rate, initial-size, "
-             "expansion-factor and max-filter-bytes, each with a value",
-             static_cast<int>(std::min<std::size_t>(name.size(), 64)), name.data());
+    api::Log(c, "warning", "bloomery: bad module argument %.*s; there are %s, each with a value",
+             static_cast<int>(std::min<std::size_t>(name.size(), 64)), name.data(),
+             all_names().c_str());
     return false;
   }
   return register_settings(c);

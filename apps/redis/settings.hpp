@@ -1,6 +1,8 @@
 // What an administrator can set: by the configuration (`bf.error-rate` and so on, also CONFIG SET)
 // where modules can have settings, and by loadmodule arguments (`error-rate 0.01`) everywhere. The
-// names of Valkey's module (`bf.bloom-fp-rate`) and of Redis 8 (`bf-error-rate`) mean the same.
+// names of Valkey's module (`bf.bloom-fp-rate`) and of Redis 8 (`bf-error-rate`) mean the same, and
+// no configuration of those modules stops the start: what is larger than ours may be is the most
+// that ours may be.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +22,9 @@ struct settings {
   std::uint64_t cuckoo_bucket = 2;
   std::uint64_t cuckoo_iterations = 20;
   std::uint64_t cuckoo_expansion = 1;
+  std::uint64_t cuckoo_layers = 32;    // a filter gets no further one, from clients
   std::uint64_t max_filter_bytes = 0;  // 0 means half of the machine's memory
+  bool defragments = true;
 };
 [[nodiscard]] const settings& current_settings() noexcept;
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "bloomery/core/error.hpp"
+#include "settings.hpp"
 
 namespace bloomery_redis {
 
@@ -353,7 +354,8 @@ std::size_t value::effort() const {
 }
 
 void value::move(api::defrag_ctx* how, value*& v) {
-  if (api::DefragAlloc == nullptr || v->users_ != 0 || v->bed_ != 0) return;
+  if (api::DefragAlloc == nullptr || !current_settings().defragments) return;
+  if (v->users_ != 0 || v->bed_ != 0) return;
   if (auto* const moved = static_cast<value*>(api::DefragAlloc(how, v))) v = moved;
   if (v->at_rest_ == nullptr) return;  // the one array of a large filter fragments nothing
   auto* const packed = static_cast<packed_filter*>(api::DefragAlloc(how, v->at_rest_.get()));

@@ -1,4 +1,6 @@
 """What clients and tools of other modules expect: documentation, names of settings, options, replies at the edges."""
+import pathlib
+import re
 import unittest
 
 import harness
@@ -92,6 +94,53 @@ class settings(harness.server_test):
         for name, value in (("cf-initial-size", 1024), ("cf-bucket-size", 2), ("cf-max-iterations", 20),
                             ("cf-expansion-factor", 1)):
             self.set("bf." + name, value)
+
+    def test_how_often_a_cuckoo_filter_grows(self):
+        for most in (1, 3):
+            self.set("bf.cf-max-expansions", most)
+            self.call("CF.RESERVE", f"c{most}", 64)
+            full = self.call("CF.INSERT", f"c{most}", "ITEMS", *range(1000))
+            self.assertEqual(-1, full[-1])
+            self.assertEqual("Maximum expansions reached", self.call("CF.ADD", f"c{most}", "more"))
+            self.assertEqual(most, as_dict(self.call("CF.INFO", f"c{most}"))["Number of filters"])
+        self.set("bf.cf-max-expansions", 65535)  # as the other module has it
+        self.assertEqual("32", self.get("bf.cf-max-expansions"))
+        self.assertEqual(1, self.call("CF.ADD", "c3", "more"))
+
+    def test_configurations_of_other_modules(self):
+        """They mean the same here, or nothing; and the server starts."""
+        valkey = {"bf.bloom-capacity": 2**40, "bf.bloom-expansion": 2**31, "bf.bloom-fp-rate": "0.125",
+                  "bf.bloom-tightening-ratio": "0.75", "bf.bloom-use-random-seed": "no",
+                  "bf.bloom-memory-usage-limit": 2**27, "bf.bloom-defrag-enabled": "no"}
+        server = harness.Server(**valkey)
+        self.addCleanup(server.stop)
+        call = harness.Raw(server.port, protocol=2)
+        self.addCleanup(call.close)
+        got = {name: call("CONFIG", "GET", name)[1].decode() for name in valkey}
+        self.assertEqual(got, {n: str(v) for n, v in valkey.items()} | {"bf.bloom-capacity": str(2**30),
+                                                                       "bf.bloom-expansion": "32768"})
+        self.assertEqual(b"134217728", call("CONFIG", "GET", "bf.max-filter-bytes")[1])
+        self.assertEqual("ERR Insufficient memory to create filter", call("BF.ADD", "f", "a"))
+        for line in ("ERROR_RATE 0.25 INITIAL_SIZE 7 CF_MAX_EXPANSIONS 2", "bloom-capacity 7 bloom-fp-rate 0.25 "
+                     "bloom-tightening-ratio 0.9 bloom-use-random-seed no bloom-defrag-enabled yes",
+                     "bf-error-rate 0.25 bf-initial-size 7 cf-max-expansions 2"):
+            server.shut_down()
+            server.module_args, server.options = line, {"save": "", "bind": "127.0.0.1"}
+            server.start()
+            call = harness.Raw(server.port, protocol=2)
+            self.addCleanup(call.close)
+            call("BF.ADD", "f", "a")
+            self.assertEqual([[7], [b"0.25"]], [call("BF.INFO", "f", field) for field in ("CAPACITY", "ERROR")], line)
+        self.assertEqual(b"2", call("CONFIG", "GET", "bf.cf-max-expansions")[1])
+
+    def test_the_configuration_of_the_package(self):
+        """It lists all settings of ours, with the defaults."""
+        text = (pathlib.Path(__file__).parents[2] / "apps" / "redis" / "bloomery.conf").read_text()
+        listed = dict(re.findall(r"^# (bf\.\S+) (\S+)$", text, re.MULTILINE))
+        known = {n.decode() for n in self.call("CONFIG", "GET", "bf.*")[::2]}
+        self.assertEqual({n for n in known if "bloom" not in n}, set(listed))
+        for name, value in listed.items():
+            self.assertEqual(value, self.get(name))
 
     def test_one_in_the_file_is_not_undone_by_the_default_of_another(self):
         for name in ("bf.error-rate", "bf.bloom-fp-rate"):

@@ -248,6 +248,8 @@ class server(harness.server_test):
         with self.assertRaises(RuntimeError) as failed:
             harness.Server(module_args="error-rate 2").stop()
         self.assertIn("bad module argument error-rate", str(failed.exception))
+        for name in ("initial-size", "cf-max-expansions", "bloom-use-random-seed"):  # there are others, all of them named
+            self.assertIn(f", {name}", str(failed.exception))
         other = harness.Server(module_args="ERROR_RATE 0.1 INITIAL_SIZE 5")
         self.addCleanup(other.stop)
         raw = harness.Raw(other.port)
