@@ -331,9 +331,10 @@ bool create_count_min_commands(api::ctx* c) {
   auto merges = make_command<merge, -4>("cms.merge", writes, "Sums up sketches into one");
   merges.counted_keys_at = 2;
   const std::array commands = {
-      make_command<init_by_dim, 4>("cms.initbydim", writes, "Makes a sketch of this size"),
-      make_command<init_by_prob, 4>("cms.initbyprob", writes, "Makes a sketch of this accuracy"),
-      make_command<incrby, -4>("cms.incrby", writes, "Counts items"),
+      make_command<init_by_dim, 4>("cms.initbydim", writes_fast, "Makes a sketch of this size"),
+      make_command<init_by_prob, 4>("cms.initbyprob", writes_fast,
+                                    "Makes a sketch of this accuracy"),
+      make_command<incrby, -4>("cms.incrby", writes_fast, "Counts items"),
       make_command<query, -3>("cms.query", reads, "How often items were counted, at most"),
       merges,
       make_command<info, 2>("cms.info", reads, "What a sketch is"),

@@ -434,8 +434,8 @@ bool create_t_digest_commands(api::ctx* c) {
   command merges = make_command<merge, -4>("tdigest.merge", writes, "Joins digests into one");
   merges.counted_keys_at = 2;
   const std::array commands = {
-      make_command<create, -2>("tdigest.create", writes, "Makes a digest of numbers"),
-      make_command<reset, 2>("tdigest.reset", writes, "Forgets all numbers"),
+      make_command<create, -2>("tdigest.create", writes_fast, "Makes a digest of numbers"),
+      make_command<reset, 2>("tdigest.reset", writes_fast, "Forgets all numbers"),
       make_command<add, -3>("tdigest.add", writes, "Adds numbers"),
       merges,
       make_command<least, 2>("tdigest.min", reads, "The least number"),

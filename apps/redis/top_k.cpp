@@ -236,12 +236,14 @@ using pieces = pieces_of<top_k_family, sketch_texts>;
 
 bool create_top_k_commands(api::ctx* c) {
   const std::array commands = {
-      make_command<reserve, -3>("topk.reserve", writes, "Makes a list of the most frequent items"),
-      make_command<add, -3>("topk.add", writes, "Counts items once, and tells which they expel"),
-      make_command<incrby, -4>("topk.incrby", writes, "Counts items so often each"),
+      make_command<reserve, -3>("topk.reserve", writes_fast,
+                                "Makes a list of the most frequent items"),
+      make_command<add, -3>("topk.add", writes_fast,
+                            "Counts items once, and tells which they expel"),
+      make_command<incrby, -4>("topk.incrby", writes_fast, "Counts items so often each"),
       make_command<query, -3>("topk.query", reads, "Which items are listed"),
       make_command<count, -3>("topk.count", reads, "How often items came, about"),
-      make_command<list, -2>("topk.list", reads, "The most frequent items"),
+      make_command<list, -2>("topk.list", reads_slowly, "The most frequent items"),
       make_command<info, 2>("topk.info", reads, "What a list is"),
       make_command<pieces::scan, 3>("topk.scandump", reads_slowly, "A list in pieces"),
       make_command<pieces::load, 4>("topk.loadchunk", writes, "Takes a piece of SCANDUMP"),

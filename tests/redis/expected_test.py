@@ -66,6 +66,24 @@ class documentation(harness.server_test):
         self.assertRegex(other("BF.ADD", "f", "a"), "^NOPERM")
 
 
+    def test_what_is_fast(self):
+        """What is the same work for an item whatever the key holds, as the server has it for SADD and SPOP, is fast."""
+        fast = {"bf": "reserve add madd insert rem mrem exists mexists card info debug shard",
+                "cf": "reserve add addnx insert insertnx exists mexists count info del debug",
+                "cms": "initbydim initbyprob incrby query info", "topk": "reserve add incrby query count info"}
+        slow = {"bf": "merge compare stats rotate scandump loadchunk export import load",
+                "cf": "compact scandump loadchunk export import", "cms": "merge scandump loadchunk export import",
+                "topk": "list scandump loadchunk export import", "tdigest": "add merge load"}
+        for are_fast, families in ((True, fast), (False, slow)):
+            for family, names in families.items():
+                for name in names.split():
+                    flags = [text(f) for f in self.call("COMMAND", "INFO", f"{family}.{name}")[0][2]]
+                    self.assertEqual(are_fast, "fast" in flags, f"{family}.{name}")
+                    self.assertEqual(1, len({"write", "readonly"} & set(flags)), f"{family}.{name}")
+        for name in ("bf.rem", "bf.mrem", "bf.rotate", "cf.del", "cf.compact"):  # which never need more memory
+            self.assertNotIn("denyoom", [text(f) for f in self.call("COMMAND", "INFO", name)[0][2]])
+
+
 class settings(harness.server_test):
     def set(self, name, value):
         self.assertEqual("OK", self.call("CONFIG", "SET", name, value), name)
