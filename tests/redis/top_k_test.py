@@ -91,7 +91,7 @@ class replies(harness.server_test):
     def test_metadata(self):
         for name in ("topk.reserve", "topk.add", "topk.incrby"):
             self.assertLessEqual({"write", "denyoom"}, set(self.call("COMMAND", "INFO", name)[0][2]), name)
-        for name in ("topk.query", "topk.count", "topk.list", "topk.info"):
+        for name in ("topk.query", "topk.count", "topk.info"):
             self.assertLessEqual({"readonly", "fast"}, set(self.call("COMMAND", "INFO", name)[0][2]), name)
 
     def test_pieces_of_one_that_is_asked_meanwhile(self):
