@@ -102,6 +102,36 @@ class extension_test(unittest.TestCase):
             for ask in askers:
                 ask(name, file, keys)
 
+    def test_keys_in_other_encodings(self):
+        """A database's text is other bytes there, and its keys are those of the tool all the same."""
+        words = ["plain", "grün", "naïve"]
+        file = self.tool_file("encoded", words)
+        sketch = PLACE.data / "sketch.bloom"
+        subprocess.run([TOOL, "build", "-q", "--kind", "top-k", "--keys", "9", "-o", sketch, "-"], check=True,
+                       input="".join(f"{word}\n" for word in words + ["grün"]).encode())
+        sketch.chmod(0o644)
+        rows = "unnest(ARRAY['plain', 'grün', 'naïve']) AS k"
+        for encoding, bytes_of_a_word in (("LATIN1", 4), ("WIN1252", 4), ("SQL_ASCII", 5)):
+            name = f"in_{encoding.lower()}"
+            self.near.sql(f"CREATE DATABASE {name} TEMPLATE template0 ENCODING '{encoding}' LOCALE 'C'")
+            told = self.near.sql(f"""
+                CREATE EXTENSION bloomery;
+                SET client_encoding = 'UTF8';
+                SELECT length('grün'::text::bytea), octet_length('grün');
+                WITH f AS (SELECT pg_read_binary_file('{file}')::bloom AS b)
+                SELECT bool_and((SELECT b FROM f) @> k), bloom_agg(k, 99, 0.01)::bytea = (SELECT b::bytea FROM f),
+                       bool_or((SELECT b FROM f) @> (k || 'ü')) FROM {rows};
+                SELECT (SELECT f @> 'grün' AND NOT f @> 'grun' FROM bloom_add(bloom(99), 'grün') AS f),
+                       (SELECT count(*) FROM top_k_rows((SELECT top_k_agg(k, 3) FROM {rows})) WHERE key IN ('grün', 'naïve'));
+                SELECT key, count, octet_length(key) FROM top_k_rows(pg_read_binary_file('{sketch}')::bloom)
+                ORDER BY 2 DESC LIMIT 1""", database=name).splitlines()
+            self.assertEqual([f"{bytes_of_a_word}|{bytes_of_a_word}", "t|t|f", "t|2", f"grün|2|{bytes_of_a_word}"], told, encoding)
+            # What the encoding has no letter for is an error, and no other key.
+            if encoding != "SQL_ASCII":
+                told = self.near.script("SELECT * FROM top_k_rows(decode('" + self.near.sql(
+                    "SELECT encode(top_k_agg('日本語'::text, 3)::bytea, 'hex')") + "', 'hex')::bloom)", database=name)
+                self.assertIn("ERROR:  22P05", told)
+
     def tool_file(self, name, keys):
         """What the tool makes of integers, bytes or text."""
         options, lines = {int: (["--integers"], keys), bytes: (["--hex"], map(bytes.hex, keys)), str: ([], keys)}[type(keys[0])]

@@ -60,6 +60,26 @@ class sqlite_test(unittest.TestCase):
                                 ("bloom_agg(word, 3000, 0.01)", words), ("bloom_agg(word)", words)):
             self.assertEqual(file.read_bytes(), self.one(f"SELECT {aggregate} FROM t"), aggregate)
 
+    def test_databases_in_utf_16(self):
+        """Text is UTF-8 when it becomes a key, whatever the database keeps."""
+        words = ["grün", "naïve", "日本語", "🌸", "plain"]
+        file = self.tool_file(words, "--keys", "5")
+        for encoding in ("UTF-8", "UTF-16le", "UTF-16be"):
+            self.db.close()
+            self.db = connect()
+            self.db.execute(f"PRAGMA encoding = '{encoding}'")
+            self.db.execute("CREATE TABLE w (word TEXT)")
+            self.db.executemany("INSERT INTO w VALUES (?)", [(word,) for word in words])
+            self.assertEqual(encoding, self.one("PRAGMA encoding"))
+            self.assertEqual(5, self.one("SELECT count(*) FROM w WHERE bloom_contains(bloom_file(?), word)", str(file)))
+            self.assertEqual(5, self.one("SELECT count(*) FROM w WHERE bloom_contains(?, word)", file.read_bytes()))
+            self.assertEqual(0, self.one("SELECT count(*) FROM w WHERE bloom_contains(?, word || 'ü')", file.read_bytes()))
+            for call in ("bloom_agg(word, 5, 0.01)", "bloom_agg(word)"):
+                self.assertEqual(file.read_bytes(), self.one(f"SELECT {call} FROM w"), (call, encoding))
+            rows = self.db.execute("SELECT key FROM bloom_top((SELECT top_k_agg(word, 5) FROM w))").fetchall()
+            self.assertEqual(set(words), {key for key, in rows}, encoding)
+            self.refused("kind", "SELECT bloom(9, 0.1, 'größe')")
+
     def test_a_file_of_the_tool_is_mapped_and_asked(self):
         words = self.tool_file([f"key {i}" for i in range(1, 3001)])
         ask = "SELECT count(*) FROM t WHERE bloom_contains(bloom_file(?), word)"
