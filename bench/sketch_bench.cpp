@@ -1,8 +1,13 @@
-// The sketches: time of a call in and out of cache, medians of 7, and the table of docs/math.md
-// that compares top-k with space-saving (60 streams). Needs nothing but the library.
+// The sketches: time of a call in and out of cache, medians of 7, and the tables of docs/math.md:
+// count-min in lines and in rows against the floor, and top-k against space-saving (60 streams).
+// Needs nothing but the library.
 //
-//     sketch_bench speed     ns a key
-//     sketch_bench quality   recall of the 100 most frequent keys and error of their counts
+//     sketch_bench speed           ns a key
+//     sketch_bench floors          integers added to a count-min in bulk, in floors of one line
+//     sketch_bench floors --json   the same for scripts/bench
+//     sketch_bench quality         recall of the 100 most frequent keys and error of their counts
+#include <time.h>
+
 #include <algorithm>
 #include <array>
 #include <chrono>
@@ -16,6 +21,10 @@
 
 #include "../tests/sketch/space_saving.hpp"
 #include "../tests/sketch/streams.hpp"
+#include "bloomery/bits/bit_array.hpp"
+#include "bloomery/core/sizing_sketch.hpp"
+#include "bloomery/filter/keyed.hpp"
+#include "bloomery/measure/floor.hpp"
 #include "bloomery/sketch/count_min.hpp"
 #include "bloomery/sketch/spectral.hpp"
 #include "bloomery/sketch/top_k.hpp"
@@ -90,6 +99,81 @@ void speed() {
     std::printf("| top-100, Zipf %.1f | %.3f | %.1f batch | |\n", exponent,
                 static_cast<double>(t.shape().bits) / 8e6, ns);
   }
+}
+
+// ---- floors -----------------------------------------------------------------------------------
+
+double processor_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
+}
+
+// Four rows of counters in `lines` cache lines, in lines or not, as a table or as JSON. A floor is
+// one random line of as large an array, read, changed and written; floor and sketches take turns.
+void print_floors(std::uint64_t lines, bool json, const char*& separator) {
+  constexpr std::size_t repetitions = 7;
+  constexpr std::uint32_t conservative = 1;
+  std::vector<std::uint64_t> keys;
+  for (std::uint64_t i = 0; i < 2'000'000; ++i) keys.push_back(i * 0x9e3779b97f4a7c15U);
+  bit_array array(lines * bits_per_block);
+  std::fill(array.words().begin(), array.words().end(), 1);  // untouched pages are all one page
+  const mixed_integers mixed = xxh3_hasher().integers(keys);
+  const floor_pipeline& best = fastest_write(array.words(), mixed);
+  std::vector<keyed<count_min>> sketches;
+  for (const std::uint32_t cell_bits : {32U, 16U}) {
+    for (const std::uint32_t update : {0U, conservative}) {
+      for (const std::uint32_t layout : {sizing::count_min_one_line, 0U}) {
+        const shape s{.kind = filter_kind::count_min,
+                      .probes = 4,
+                      .cell_bits = cell_bits,
+                      .variant = update | layout,
+                      .bits = sizing::count_min_preamble_bits + lines * bits_per_block};
+        sketches.emplace_back(count_min(plan{.shape = s}));
+        sketches.back().add_batch(keys);  // touches the pages
+      }
+    }
+  }
+  std::vector<std::vector<double>> times(sketches.size() + 1);  // the last: the floor's
+  const auto timed = [&](std::vector<double>& into, auto work) {
+    const double start = processor_ns();
+    work();
+    into.push_back((processor_ns() - start) / static_cast<double>(keys.size()));
+  };
+  for (std::size_t r = 0; r < repetitions; ++r) {
+    for (std::size_t i = 0; i < sketches.size(); ++i) {
+      timed(times[i], [&] { sketches[i].add_batch(keys); });
+    }
+    timed(times.back(), [&] { best.write(array.words(), mixed); });
+  }
+  for (auto& t : times) std::nth_element(t.begin(), t.begin() + repetitions / 2, t.end());
+  const auto ns = [&](std::size_t i) { return times[i][repetitions / 2]; };
+  const double floor = ns(sketches.size());
+  const double megabytes = static_cast<double>(lines) * 64 / 1e6;
+  if (!json) std::printf("| %.1f MB, floor %.2f ns | | | |\n", megabytes, floor);
+  for (std::size_t i = 0; i < sketches.size(); i += 2) {
+    const shape& s = sketches[i].filter().shape();
+    const char* const update = (s.variant & conservative) != 0 ? "conservative" : "plain";
+    if (json) {
+      std::printf(
+          "%s\n  {\"megabytes\": %.1f, \"cell_bits\": %u, \"update\": \"%s\", \"floor_ns\": %.3f, "
+          "\"lines_ns\": %.3f, \"rows_ns\": %.3f}",
+          separator, megabytes, s.cell_bits, update, floor, ns(i), ns(i + 1));
+      separator = ",";
+    } else {
+      std::printf("| %u bits | %s | %.2f | %.2f |\n", s.cell_bits, update, ns(i) / floor,
+                  ns(i + 1) / floor);
+    }
+  }
+  std::fflush(stdout);
+}
+
+void floors(bool json) {
+  const char* separator = "[";
+  if (!json)
+    std::printf("| counters | update | lines, floors | rows, floors |\n|---|---|---|---|\n");
+  for (const std::uint64_t lines : {30'000U, 3'000'000U}) print_floors(lines, json, separator);
+  if (json) std::printf("\n]\n");
 }
 
 // ---- quality ----------------------------------------------------------------------------------
@@ -179,6 +263,8 @@ void compare() {
 
 int main(int argc, char** argv) {
   const std::string_view what = argc > 1 ? argv[1] : "";
-  if (what != "quality") speed();
-  if (what != "speed") compare();
+  const bool json = argc > 2 && std::string_view(argv[2]) == "--json";
+  if (what.empty() || what == "speed") speed();
+  if (what.empty() || what == "floors") floors(json);
+  if (what.empty() || what == "quality") compare();
 }
