@@ -6,8 +6,8 @@
 //
 // A size is a number of keys, with the groups to run if not all. scripts/bench runs it and writes
 // docs/performance.md. Lookups are for keys of the filter and for others, half and half in random
-// order; what is added goes into an empty filter, at most four million keys of it. Keys are 64-bit
-// integers.
+// order; adding begins with an empty filter and ends with a full one, since what fills up becomes
+// slower. Keys are 64-bit integers. Times are those that the thread had the processor.
 #include <benchmark/benchmark.h>
 
 #include <algorithm>
@@ -22,67 +22,24 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
-#ifdef BLOOMERY_HAS_LIBBLOOM
-#include <bloom.h>
-#endif
-#ifdef BLOOMERY_HAS_LEVELDB
-#include <leveldb/filter_policy.h>
-#include <leveldb/slice.h>
-#endif
-
 #include "bloomery/bloomery.hpp"
 #include "bloomery/measure/floor.hpp"
+#include "plain_cuckoo.hpp"
 #include "split_block.hpp"
+#include "suite_keys.hpp"
+#include "suite_peers.hpp"
 
 namespace {
 
 using namespace bloomery;
-using keys_type = std::vector<std::uint64_t>;
+using namespace bloomery::bench;
+using keys_type = key_list;
 using benchmark::State;
 
-constexpr std::uint64_t most_keys = 4'000'000;  // asked or added in one go
 constexpr double fpr = 0.01;
-
-// ---- keys -------------------------------------------------------------------------------------
-
-// Key number i is in the filter of n keys if i is below n. The multiplier is odd, so all keys
-// differ.
-std::uint64_t key_number(std::uint64_t i) { return i * 0x9e3779b97f4a7c15U; }
-
-template <class Make>
-keys_type make_keys(std::uint64_t first, std::uint64_t count, Make make) {
-  keys_type keys(count);
-  for (std::uint64_t i = 0; i < count; ++i) keys[i] = make(first + i);
-  return keys;
-}
-
-keys_type asked_keys(std::uint64_t n) {
-  return make_keys(0, std::min(n, most_keys), [n](std::uint64_t i) {
-    const std::uint64_t random = splitmix64(i);
-    return key_number(detail::multiply_high(random, n) + random % 2 * n);
-  });
-}
-
-keys_type added_keys(std::uint64_t n) { return make_keys(0, std::min(n, most_keys), key_number); }
-
-// ---- what is measured: one thing at a time is in memory ---------------------------------------
-
-template <class What, class Make>
-std::shared_ptr<What> hold(const std::string& name, Make make) {
-  static std::string held_name;
-  static std::shared_ptr<void> held;
-  if (held_name != name) {
-    held.reset();
-    held_name.clear();
-    held = std::make_shared<What>(make());
-    held_name = name;
-  }
-  return std::static_pointer_cast<What>(held);
-}
 
 template <class Filter>
 constexpr bool is_static = std::derived_from<Filter, static_view<typename Filter::view>>;
@@ -143,9 +100,7 @@ keyed<Filter> make_filled(std::uint64_t n) {
     return keyed<Filter>(build_static<Filter>(hashes));
   } else {
     keyed<Filter> f{Filter(plan_of<Filter>(n))};
-    for (std::uint64_t first = 0; first < n; first += most_keys) {
-      add_bulk(f, make_keys(first, std::min(most_keys, n - first), key_number));
-    }
+    for_all_keys(n, [&](const keys_type& keys) { add_bulk(f, keys); });
     return f;
   }
 }
@@ -164,6 +119,14 @@ void count_keys(State& state, std::size_t keys) {
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(keys));
 }
 
+// For the floor of a kind, and its memory.
+template <class Filter>
+void count_lines(State& state, const keyed<Filter>& f, std::uint64_t n) {
+  const shape& s = f.filter().shape();
+  state.counters["lines"] = sizing::lines_of_lookup(s);
+  state.counters["bits_per_key"] = static_cast<double>(s.bits) / static_cast<double>(n);
+}
+
 // ---- the kinds --------------------------------------------------------------------------------
 
 template <class Filter>
@@ -177,6 +140,7 @@ void lookup_bulk(State& state, std::uint64_t n) {
     benchmark::ClobberMemory();
   }
   count_keys(state, keys.size());
+  count_lines(state, *f, n);
 }
 
 template <class Filter>
@@ -189,25 +153,47 @@ void lookup_one(State& state, std::uint64_t n) {
     benchmark::DoNotOptimize(found);
   }
   count_keys(state, keys.size());
+  count_lines(state, *f, n);
 }
 
-// Adds to a copy of an empty filter: unlike the memory of a new filter, that of a copy has been
-// touched.
+// Adds all keys to a copy of an empty filter: unlike the memory of a new filter, that of a copy has
+// been touched.
 template <class Filter, class Add>
-void add_to_empty(State& state, std::uint64_t n, Add add) {
-  const keys_type keys = added_keys(n);
+void fill_empty(State& state, std::uint64_t n, Add add) {
   const keyed<Filter> empty{Filter(plan_of<Filter>(n))};
   for (auto _ : state) {
     state.PauseTiming();
     auto f = std::make_unique<keyed<Filter>>(empty);
+    for_all_keys(n, [&](const keys_type& keys) {
+      state.ResumeTiming();
+      add(*f, keys);
+      benchmark::ClobberMemory();
+      state.PauseTiming();
+    });
+    f.reset();
     state.ResumeTiming();
-    add(*f, keys);
+  }
+  count_keys(state, n);
+  state.counters["lines"] = sizing::lines_of_add(empty.filter().shape());
+}
+
+// From a copy of the full filter.
+template <class Filter, class Remove>
+void remove_some(State& state, std::uint64_t n, Remove remove) {
+  const auto full = filled<Filter>(n);
+  const keys_type keys = make_keys(0, std::min(n, most_keys), key_number);
+  for (auto _ : state) {
+    state.PauseTiming();
+    auto f = std::make_unique<keyed<Filter>>(*full);
+    state.ResumeTiming();
+    remove(*f, keys);
     benchmark::ClobberMemory();
     state.PauseTiming();
     f.reset();
     state.ResumeTiming();
   }
   count_keys(state, keys.size());
+  state.counters["lines"] = sizing::lines_of_add(full->filter().shape());
 }
 
 template <class Filter>
@@ -285,72 +271,6 @@ void copy_words(filter& into, const filter& from) {
 
 // ---- what people use instead ------------------------------------------------------------------
 
-struct hash_set {
-  static constexpr const char* name = "unordered_set";
-  std::unordered_set<std::uint64_t> set;
-
-  explicit hash_set(const keys_type& keys) {
-    set.reserve(keys.size());
-    set.insert(keys.begin(), keys.end());
-  }
-  [[nodiscard]] bool contains(std::uint64_t key) const { return set.contains(key); }
-};
-
-struct sorted_hashes {
-  static constexpr const char* name = "sorted_hashes";
-  keys_type hashes;
-
-  explicit sorted_hashes(const keys_type& keys) : hashes(keys.size()) {
-    mix64_batch(xxh3_hasher().integers(keys), hashes);
-    std::sort(hashes.begin(), hashes.end());
-  }
-  [[nodiscard]] bool contains(std::uint64_t key) const {
-    return std::binary_search(hashes.begin(), hashes.end(), xxh3_hasher().integer(key));
-  }
-};
-
-#ifdef BLOOMERY_HAS_LEVELDB
-struct leveldb_policy {
-  static constexpr const char* name = "leveldb";
-  std::unique_ptr<const leveldb::FilterPolicy> policy{leveldb::NewBloomFilterPolicy(10)};
-  std::string bits;
-
-  explicit leveldb_policy(const keys_type& keys) {
-    std::vector<leveldb::Slice> slices(keys.size());
-    for (std::size_t i = 0; i < keys.size(); ++i) slices[i] = slice_of(keys[i]);
-    policy->CreateFilter(slices.data(), static_cast<int>(slices.size()), &bits);
-  }
-  [[nodiscard]] bool contains(const std::uint64_t& key) const {
-    return policy->KeyMayMatch(slice_of(key), bits);
-  }
-  static leveldb::Slice slice_of(const std::uint64_t& key) {
-    return {reinterpret_cast<const char*>(&key), sizeof key};
-  }
-};
-#endif
-
-#ifdef BLOOMERY_HAS_LIBBLOOM
-// Debian's libbloom: one bit array, Murmur hashes.
-struct libbloom {
-  static constexpr const char* name = "libbloom";
-  struct release {
-    void operator()(bloom* b) const {
-      bloom_free(b);
-      delete b;
-    }
-  };
-  std::unique_ptr<bloom, release> bits{new bloom()};
-
-  explicit libbloom(const keys_type& keys) {
-    if (bloom_init(bits.get(), static_cast<int>(keys.size()), fpr) != 0) std::abort();
-    for (const std::uint64_t& key : keys) bloom_add(bits.get(), &key, sizeof key);
-  }
-  [[nodiscard]] bool contains(const std::uint64_t& key) const {
-    return bloom_check(bits.get(), &key, sizeof key) == 1;
-  }
-};
-#endif
-
 template <class Peer>
 void peer_lookup(State& state, std::uint64_t n) {
   const auto peer =
@@ -379,12 +299,55 @@ void peer_build(State& state, std::uint64_t n) {
   count_keys(state, keys.size());
 }
 
+// The plain cuckoo filter, which has no batches: what ours does one key at a time.
+void plain_cuckoo_one(State& state, std::uint64_t n, std::string_view what) {
+  const xxh3_hasher hasher;
+  const bool adding = what == "add_one";
+  const auto full = hold<plain_cuckoo>(group_name("plain_cuckoo", n), [&] {
+    plain_cuckoo f(n);
+    for_all_keys(n, [&](const keys_type& keys) {
+      for (const std::uint64_t key : keys) f.add(hasher.integer(key));
+    });
+    return f;
+  });
+  const keys_type asked = asked_keys(n);
+  const keys_type removed = make_keys(0, std::min(n, most_keys), key_number);
+  const plain_cuckoo empty(n);
+  for (auto _ : state) {
+    if (what == "lookup_one") {
+      std::uint64_t found = 0;
+      for (const std::uint64_t key : asked) found += full->contains(hasher.integer(key)) ? 1U : 0U;
+      benchmark::DoNotOptimize(found);
+      continue;
+    }
+    state.PauseTiming();
+    auto f = std::make_unique<plain_cuckoo>(adding ? empty : *full);
+    const auto timed = [&](const keys_type& keys, auto work) {
+      state.ResumeTiming();
+      for (const std::uint64_t key : keys) work(hasher.integer(key));
+      benchmark::ClobberMemory();
+      state.PauseTiming();
+    };
+    if (adding) {
+      for_all_keys(n, [&](const keys_type& keys) {
+        timed(keys, [&](std::uint64_t hash) { f->add(hash); });
+      });
+    } else {
+      timed(removed, [&](std::uint64_t hash) { f->remove(hash); });
+    }
+    f.reset();
+    state.ResumeTiming();
+  }
+  count_keys(state, adding ? n : asked.size());
+  state.counters["bits_per_key"] = full->bits_per_key(n);
+}
+
 // ---- names: group/what/keys -------------------------------------------------------------------
 
 template <class Work>
 void enter(std::string_view group, std::string_view what, std::uint64_t n, Work work) {
   const std::string name = std::string(group) + '/' + group_name(what, n);
-  benchmark::RegisterBenchmark(name.c_str(), work)->UseRealTime()->Unit(benchmark::kMillisecond);
+  benchmark::RegisterBenchmark(name.c_str(), work)->Unit(benchmark::kMillisecond);
 }
 
 template <class Filter>
@@ -399,14 +362,28 @@ void enter_kind(std::string_view groups, std::uint64_t n) {
     if (n <= most_keys) enter(kind, "build", n, [n](State& s) { build_all<Filter>(s, n); });
   } else {
     enter(kind, "add_bulk", n, [n](State& s) {
-      add_to_empty<Filter>(s, n, [](auto& f, const keys_type& keys) { add_bulk(f, keys); });
+      fill_empty<Filter>(s, n, [](auto& f, const keys_type& keys) { add_bulk(f, keys); });
     });
     enter(kind, "floor_write", n, [n](State& s) { run_floor(s, n, true); });
     enter(kind, "add_one", n, [n](State& s) {
-      add_to_empty<Filter>(s, n, [](auto& f, const keys_type& keys) {
+      fill_empty<Filter>(s, n, [](auto& f, const keys_type& keys) {
         for (const std::uint64_t& key : keys) add_one(f, key);
       });
     });
+    if constexpr (removable<Filter>) {
+      enter(kind, "remove_bulk", n, [n](State& s) {
+        keys_type hashes(most_keys);
+        remove_some<Filter>(s, n, [&](auto& f, const keys_type& keys) {
+          mix64_batch(f.hash_function().integers(keys), hashes);
+          f.filter().remove_batch(std::span(hashes).first(keys.size()));
+        });
+      });
+      enter(kind, "remove_one", n, [n](State& s) {
+        remove_some<Filter>(s, n, [](auto& f, const keys_type& keys) {
+          for (const std::uint64_t& key : keys) f.remove(key);
+        });
+      });
+    }
   }
 }
 
@@ -414,6 +391,12 @@ template <class Peer>
 void enter_peer(std::uint64_t n) {
   enter(Peer::name, "lookup_one", n, [n](State& s) { peer_lookup<Peer>(s, n); });
   if (n <= most_keys) enter(Peer::name, "build", n, [n](State& s) { peer_build<Peer>(s, n); });
+}
+
+void enter_plain_cuckoo(std::uint64_t n) {
+  for (const std::string_view what : {"lookup_one", "add_one", "remove_one"}) {
+    enter("plain_cuckoo", what, n, [n, what](State& s) { plain_cuckoo_one(s, n, what); });
+  }
 }
 
 void enter_whole(std::uint64_t n) {
@@ -461,9 +444,13 @@ bool enter_size(const std::string& argument) {
 #ifdef BLOOMERY_HAS_LIBBLOOM
     enter_peer<libbloom>(n);
 #endif
+#ifdef BLOOMERY_HAS_ROCKSDB
+    if (n <= most_keys) enter_peer<rocksdb_database>(n);
+#endif
+    enter_plain_cuckoo(n);
 #if defined(__x86_64__)
-    enter_peer<bench::split_block_sse2>(n);
-    if (__builtin_cpu_supports("avx2")) enter_peer<bench::split_block_avx2>(n);
+    enter_peer<split_block_sse2>(n);
+    if (__builtin_cpu_supports("avx2")) enter_peer<split_block_avx2>(n);
 #endif
   }
   return true;
@@ -483,4 +470,5 @@ int main(int argc, char** argv) {
   }
   benchmark::AddCustomContext("kernel", std::string(kernel_in_use()));
   benchmark::RunSpecifiedBenchmarks();
+  held() = {};  // a database cannot be closed when the program's own objects are gone
 }
