@@ -1,15 +1,15 @@
-// Asking a blocked filter in a mapped file: cold, when nothing of it is in the page cache, and warm;
-// with what `map` asks the system for (huge pages), with pages of 4 KiB, with the whole file asked
-// for ahead (MADV_WILLNEED) and with none read ahead (MADV_RANDOM); beside it `load`, which reads
-// the file into memory first. Prints the table of docs/library.md.
+// Asking a blocked filter in a mapped file: cold, when nothing of it is in the page cache, and
+// warm; with what `map` asks the system for (huge pages), with pages of 4 KiB, with the whole file
+// asked for ahead (MADV_WILLNEED) and with none read ahead (MADV_RANDOM); beside it `load`, which
+// reads the file into memory first.
 //
 //     bloomery_mapped_bench [--json] FOLDER [KEYS]       100,000,000 keys if not said
 //
-// FOLDER is on the file system to measure, KEYS so many that the file is larger than the last cache.
-// Cold is after posix_fadvise(POSIX_FADV_DONTNEED), which any user may do with a file that was
-// written to disk; a virtual machine's disk may still be in a cache of its host. Random integers are
-// asked in bulk, half of them are keys: first 20 of them, then until four million, the second time
-// warm. Medians of 5, in time of the clock, since what is waited for counts.
+// FOLDER is on the file system to measure; so many KEYS that the file is larger than the last
+// cache. Cold is after posix_fadvise(POSIX_FADV_DONTNEED), which any user may do with a file that
+// was written to disk; a virtual machine's disk may still be in a cache of its host. Random
+// integers are asked in bulk, half of them are keys: 20 of them, then four million, and these again
+// when the file is warm. Medians of 5, in time of the clock, since what is waited for counts.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>

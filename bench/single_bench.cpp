@@ -1,8 +1,8 @@
 // One key at a time, in a program that is built for any x86-64, for AVX2 or for AVX-512: three
-// programs are made of this text (bench/CMakeLists.txt). The library's calls for one key are inlined
-// into programs, so what a call costs depends on how these were built; the library is the same. Kinds
-// take turns, and so do the filters' repetitions: nanoseconds that the thread had the processor,
-// medians of 7. Beside them 256-bit blocks, built alike.
+// programs are made of this text (bench/CMakeLists.txt). The library's calls for one key are
+// inlined into programs, so what a call costs depends on how these were built; the library is the
+// same. Kinds take turns: nanoseconds that the thread had the processor, medians of 7. Beside them
+// 256-bit blocks, built alike.
 //
 //     bloomery_single_bench [--json] [KEYS...]     1,000,000 and 20,000,000 keys if not said
 #include <time.h>

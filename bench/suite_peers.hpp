@@ -1,5 +1,5 @@
-// What people use instead of a filter of ours, for suite.cpp: each is made of all keys and asked for
-// one at a time.
+// What people use instead of a filter of ours, for suite.cpp: each is made of all keys and asked
+// for one at a time.
 #pragma once
 
 #include <algorithm>
