@@ -15,6 +15,7 @@ namespace {
 // What stands before a key, and the types of keys that are more than some strings.
 constexpr unsigned mark_end = 0xff;
 constexpr unsigned type_module = 7;
+constexpr std::uint64_t first_of_valkey = 80;  // versions of the format
 constexpr std::uint64_t field_end = 0;
 constexpr std::uint64_t field_signed = 1;
 constexpr std::uint64_t field_unsigned = 2;
@@ -24,6 +25,12 @@ constexpr std::uint64_t field_string = 5;
 
 [[noreturn]] void fail_damaged() {
   detail::fail(errc::corrupt, "the database file is cut off or damaged");
+}
+
+[[noreturn]] void fail_unknown(unsigned type) {
+  detail::fail(errc::unsupported, "the database file has a key of type " +
+                                      detail::to_text(std::uint64_t{type}) +
+                                      ", which only newer servers have");
 }
 
 // LZF (Lehmann): runs of literal bytes, and copies of what came before.
@@ -248,7 +255,14 @@ void rdb_file::skip_value(unsigned type) {
         skip_string();
       }
       return;
-    case 24:  // hashes whose fields expire
+    case 22:  // hashes whose fields expire: Valkey's
+      if (format_ < first_of_valkey) fail_unknown(type);
+      for (std::uint64_t n = take_count(); n > 0; --n) {
+        skip_strings(2);
+        static_cast<void>(take(8));
+      }
+      return;
+    case 24:  // and those of Redis
       static_cast<void>(take(8));
       for (std::uint64_t n = take_count(); n > 0; --n) {
         skip_counts(1);
@@ -259,10 +273,7 @@ void rdb_file::skip_value(unsigned type) {
       static_cast<void>(take(8));
       skip_string();
       return;
-    default:
-      detail::fail(errc::unsupported, "the database file has a key of type " +
-                                          detail::to_text(std::uint64_t{type}) +
-                                          ", which only newer servers have");
+    default: fail_unknown(type);
   }
 }
 

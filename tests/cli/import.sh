@@ -8,7 +8,7 @@ expect_equal "$(wc -l <out)" 10
 expect_equal "$(grep '^bf:growing' out)" "$(printf 'bf:growing\tBloom filter\t2982')"
 
 bloomery import --from redisbloom -o filters "$dump" >out 2>err
-grep -q '^bloomery: 4 keys without a file' err || fail "$(cat err)"
+grep -q '^bloomery: 4 keys without a file (2 count-min sketch, 2 cuckoo filter): only the Redis module ' err || fail "$(cat err)"
 expect_equal "$(ls filters | wc -l)" 11
 # Every item that the module found is found, in one of the layers, and no other.
 answers() { python3 -c 'import json, sys
@@ -73,6 +73,35 @@ expect_equal "$(ls names | wc -l)" 9
 expect_equal "$(ls names | grep -v '^bbb\|^%' | LC_ALL=C sort | tr '\n' ' ')" \
   "1-x.bloom 1-x~2.bloom a.1.bloom a.1~2.bloom a.2.bloom b.bloom "
 bloomery verify -q names/*
+# A database file of Valkey, by the description in its sources: a text, a hash whose fields expire, and filters of both
+# modules. One layer of many that no file can hold leaves all of them out: without it keys would be missed.
+/usr/bin/python3 - <<'P'
+import struct
+letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+def kind(name, version):
+    number = 0
+    for c in name:
+        number = number << 6 | letters.index(c)
+    return b"\x81" + (number << 10 | version).to_bytes(8, "big")
+text = lambda t: bytes([len(t)]) + t
+uint = lambda n: b"\x02" + (bytes([n]) if n < 64 else bytes([0x40 | n >> 8, n & 255]))
+real = lambda x: b"\x04" + struct.pack("<d", x)
+array = b"\x01" + struct.pack("<QI", 10, 4) + bytes(range(32)) + b"\xff" * 10
+filter_ = uint(2) + uint(2) + real(0.01) + real(0.5) + uint(1)
+filter_ += b"\x05" + text(array) + uint(50) + b"\x05" + text(array) + uint(70) + uint(20) + b"\0"
+layers = uint(0) + uint(2) + uint(4) + uint(2)
+for probes in (3, 70):
+    layers += uint(10) + real(0.01) + uint(probes) + real(9.6) + uint(64) + uint(0) + b"\x05\x08" + b"\xff" * 8 + uint(7)
+keys = b"\0" + text(b"plain") + text(b"text")
+keys += b"\x16" + text(b"hash") + b"\2" + text(b"field") + text(b"value") + bytes(8) + text(b"f") + text(b"v") + b"\xff" * 8
+keys += b"\x07" + text(b"visits") + kind("bloomfltr", 1) + filter_
+keys += b"\x07" + text(b"probes") + kind("MBbloom--", 4) + layers + b"\0"
+open("valkey.rdb", "wb").write(b"VALKEY080\xfa" + text(b"valkey-ver") + text(b"9.0.0") + b"\xfe\0" + keys + b"\xff" + bytes(8))
+P
+bloomery import --from valkey -o valkey valkey.rdb >out 2>err
+expect_equal "$(cat out)" "$(printf 'visits\tBloom filter of Valkey\t70\nprobes\tBloom filter\t0')"
+expect_equal "$(ls valkey)" ""
+grep -q '^bloomery: 2 keys without a file (1 Bloom filter, 1 Bloom filter of Valkey): only ' err || fail "$(cat err)"
 expect_error "bloomery: names/a.1.bloom/below: Not a directory" \
   bloomery import --from redisbloom -o names/a.1.bloom/below names.rdb
 expect_error "nowhere.rdb: " bloomery import --from redisbloom nowhere.rdb

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <set>
 #include <string>
 #include <string_view>
@@ -97,7 +98,8 @@ import_row import_value(const import_options& o, const other::rdb_file::module_k
   import_row row{.key = key.name, .kind = "", .bytes = v.stream().size(), .files = {}};
   const bool write = !o.output.empty();
   if (const auto* bloom = dynamic_cast<const other::bloom_layers*>(&v)) {
-    row.kind = "Bloom filter";
+    const bool valkey = v.from() == other::origin::valkey_bloom;
+    row.kind = valkey ? "Bloom filter of Valkey" : "Bloom filter";
     row.items = bloom->items();
     const auto layers = bloom->layers();
     std::vector<std::string> endings;
@@ -105,10 +107,15 @@ import_row import_value(const import_options& o, const other::rdb_file::module_k
       endings.push_back(layers.size() == 1 ? ".bloom" : fmt::format(".{}.bloom", i));
     }
     const std::string stem = names.stem(key, endings);
+    // All or none: without one of its layers a key would be missed.
+    std::vector<any_filter> filters;
     for (std::size_t i = 0; write && i < layers.size(); ++i) {
-      if (const auto f = other::to_filter(*bloom, layers[i])) {
-        import_file(o, row, stem + endings[i], *f);
-      }
+      auto f = other::to_filter(*bloom, layers[i]);
+      if (!f) return row;
+      filters.push_back(std::move(*f));
+    }
+    for (std::size_t i = 0; i < filters.size(); ++i) {
+      import_file(o, row, stem + endings[i], filters[i]);
     }
   } else if (const auto* cuckoo = dynamic_cast<const other::cuckoo_layers*>(&v)) {
     row.kind = "cuckoo filter";
@@ -174,10 +181,31 @@ void print_rows(const import_options& o, const std::vector<import_row>& rows) {
   write_output(text);
 }
 
+// Of keys whose hashes no file of ours has: a Bloom filter of another module may have them, too.
+void tell_of_rest(const std::vector<import_row>& rows) {
+  std::map<std::string, std::uint64_t> left;
+  std::uint64_t sum = 0;
+  for (const import_row& r : rows) {
+    if (!r.files.empty()) continue;
+    ++left[r.kind];
+    ++sum;
+  }
+  if (sum == 0) return;
+  std::string kinds;
+  for (const auto& [kind, count] : left) {
+    kinds += fmt::format("{}{} {}", kinds.empty() ? "" : ", ", count, kind);
+  }
+  tell(
+      "bloomery: {} without a file ({}): only the Redis module of Bloomery, which loads the whole "
+      "database file, can ask {}\n",
+      counted(sum, "key"), kinds, sum == 1 ? "it" : "them");
+}
+
 int run_import(const import_options& o) {
-  if (o.from != "redisbloom") {
-    throw error(errc::bad_argument,
-                fmt::format("'{}' is no format to import; it is redisbloom", o.from));
+  if (o.from != "redisbloom" && o.from != "valkey") {  // in both the keys say whose they are
+    throw error(
+        errc::bad_argument,
+        fmt::format("'{}' is no format to import; there are redisbloom and valkey", o.from));
   }
   const mapped_file dump(as_file(o.dump, content::anything));  // whose errors name the file
   imported all;
@@ -194,12 +222,7 @@ int run_import(const import_options& o) {
         "'bloomery pull redis://HOST/KEY -o FILE' makes a file of a key\n",
         counted(all.ours, "key"));
   }
-  std::uint64_t left = 0;
-  for (const import_row& r : rows) left += r.files.empty() ? 1U : 0U;
-  if (!o.quiet && !o.output.empty() && left != 0) {
-    tell("bloomery: {} without a file: only the Redis module of Bloomery can ask {}\n",
-         counted(left, "key"), left == 1 ? "it" : "them");
-  }
+  if (!o.quiet && !o.output.empty()) tell_of_rest(rows);
   return rows.empty() ? exit_no_match : exit_success;
 }
 
@@ -209,7 +232,7 @@ void add_import(command& app, int& status) {
   auto o = std::make_shared<import_options>();
   command* verb =
       app.add_subcommand("import", "Take the filters out of a Redis database file, offline");
-  verb->add_option("--from", o->from, "What wrote the file: redisbloom")
+  verb->add_option("--from", o->from, "What wrote the keys: redisbloom or valkey")
       ->required()
       ->type_name("FORMAT");
   verb->add_option("-o,--output", o->output,
@@ -223,8 +246,8 @@ void add_import(command& app, int& status) {
   verb->footer(
       "Each layer of a Bloom filter becomes a file, which check and all other verbs read: a key is "
       "in the filter if one of its layers has it. Lists of frequent items become files for top and "
-      "count. Cuckoo filters and counters stay where they are: the Redis module loads the whole "
-      "file.\n"
+      "count. Cuckoo filters, counters and Valkey's filters stay where they are: the Redis module "
+      "loads the whole file.\n"
       "Exit status: 0 when there were keys of the module, 1 when there were none, 2 after an "
       "error.\n\n"
       "Example:\n  bloomery import --from redisbloom -o filters dump.rdb\n"

@@ -1,5 +1,5 @@
 // A database file of Redis or Valkey, read without a server: it finds the keys that modules made
-// and passes over all others. Versions 1 to 12 of the format are known.
+// and passes over all others. Versions 1 to 12 of the format are known, and Valkey's 80.
 //
 //     rdb_file file(bytes);                        // of a whole file, such as a mapped one
 //     while (auto key = file.next()) {
