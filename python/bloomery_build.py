@@ -1,4 +1,5 @@
-"""Makes the wheel (PEP 517) without any package of an index: CMake compiles, the rest is a zip file.
+"""Makes the wheel and the source distribution (PEP 517) without any package of an index: CMake compiles, the rest is a
+zip file and a tar file.
 
 One wheel serves all versions of Python from 3.11 on, because the extension keeps to the limited API. It has
 the library inside and needs the C and C++ libraries of the system alone.
@@ -8,13 +9,16 @@ it one is made and thrown away.
 """
 
 import base64
+import gzip
 import hashlib
+import io
 import os
 import re
 import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import tempfile
 import zipfile
 from pathlib import Path
@@ -31,7 +35,8 @@ def version():
 
 def compile_package(build):
     """Compiles the package and nothing else of the project."""
-    without = ("TOOL", "TESTS", "INSTALL", "REDIS", "CRYPTO", "TEXT", "LEVELDB", "ROCKSDB", "SQLITE")
+    without = ("TOOL", "TESTS", "INSTALL", "REDIS", "CRYPTO", "TEXT", "LEVELDB", "ROCKSDB", "SQLITE",
+               "SQLITE_EXTENSION", "POSTGRESQL", "GPU")
     configure = ["cmake", "-S", str(ROOT), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release", "-DBLOOMERY_CCACHE=ON",
                  "-DCMAKE_CXX_FLAGS_RELEASE=-O3 -DNDEBUG -D_FORTIFY_SOURCE=2",  # those of the preset release
                  "-DBLOOMERY_PYTHON_PACKAGE=ON", f"-DBLOOMERY_PYTHON_FOR_HEADERS={sys.executable}"]
@@ -57,13 +62,16 @@ def package_files(build):
             yield f"bloomery/{path.name}", data
 
 
+def metadata():
+    return (f"Metadata-Version: 2.1\nName: bloomery\nVersion: {version()}\nSummary: {SUMMARY}\nLicense: MIT\n"
+            "Requires-Python: >=3.11\nDescription-Content-Type: text/markdown\n\n" + (HERE / "README.md").read_text()).encode()
+
+
 def write_wheel(path, build):
     info = f"bloomery-{version()}.dist-info"
     platform = sysconfig.get_platform().replace("-", "_").replace(".", "_")
     files = dict(package_files(build))
-    files[f"{info}/METADATA"] = (
-        f"Metadata-Version: 2.1\nName: bloomery\nVersion: {version()}\nSummary: {SUMMARY}\nLicense: MIT\n"
-        "Requires-Python: >=3.11\nDescription-Content-Type: text/markdown\n\n" + (HERE / "README.md").read_text()).encode()
+    files[f"{info}/METADATA"] = metadata()
     files[f"{info}/LICENSE"] = (ROOT / "LICENSE").read_bytes()
     files[f"{info}/WHEEL"] = (
         f"Wheel-Version: 1.0\nGenerator: bloomery_build\nRoot-Is-Purelib: false\nTag: cp311-abi3-{platform}\n").encode()
@@ -93,7 +101,37 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
     return name
 
 
+def source_files():
+    """What the package is compiled from. The settings of pip stand at the top there, and name the folder of this file."""
+    for name in ("CMakeLists.txt", "LICENSE"):
+        yield name, (ROOT / name).read_bytes()
+    for folder in ("cmake", "include", "python", "src"):
+        for path in sorted((ROOT / folder).rglob("*")):
+            if path.is_file() and "__pycache__" not in path.parts and not path.name.endswith((".pyc", ".so")):
+                yield path.relative_to(ROOT).as_posix(), path.read_bytes()
+    settings = (HERE / "pyproject.toml").read_text()
+    yield "pyproject.toml", settings.replace('backend-path = ["."]', 'backend-path = ["python"]').replace(
+        'readme = "README.md"', 'readme = "python/README.md"').encode()
+    yield "PKG-INFO", metadata()
+
+
+def build_sdist(sdist_directory, config_settings=None):
+    top = f"bloomery-{version()}"
+    name = f"{top}.tar.gz"
+    with (Path(sdist_directory) / name).open("wb") as file, gzip.GzipFile("", "wb", mtime=0, fileobj=file) as packed, \
+            tarfile.open(fileobj=packed, mode="w", format=tarfile.PAX_FORMAT) as archive:
+        for path, data in source_files():
+            entry = tarfile.TarInfo(f"{top}/{path}")  # the same bytes whenever it is made
+            entry.size = len(data)
+            archive.addfile(entry, io.BytesIO(data))
+    return name
+
+
 def get_requires_for_build_wheel(config_settings=None):
+    return []
+
+
+def get_requires_for_build_sdist(config_settings=None):
     return []
 
 

@@ -30,6 +30,21 @@ use "$work/venv"
 "$python" -m pip uninstall -qy bloomery
 [[ $(find "$source/python") == "$before" ]] || fail "the build left something in python/"
 
+echo "-- a source distribution"
+"$python" - "$source/python" "$work" <<'END'
+import sys
+sys.path.insert(0, sys.argv[1])
+import bloomery_build
+assert bloomery_build.build_sdist(sys.argv[2]) == f"bloomery-{bloomery_build.version()}.tar.gz"
+END
+archive=$(echo "$work"/bloomery-*.tar.gz)
+tar -xzf "$archive" -C "$work" # what pip must find, and none of what others have made
+[[ -f ${archive%.tar.gz}/PKG-INFO && -f ${archive%.tar.gz}/src/c/keys.cpp ]] || fail "files are missing: $(tar -tzf "$archive")"
+if tar -tzf "$archive" | grep -E '\.(o|so|pyc)$|/build/|__pycache__'; then fail "built files are in it"; fi
+"$python" -m pip install -q --no-build-isolation "$archive"
+use "$work/venv"
+"$python" -m pip uninstall -qy bloomery
+
 echo "-- a wheel"
 wheel=$(BLOOMERY_BUILD=$build "$python" "$source/python/bloomery_build.py" "$work")  # compiled once is enough
 [[ $wheel == *-cp311-abi3-linux_*.whl ]] || fail "an odd name: $wheel"
