@@ -230,6 +230,16 @@ class extension_test(unittest.TestCase):
             value = f"'\\x{image.hex()}'::bytea"
             value = f"{value}::bloom" if number % 2 else f"unchecked({value})"
             yield f"SELECT ({calls[number % len(calls)]}) IS NULL FROM (SELECT {value} AS b OFFSET 0) AS v;"
+        # Larger ones, which lie in the table's second one as they are.
+        rows = self.near.sql("".join(f"SELECT encode((SELECT bloom_union_agg(bloom_add(bloom(20000, 0.01, '{kind}'), 1)))"
+                                     "::bytea, 'hex');" for kind in ("blocked", "counting", "cuckoo", "layered")))
+        yield "CREATE TABLE IF NOT EXISTS altered (number integer, b bloom);"
+        large = mutations.mutated([bytes.fromhex(row) for row in rows.split()], count // 10, seed=26)
+        for number, image in enumerate(large):
+            call = calls[number % len(calls)]
+            yield f"INSERT INTO altered SELECT {number}, unchecked('\\x{image.hex()}'::bytea);"
+            yield f"SELECT ({call}) IS NULL FROM altered WHERE number = {number};"
+            yield f"SELECT ({call}) IS NULL FROM altered, generate_series(1, 2) WHERE number = {number} OFFSET 1;"
 
     def test_altered_filters_are_refused_or_answer(self):
         """In one statement each, so that no error hides another; the session must never be lost."""
@@ -238,6 +248,9 @@ class extension_test(unittest.TestCase):
         self.assertEqual(told[0], told[-1], "the session was lost")
         answered = told.count("f") + told.count("t")
         self.assertTrue(0 < answered < MUTATIONS, answered)
+        stored = self.one("SELECT count(*) FROM altered WHERE pg_relation_size((SELECT reltoastrelid FROM pg_class WHERE "
+                          "relname = 'altered')) > 20000 * number")
+        self.assertEqual(MUTATIONS // 10, int(stored))
         states = set(re.findall(r"^ERROR:  (\w+):", "\n".join(told), re.MULTILINE))
         self.assertLessEqual(states, {"22P03", "XX001", "0A000", "22000", "22023", "53200", "54000", "22021"})
 
