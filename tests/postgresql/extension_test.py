@@ -89,8 +89,8 @@ class extension_test(unittest.TestCase):
             self.assertEqual("50000", found)
 
     def test_keys_of_every_type_are_those_of_the_tool(self):
-        """And Python and SQLite ask them, where these were built; SQLite makes them, too."""
-        askers = [ask for ask in (self.sqlite(), self.python()) if ask]
+        """And C++, Python and SQLite ask them, where these were built; SQLite makes them, too."""
+        askers = [ask for ask in (self.sqlite(), self.python(), self.cpp()) if ask]
         for name, written in TYPES:
             keys = list(written.values())
             file = self.tool_file(name, keys)
@@ -166,6 +166,20 @@ class extension_test(unittest.TestCase):
         def ask(name, file, keys):
             filter_ = bloomery.open(file)
             self.assertEqual([], [key for key in keys if key not in filter_], name)
+        return ask
+
+    def cpp(self):
+        """examples/from_database.cpp"""
+        program = BUILD / "tests" / "bloomery_example_programs"
+        if not program.exists():
+            return None
+
+        def ask(name, file, keys):
+            lines = [f"i {key}" if isinstance(key, int) else (key if isinstance(key, bytes) else key.encode()).hex()
+                     for key in keys]
+            done = subprocess.run([program, "from_database"], input="\n".join([str(file), *lines]) + "\n", text=True,
+                                  capture_output=True)
+            self.assertEqual((0, f"{len(keys)} of {len(keys)} keys\n"), (done.returncode, done.stdout), name)
         return ask
 
     def test_filters_on_disk(self):
