@@ -249,8 +249,10 @@ double cuckoo_view::fill() const noexcept {
 double cuckoo_view::fpr() const noexcept {
   double log_none = 0;  // of the chance that no layer errs
   for (std::size_t i = 0; i < layers_.size(); ++i) {
-    const double load = static_cast<double>(used(i)) /
-                        static_cast<double>(layers_[i].buckets() * layers_[i].cells());
+    // A mapped file may have been overwritten since it was checked.
+    const double load =
+        std::min(1.0, static_cast<double>(used(i)) /
+                          static_cast<double>(layers_[i].buckets() * layers_[i].cells()));
     log_none += std::log1p(-sizing::cuckoo_fpr(shape().cell_bits, bucket_cells(), load));
   }
   return -std::expm1(log_none);

@@ -25,7 +25,9 @@ struct valued_hash {
   std::uint64_t value;
 };
 
-// `Kind` derives from this and has contains and contains_bits.
+// `Kind` derives from this and has contains and contains_bits. Lookups follow a copy of the
+// directory, an entry for a million keys: the words of a mapped file may change after they were
+// checked, and where a shard lies must not.
 template <class Kind>
 class static_view : public detail::batch_answers<Kind>, public detail::word_view {
  public:
@@ -40,17 +42,22 @@ class static_view : public detail::batch_answers<Kind>, public detail::word_view
   }
 
  protected:
-  static_view(const plan& p, const detail::static_directory& d) noexcept
-      : word_view(p, d.words, d.keys), directory_(d) {}
+  static_view(const plan& p, const detail::static_directory& d)
+      : word_view(p, d.words, d.keys),
+        entries_(std::make_shared<const std::vector<std::uint64_t>>(
+            d.entries, this->words().data() + this->words().size() - sizing::footer_words)),
+        directory_(d) {
+    directory_.entries = entries_->data();
+  }
 
   [[nodiscard]] const detail::static_directory& directory() const noexcept { return directory_; }
   void borrow(const std::uint64_t* words) noexcept {
-    directory_.entries = words == nullptr ? nullptr : words + directory_.array_words;
     directory_.words = words;
     word_view::borrow(words);
   }
 
  private:
+  std::shared_ptr<const std::vector<std::uint64_t>> entries_;
   detail::static_directory directory_;
 };
 
