@@ -1,6 +1,6 @@
-// A filter that a database made, or the tool, asked in C++. Standard input has the path of its file,
-// then a key in each line: an integer as "i 42", a string as its bytes in hexadecimal. Without input
-// it makes a file of its own first.
+// A filter that a database made, or the tool, asked in C++. Standard input has the path of its
+// file, then a key in each line: an integer as "i 42", a string as its bytes in hexadecimal.
+// Without input it makes a file of its own first.
 #include <bloomery/bloomery.hpp>
 #include <cstdint>
 #include <cstdio>
