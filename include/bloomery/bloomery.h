@@ -41,7 +41,7 @@ extern "C" {
 
 /** What a call returns after an error. */
 enum bloomery_status {
-  BLOOMERY_OK = 0,
+  BLOOMERY_OK = 0,            /**< no error */
   BLOOMERY_BAD_ARGUMENT = -1, /**< a parameter outside its range */
   BLOOMERY_UNREACHABLE = -2,  /**< each parameter is valid, but no filter honours them together */
   BLOOMERY_NO_MEMORY = -3,    /**< not enough memory, or more than a limit allows */
@@ -102,14 +102,14 @@ enum bloomery_hash {
 
 /** How #BLOOMERY_COUNTING lays out its counters. */
 enum bloomery_layout {
-  BLOOMERY_LAYOUT_USUAL = 0, /**< in a line down to a rate of 0.1 %, else anywhere */
-  BLOOMERY_LAYOUT_LINE = 1,  /**< those of a key in one cache line */
-  BLOOMERY_LAYOUT_ANYWHERE = 2
+  BLOOMERY_LAYOUT_USUAL = 0,   /**< in a line down to a rate of 0.1 %, else anywhere */
+  BLOOMERY_LAYOUT_LINE = 1,    /**< those of a key in one cache line */
+  BLOOMERY_LAYOUT_ANYWHERE = 2 /**< anywhere, as in Bloom's own filter */
 };
 
 /** How sketches of counts are changed. */
 enum bloomery_update {
-  BLOOMERY_UPDATE_USUAL = 0,
+  BLOOMERY_UPDATE_USUAL = 0,        /**< the kind's first: plain, or minimum selection */
   BLOOMERY_UPDATE_PLAIN = 1,        /**< count-min: keys can be removed */
   BLOOMERY_UPDATE_CONSERVATIVE = 2, /**< count-min: closer counts, no removing */
   BLOOMERY_UPDATE_SELECTION = 1,    /**< spectral: minimum selection */
@@ -151,8 +151,8 @@ typedef struct bloomery_options {
 
 /** A string of bytes, which need not end with a zero; NULL only where there are none. */
 typedef struct bloomery_string {
-  const void* data;
-  size_t bytes;
+  const void* data; /**< the first byte */
+  size_t bytes;     /**< how many */
 } bloomery_string;
 
 /** How many keys lie in memory. */
@@ -165,17 +165,17 @@ enum bloomery_key_layout {
 
 /** Many keys. Offsets ascend, there are count + 1 of them, and all lie within the data. */
 typedef struct bloomery_keys {
-  const void* data;
+  const void* data;    /**< as the layout says */
   const void* offsets; /**< NULL unless the layout has them */
-  size_t count;
-  uint32_t layout; /**< #bloomery_key_layout */
+  size_t count;        /**< how many keys */
+  uint32_t layout;     /**< #bloomery_key_layout */
 } bloomery_keys;
 
 /** Bytes that a call has made; give them back with bloomery_buffer_free(). */
 typedef struct bloomery_buffer {
-  const void* data;
-  size_t bytes;
-  void* owner;
+  const void* data; /**< the first byte */
+  size_t bytes;     /**< how many */
+  void* owner;      /**< the library's */
 } bloomery_buffer;
 
 /** What a filter is; see bloomery_info(). */
@@ -202,29 +202,29 @@ typedef struct bloomery_filter_info {
 
 /** An estimate and its standard error. */
 typedef struct bloomery_estimate {
-  double value; /**< infinite when every bit is set */
-  double standard_error;
+  double value;          /**< infinite when every bit is set */
+  double standard_error; /**< of the value */
 } bloomery_estimate;
 
 /** What two filters of bits have in common; see bloomery_compare(). */
 typedef struct bloomery_comparison {
-  bloomery_estimate keys_a;
-  bloomery_estimate keys_b;
-  bloomery_estimate keys_union;
-  bloomery_estimate keys_intersection;
-  bloomery_estimate only_a;
-  bloomery_estimate only_b;
-  bloomery_estimate jaccard; /**< intersection / union */
-  uint64_t shared_bits;      /**< set in both */
+  bloomery_estimate keys_a;            /**< different keys in the first, */
+  bloomery_estimate keys_b;            /**< in the second, */
+  bloomery_estimate keys_union;        /**< in any of them, */
+  bloomery_estimate keys_intersection; /**< in both, */
+  bloomery_estimate only_a;            /**< in the first alone, */
+  bloomery_estimate only_b;            /**< in the second alone */
+  bloomery_estimate jaccard;           /**< intersection / union */
+  uint64_t shared_bits;                /**< set in both */
 } bloomery_comparison;
 
 /** A size that a filter could have; see bloomery_plan(). */
 typedef struct bloomery_plan_row {
-  uint32_t kind;
-  uint32_t probes;
-  uint64_t bytes;
-  double bits_per_key;
-  double fpr;
+  uint32_t kind;            /**< #bloomery_kind */
+  uint32_t probes;          /**< positions a key */
+  uint64_t bytes;           /**< of the array */
+  double bits_per_key;      /**< the same for each of the keys asked for */
+  double fpr;               /**< its rate with that many keys */
   double times_lower_bound; /**< of any filter with the row's own rate */
   uint32_t lines;           /**< cache lines that a lookup reads */
   uint32_t can;             /**< #bloomery_ability */
@@ -233,8 +233,8 @@ typedef struct bloomery_plan_row {
 /** A key of bloomery_top(). */
 typedef struct bloomery_counted_key {
   const void* data; /**< until the sketch is changed or freed */
-  size_t bytes;
-  uint64_t count;
+  size_t bytes;     /**< of the key */
+  uint64_t count;   /**< how often it came */
 } bloomery_counted_key;
 
 /** @name What there is
@@ -313,10 +313,13 @@ BLOOMERY_API int bloomery_verify(const bloomery_filter* filter);
  *  `key` may be NULL when `bytes` is 0: the empty string is a key.
  *  @{ */
 
+/** Adds a string of bytes; BLOOMERY_MISMATCH when the filter knows that its keys are integers. */
 BLOOMERY_API int bloomery_add(bloomery_filter* filter, const void* key, size_t bytes);
+/** Adds an integer, which is another key than its digits; likewise. */
 BLOOMERY_API int bloomery_add_integer(bloomery_filter* filter, uint64_t key);
 /** 1 when the filter probably has the key, 0 when it surely has not. */
 BLOOMERY_API int bloomery_contains(const bloomery_filter* filter, const void* key, size_t bytes);
+/** The same of an integer. */
 BLOOMERY_API int bloomery_contains_integer(const bloomery_filter* filter, uint64_t key);
 /** @} */
 
@@ -388,8 +391,9 @@ BLOOMERY_API int bloomery_info(const bloomery_filter* filter, bloomery_filter_in
 BLOOMERY_API int bloomery_info_header(const bloomery_filter* filter, bloomery_filter_info* out);
 /** What bloomery_info() tells as JSON, and more: the object of `bloomery info --json`. */
 BLOOMERY_API int bloomery_info_json(const bloomery_filter* filter, bloomery_buffer* out);
-/** Without reading all of it: the kind, and calls of add. 0 for NULL. */
+/** The #bloomery_kind, at once; 0 for NULL. */
 BLOOMERY_API uint32_t bloomery_kind_of(const bloomery_filter* filter);
+/** Calls of add, at once; 0 for NULL. */
 BLOOMERY_API uint64_t bloomery_keys_added(const bloomery_filter* filter);
 /** What the filter looks at for one key, as JSON; `keys` has a count of 1. */
 BLOOMERY_API int bloomery_explain_json(const bloomery_filter* filter, const bloomery_keys* keys,
