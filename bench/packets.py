@@ -1,11 +1,13 @@
 #!/usr/bin/python3
-"""Whole programs over one capture, for docs/packets.md: libpcap's loop, flows, trace record, nfpcapd and tshark.
+"""Whole programs over one capture, for docs/packets.md: libpcap's loop, flows, trace record,
+nfpcapd and tshark.
 
     bench/packets.py [--packets N] [--tshark N] [--rounds N] [--capture FILE] [TOOL]
 
-They run in turns; printed is the median of their processor time, start included, the packets a second of that and the
-ratio to flows. tshark, which takes some thousand times as long, reads the first 300,000 packets, and so does flows
-beside it. What is not installed is left out. Nothing is asserted: a busy machine must not fail a build.
+They run in turns; printed is the median of their processor time, start included, the packets a
+second of that and the ratio to flows. tshark, which takes some thousand times as long, reads the
+first 300,000 packets, and so does flows beside it. What is not installed is left out. Nothing is
+asserted: a busy machine must not fail a build.
 """
 import argparse
 import ctypes
@@ -91,7 +93,8 @@ def libpcap_loop(path):
     pcap = ctypes.CDLL(name)
     pcap.pcap_open_offline.restype = ctypes.c_void_p
     pcap.pcap_loop.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
-    # A function that does nothing with the packet, in C: what Python would add is no part of the loop.
+    # A function that does nothing with the packet, in C: what Python would add is no part of the
+    # loop.
     nothing = ctypes.cast(ctypes.CDLL(None).labs, ctypes.c_void_p)
 
     def work():

@@ -1,6 +1,7 @@
-# Extensions of databases, in C on the C interface: bloomery_sqlite.so, which SQLite loads from one file, and
-# PostgreSQL's extension, which `cmake --install --component postgresql` puts where the server looks. Where libraries are
-# static they have the C interface inside; else they are linked to libbloomery.so, as a distribution wants it.
+# Extensions of databases, in C on the C interface: bloomery_sqlite.so, which SQLite loads from one
+# file, and PostgreSQL's extension, which `cmake --install --component postgresql` puts where the
+# server looks. Where libraries are static they have the C interface inside; else they are linked to
+# libbloomery.so, as a distribution wants it.
 set(BLOOMERY_SQLITE_EXTENSION AUTO CACHE STRING
     "Build the extension for SQLite (needs its headers): ON, OFF or AUTO, which means if found")
 set(BLOOMERY_POSTGRESQL AUTO CACHE STRING
@@ -67,8 +68,9 @@ endif()
 
 # ---- PostgreSQL ---------------------------------------------------------------------------------
 
-# Where the server looks is what its own pg_config says. The headers may also lie in build/postgresql-headers: scripts/setup
-# unpacks them there, since Debian's package of them wants a whole compiler beside it.
+# Where the server looks is what its own pg_config says. The headers may also lie in
+# build/postgresql-headers: scripts/setup unpacks them there, since Debian's package of them wants a
+# whole compiler beside it.
 find_program(BLOOMERY_PG_CONFIG pg_config HINTS /usr/lib/postgresql/15/bin NO_CMAKE_INSTALL_PREFIX)
 mark_as_advanced(BLOOMERY_PG_CONFIG)
 set(found_server_headers)
@@ -88,7 +90,8 @@ if(BLOOMERY_HAVE_POSTGRESQL)
   enable_language(C)
   add_extension(bloomery_postgresql postgresql)
   target_include_directories(bloomery_postgresql SYSTEM PRIVATE "${BLOOMERY_POSTGRESQL_INCLUDE}")
-  # Macros of the server's headers declare in the middle of blocks, and hide names within each other.
+  # Macros of the server's headers declare in the middle of blocks, and hide names within each
+  # other.
   target_compile_options(bloomery_postgresql PRIVATE -fno-strict-aliasing -fwrapv)
   set_target_properties(bloomery_postgresql PROPERTIES
     OUTPUT_NAME bloomery C_EXTENSIONS ON LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/postgresql")

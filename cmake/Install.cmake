@@ -7,7 +7,7 @@
 #   python   the Python package, where Debian's Python looks; only when it is asked for by name
 #   sqlite   the extension for SQLite
 #   web      that page alone
-#   postgresql  the extension for PostgreSQL, where the server looks; only when it is asked for by name
+#   postgresql  the extension for PostgreSQL, where the server looks; only when asked for by name
 #   dev      headers, static libraries, CMake package, pkg-config file, documentation of the library
 # Whatever is installed brings its licence.
 include(CMakePackageConfigHelpers)
@@ -46,8 +46,8 @@ install(FILES
   DESTINATION "${package_dir}" COMPONENT dev)
 
 # pkg-config: one file for each library, and bloomery.pc for all of them. A static library needs its
-# dependencies on every link line, a shared one only says that it has them. Paths are relative to the
-# file, so the prefix can be moved or chosen at install.
+# dependencies on every link line, a shared one only says that it has them. Paths are relative to
+# the file, so the prefix can be moved or chosen at install.
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR
            BASE_DIRECTORY "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig" OUTPUT_VARIABLE pc_includedir)
 function(install_pkg_config name libs cflags requires foreign)
@@ -117,7 +117,8 @@ if(BLOOMERY_TOOL)
   file(GLOB pages CONFIGURE_DEPENDS man/*.1)
   install(FILES ${pages} DESTINATION "${CMAKE_INSTALL_MANDIR}/man1" COMPONENT tool)
 
-  # Where systemd looks on every distribution, whatever the library folder is; the unit names the prefix's program.
+  # Where systemd looks on every distribution, whatever the library folder is; the unit names the
+  # prefix's program.
   if(BLOOMERY_HAVE_CRYPTO AND CMAKE_SYSTEM_NAME STREQUAL "Linux")
     install(CODE "
       set(CMAKE_INSTALL_FULL_BINDIR \"\${CMAKE_INSTALL_PREFIX}/${CMAKE_INSTALL_BINDIR}\")
@@ -153,8 +154,9 @@ if(BLOOMERY_TOOL)
 endif()
 if(BLOOMERY_HAVE_REDIS)
   list(APPEND components redis)
-  # Not LIBDIR: Debian's unit of the server lets it load modules from /usr/lib alone, whatever the architecture.
-  # And the server loads no module that is not executable, which libraries are not on Debian.
+  # Not LIBDIR: Debian's unit of the server lets it load modules from /usr/lib alone, whatever the
+  # architecture. And the server loads no module that is not executable, which libraries are not on
+  # Debian.
   install(TARGETS bloomery_module LIBRARY DESTINATION lib/redis/modules COMPONENT redis
           PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
   install(FILES apps/redis/bloomery.conf DESTINATION "${CMAKE_INSTALL_DATADIR}/bloomery" RENAME redis.conf
@@ -167,7 +169,8 @@ if(BLOOMERY_HAVE_SQLITE_EXTENSION)
 endif()
 if(BLOOMERY_HAVE_POSTGRESQL)
   list(APPEND components postgresql)
-  # These places are the server's, whatever the prefix. Only when asked for by name: they may belong to root.
+  # These places are the server's, whatever the prefix. Only when asked for by name: they may belong
+  # to root.
   install(TARGETS bloomery_postgresql LIBRARY
           DESTINATION "${bloomery_pg_pkglibdir}" COMPONENT postgresql EXCLUDE_FROM_ALL)
   install(FILES ${bloomery_postgresql_scripts}

@@ -1,6 +1,6 @@
-# Debian packages, by `cpack -G DEB` in a build folder of the shared preset; scripts/package does it all.
-# A package for each component of Install.cmake; PackageStage.cmake makes what Debian alone wants.
-# All libraries are in one package: they have one version, and change their soname together.
+# Debian packages, by `cpack -G DEB` in a build folder of the shared preset; scripts/package does it
+# all. A package for each component of Install.cmake; PackageStage.cmake makes what Debian alone
+# wants. All libraries are in one package: they have one version, and change their soname together.
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "The Bloomery authors <bloomery@localhost>")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
@@ -31,7 +31,8 @@ set(CPACK_DEBIAN_COMPRESSION_TYPE xz)
 set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
 set(CPACK_DEBIAN_PACKAGE_SOURCE bloomery)
 
-# Other packages are found by what the binaries link to; our own by name, since none is installed yet.
+# Other packages are found by what the binaries link to; our own by name, since none is installed
+# yet.
 set(CPACK_DEBIAN_TOOL_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_REDIS_PACKAGE_SHLIBDEPS ON)
@@ -140,7 +141,8 @@ ${about}
 This package has what is needed to compile programs with the library: the
 headers, a CMake package, a pkg-config file, documentation and examples.")
 
-# The module carries its own core, so it depends on the server alone. PackageStage.cmake puts its settings into /etc.
+# The module carries its own core, so it depends on the server alone. PackageStage.cmake puts its
+# settings into /etc.
 set(CPACK_DEBIAN_REDIS_PACKAGE_NAME redis-bloomery)
 set(CPACK_DEBIAN_REDIS_PACKAGE_SECTION database)
 set(CPACK_DEBIAN_REDIS_PACKAGE_DEPENDS "redis-server (>= 5:7.0)")

@@ -1,5 +1,5 @@
-# What Debian wants of a package beyond what is installed elsewhere. CPack runs this over the folders
-# of the components before it makes packages of them.
+# What Debian wants of a package beyond what is installed elsewhere. CPack runs this over the
+# folders of the components before it makes packages of them.
 set(share "${CPACK_PACKAGING_INSTALL_PREFIX}/share")
 string(TIMESTAMP now "%a, %d %b %Y %H:%M:%S +0000" UTC)
 set(changelog "\

@@ -1,5 +1,6 @@
-# Writes the page's service worker, TARGET, from SOURCE with the version of the page in it: a hash of all its FILES and of the
-# worker itself. Browsers install a service worker again when its bytes change, and with it all files.
+# Writes the page's service worker, TARGET, from SOURCE with the version of the page in it: a hash
+# of all its FILES and of the worker itself. Browsers install a service worker again when its bytes
+# change, and with it all files.
 set(hashes)
 foreach(file IN LISTS FILES SOURCE)
   file(SHA256 "${file}" hash)

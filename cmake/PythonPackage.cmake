@@ -1,7 +1,7 @@
 # The Python package on the C interface: python/bloomery in the build folder, to import from there.
 # The extension is written against Python's limited API, so that one file serves 3.11 and all later
-# versions. Where libraries are static it has the C interface inside, as a wheel wants it; else it is
-# linked to libbloomery.so, as a distribution wants it.
+# versions. Where libraries are static it has the C interface inside, as a wheel wants it; else it
+# is linked to libbloomery.so, as a distribution wants it.
 if(NOT BLOOMERY_PYTHON_PACKAGE)
   return()
 endif()

@@ -1,11 +1,11 @@
-"""Makes the wheel and the source distribution (PEP 517) without any package of an index: CMake compiles, the rest is a
-zip file and a tar file.
+"""Makes the wheel and the source distribution (PEP 517) without any package of an index: CMake
+compiles, the rest is a zip file and a tar file.
 
-One wheel serves all versions of Python from 3.11 on, because the extension keeps to the limited API. It has
-the library inside and needs the C and C++ libraries of the system alone.
+One wheel serves all versions of Python from 3.11 on, because the extension keeps to the limited
+API. It has the library inside and needs the C and C++ libraries of the system alone.
 
-BLOOMERY_BUILD, or the setting "build-folder", names a folder that CMake has built the package in; without
-it one is made and thrown away.
+BLOOMERY_BUILD, or the setting "build-folder", names a folder that CMake has built the package in;
+without it one is made and thrown away.
 """
 
 import base64
@@ -38,7 +38,8 @@ def compile_package(build):
     without = ("TOOL", "TESTS", "INSTALL", "REDIS", "CRYPTO", "TEXT", "LEVELDB", "ROCKSDB", "SQLITE",
                "SQLITE_EXTENSION", "POSTGRESQL", "GPU")
     configure = ["cmake", "-S", str(ROOT), "-B", str(build), "-DCMAKE_BUILD_TYPE=Release", "-DBLOOMERY_CCACHE=ON",
-                 "-DCMAKE_CXX_FLAGS_RELEASE=-O3 -DNDEBUG -D_FORTIFY_SOURCE=2",  # those of the preset release
+                 # Those of the preset release.
+                 "-DCMAKE_CXX_FLAGS_RELEASE=-O3 -DNDEBUG -D_FORTIFY_SOURCE=2",
                  "-DBLOOMERY_PYTHON_PACKAGE=ON", f"-DBLOOMERY_PYTHON_FOR_HEADERS={sys.executable}"]
     configure += [f"-DBLOOMERY_{part}=OFF" for part in without]
     if shutil.which("ninja"):
@@ -82,7 +83,8 @@ def write_wheel(path, build):
     files[f"{info}/RECORD"] = f"{record}{info}/RECORD,,\n".encode()
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as wheel:
         for name, data in files.items():
-            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))  # the same bytes whenever it is made
+            # The same bytes whenever it is made.
+            entry = zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0))
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = (0o755 if name.endswith(".so") else 0o644) << 16
             wheel.writestr(entry, data)
@@ -102,7 +104,9 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def source_files():
-    """What the package is compiled from. The settings of pip stand at the top there, and name the folder of this file."""
+    """What the package is compiled from. The settings of pip stand at the top there, and name the
+    folder of this file.
+    """
     for name in ("CMakeLists.txt", "LICENSE"):
         yield name, (ROOT / name).read_bytes()
     for folder in ("cmake", "include", "python", "src"):

@@ -1,12 +1,13 @@
 #!/usr/bin/python3
-"""The same work by the tool and by programs that Debian packages: lines without their repetitions, and the lines of
-one file that are in another.
+"""The same work by the tool and by programs that Debian packages: lines without their repetitions,
+and the lines of one file that are in another.
 
 Usage: bench_peers.py TOOL FOLDER LINES
 
-Makes files of LINES lines in FOLDER, which leaves them in the page cache, and runs each command three times, its
-output into a file. Prints JSON: for each command the seconds and those of processors (medians), peak bytes and the
-lines that it printed. A program that is not installed is left out.
+Makes files of LINES lines in FOLDER, which leaves them in the page cache, and runs each command
+three times, its output into a file. Prints JSON: for each command the seconds and those of
+processors (medians), peak bytes and the lines that it printed. A program that is not installed is
+left out.
 """
 
 import json

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
-"""docs/performance.md on standard output, from the results that scripts/bench left in a folder: those of the suite, of
-the programs in bench/, of bench_tool.py and of bench_peers.py.
+"""docs/performance.md on standard output, from the results that scripts/bench left in a folder:
+those of the suite, of the programs in bench/, of bench_tool.py and of bench_peers.py.
 
 Usage: bench_report.py FOLDER [--short]
 """
@@ -28,7 +28,8 @@ WHOLE = {"memcpy": "memcpy", "memcpy_new": "memcpy into new memory", "merge": "m
 
 
 class Suite:
-    """Medians by (group, what, keys): nanoseconds a key, and bytes a second; lines and bits a key."""
+    """Medians by (group, what, keys): nanoseconds a key, and bytes a second; lines and bits a key.
+    """
 
     def __init__(self, results):
         self.context = results["context"]

@@ -1,14 +1,16 @@
 #!/usr/bin/python3
-"""The tool from end to end: building a filter of a large file and checking the file against it, beside wc -l.
+"""The tool from end to end: building a filter of a large file and checking the file against it,
+beside wc -l.
 
 Usage: bench_tool.py TOOL FOLDER LINES
        bench_tool.py --dedup TOOL FOLDER LINES
 
-Makes a file of LINES lines of 33 bytes in FOLDER, which leaves it in the page cache, and runs each command five
-times in turn. Prints JSON: seconds (the median), seconds of processors and peak bytes of each command.
+Makes a file of LINES lines of 33 bytes in FOLDER, which leaves it in the page cache, and runs each
+command five times in turn. Prints JSON: seconds (the median), seconds of processors and peak bytes
+of each command.
 
-With --dedup the lines are 43 bytes, each is there twice, half a file apart, and dedup runs beside awk, which runs
-once: it takes long.
+With --dedup the lines are 43 bytes, each is there twice, half a file apart, and dedup runs beside
+awk, which runs once: it takes long.
 """
 
 import json

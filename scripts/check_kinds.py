@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Every kind of core/shape.hpp is in the lists that C, Python and the web have of them, in C with its number.
+"""Every kind of core/shape.hpp is in the lists that C, Python and the web have of them, in C with
+its number.
 
 They cannot ask the library's table of kinds, so that a new kind is easily forgotten there.
 """

@@ -2,16 +2,18 @@
 """Checks that includes point leftwards only:
 
     core <- hash <- bits <- kernel <- filter, sketch <- set <- format
-         <- guard, lists, search, store, exchange, measure, foreign, c <- route <- backend <- apps, bench
+         <- guard, lists, search, store, exchange, measure, foreign, c <- route
+         <- backend <- apps, bench
 
 and that filters do not include each other and intrinsics stay in src/kernel. A header in
 include/bloomery/detail/LAYER is a piece of that layer.
 
-And that no installed header has assembly, which a compiler or a machine that nobody tried may refuse.
+And that no installed header has assembly, which a compiler or a machine that nobody tried may
+refuse.
 
-And that a type has one definition. Two headers that nobody includes together may define the same name, compile and
-link, and then a program destroys one type as the other.
-Usage: check_layers.py [ROOT]
+And that a type has one definition. Two headers that nobody includes together may define the same
+name, compile and link, and then a program destroys one type as the other. Usage: check_layers.py
+[ROOT]
 """
 
 import re
@@ -78,7 +80,8 @@ def layer_of(path):
 
 
 def resolve(root, file, name, quoted):
-    """The file in the tree (relative to the root) that an include means, or None if it is foreign."""
+    """The file in the tree (relative to the root) that an include means, or None if it is foreign.
+    """
     folders = [root / "include", root / "src", root / "apps"]
     if quoted:
         folders.insert(0, file.parent)
@@ -136,7 +139,8 @@ def check(root):
                 errors.append(f"{path}: unknown layer; add it to scripts/check_layers.py")
                 continue
             text = file.read_text()
-            # Kernels have the same types for each instruction set, in namespaces of the sources that include them.
+            # Kernels have the same types for each instruction set, in namespaces of the sources
+            # that include them.
             for name in types_of(text) if path.suffix == ".hpp" and layer != "kernel" else ():
                 home = homes.setdefault(name, path)
                 if home != path:

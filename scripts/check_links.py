@@ -1,7 +1,7 @@
 #!/usr/bin/python3
-"""Checks what the documents point at: relative links lead to a file, and to a heading of it. Sources and
-headers that documents, and comments of C++, name are there, by the end of their path. docs/library.md names every
-public header.
+"""Checks what the documents point at: relative links lead to a file, and to a heading of it.
+Sources and headers that documents, and comments of C++, name are there, by the end of their path.
+docs/library.md names every public header.
 
 Usage: check_links.py [ROOT]. Links to other hosts are not followed: a test needs no network.
 """

@@ -12,7 +12,8 @@ CREATE FUNCTION bloom_recv(internal) RETURNS bloom
   AS 'MODULE_PATHNAME', 'pgbloom_recv' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
 CREATE FUNCTION bloom_send(bloom) RETURNS bytea
   AS 'MODULE_PATHNAME', 'pgbloom_send' LANGUAGE C IMMUTABLE STRICT PARALLEL SAFE;
--- Not compressed: the bits of a filter are random, and what is not compressed can be read in slices.
+-- Not compressed: the bits of a filter are random, and what is not compressed can be read in
+-- slices.
 CREATE TYPE bloom (
   INPUT = bloom_in, OUTPUT = bloom_out, RECEIVE = bloom_recv, SEND = bloom_send,
   INTERNALLENGTH = VARIABLE, STORAGE = external
@@ -126,8 +127,8 @@ CREATE AGGREGATE top_k_agg(key anyelement, k integer) (
 
 -- Pruning -----------------------------------------------------------------------------------------
 
--- The partitions that may hold a key, from a table with the columns partition and keys. The second one
--- is for literals, as above.
+-- The partitions that may hold a key, from a table with the columns partition and keys. The second
+-- one is for literals, as above.
 CREATE FUNCTION bloom_partitions(filters regclass, key anyelement) RETURNS SETOF regclass
   LANGUAGE plpgsql STABLE STRICT PARALLEL SAFE AS $$
 BEGIN

@@ -1,11 +1,14 @@
 #!/usr/bin/python3
-"""The Python package against set, against the C++ call, and against python3-flor where that is there.
+r"""The Python package against set, against the C++ call, and against python3-flor where that is
+there.
 
     cmake --preset release -DBLOOMERY_BENCH=ON
     cmake --build --preset release --target bloomery_python bloomery_python_floor
-    PYTHONPATH=build/release/python bench/python/bench.py build/release/bench/libbloomery_python_floor.so
+    PYTHONPATH=build/release/python bench/python/bench.py \
+        build/release/bench/libbloomery_python_floor.so
 
-All in one process, interleaved, medians of REPEATS rounds: what counts is the ratio to what ran beside it.
+All in one process, interleaved, medians of REPEATS rounds: what counts is the ratio to what ran
+beside it.
 """
 
 import ctypes
@@ -60,7 +63,8 @@ def show(what, ours, theirs, keys, limit):
 
 def strings(count):
     rng = random.Random(count)
-    return [f"user-{rng.getrandbits(48):x}" for _ in range(count)]  # in memory in this order, as lines of a file are
+    # In memory in this order, as lines of a file are.
+    return [f"user-{rng.getrandbits(48):x}" for _ in range(count)]
 
 
 def ask(container, keys):
@@ -76,7 +80,8 @@ def fill(add, keys):
 def single(count, limit):
     keys = strings(count)
     asked = keys * max(1, 20_000 // count)
-    repeats = REPEATS * max(1, 1_000_000 // len(asked))  # short rounds, so that the clocks of a core change little
+    # Short rounds, so that the clocks of a core change little.
+    repeats = REPEATS * max(1, 1_000_000 // len(asked))
     there = set(keys)
     ours = bloomery.Filter(keys)
     found = rounds(repeats, ours=lambda: ask(ours, asked), theirs=lambda: ask(there, asked))
@@ -145,7 +150,8 @@ def scaling():
 
 
 def starting():
-    """Milliseconds for an interpreter with and without the import: of the processor, and that pass."""
+    """Milliseconds for an interpreter with and without the import: of the processor, and that pass.
+    """
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
     folder = tempfile.TemporaryDirectory()
     environment["PYTHONPYCACHEPREFIX"] = folder.name  # compiled once, as an installed package is

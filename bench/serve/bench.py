@@ -2,10 +2,11 @@
 
     /usr/bin/python3 bench/serve/bench.py build/release/bloomery [SECONDS]
 
-Ratios of what runs in turn on the same machine, medians of five: requests a second for one key against a bare reply
-of the same server and of nginx (wrk); a batch of 10,000 keys against the library's own time for these lines and a bare
-echo of the same bytes; memory of 10,000 idle connections; the bytes of following a list; and the longest that a
-request waits while a filter of 1 GB is swapped. Needs wrk and nginx; leave the machine alone meanwhile.
+Ratios of what runs in turn on the same machine, medians of five: requests a second for one key
+against a bare reply of the same server and of nginx (wrk); a batch of 10,000 keys against the
+library's own time for these lines and a bare echo of the same bytes; memory of 10,000 idle
+connections; the bytes of following a list; and the longest that a request waits while a filter of 1
+GB is swapped. Needs wrk and nginx; leave the machine alone meanwhile.
 """
 import http.client
 import os
@@ -74,7 +75,8 @@ http { access_log off; keepalive_requests 1000000000;
 
 
 def batches():
-    """A POST of 10,000 lines, the tool's own loop over them, and an echo server of the same bytes."""
+    """A POST of 10,000 lines, the tool's own loop over them, and an echo server of the same bytes.
+    """
     lines = "".join(f"key{i * 37}\n" for i in range(10_000)).encode()
     server, port = serve("--threads", "1")
     c = http.client.HTTPConnection("127.0.0.1", port)
@@ -169,7 +171,9 @@ def idle_connections(count=10_000):
 
 
 def following(days=10):
-    """A list of 10 M keys of which 0.1 % change each day: bytes that a client takes, and the deltas' own."""
+    """A list of 10 M keys of which 0.1 % change each day: bytes that a client takes, and the
+    deltas' own.
+    """
     tool("build", "-q", "--kind", "classic", "--keys", "10M", "-o", "list",
          stdin=subprocess.Popen(["seq", "10000000"], stdout=subprocess.PIPE).stdout)
     shutil.copy("list", "dir/list")

@@ -1,10 +1,12 @@
 #!/usr/bin/python3
-"""The tables of docs/sql.md: the extensions of SQLite and PostgreSQL against what the databases do themselves.
+"""The tables of docs/sql.md: the extensions of SQLite and PostgreSQL against what the databases do
+themselves.
 
     bench/sql/bench.py [--rows N] [--repeat N] [BUILD_FOLDER]
 
-All queries of a table run in turns in one session, so that what else the machine does meets all of them; printed is
-the median of each, and its ratio to the first. Nothing is asserted: a busy machine must not fail a build.
+All queries of a table run in turns in one session, so that what else the machine does meets all of
+them; printed is the median of each, and its ratio to the first. Nothing is asserted: a busy machine
+must not fail a build.
 """
 import argparse
 import math
@@ -125,7 +127,8 @@ def two_servers(near, far, repeat, rows=1_000_000):
 
 
 def pruning(near, repeat, parts=50, rows=1_000_000):
-    """One key among partitions that do not follow it, such as days of a log and the user's number."""
+    """One key among partitions that do not follow it, such as days of a log and the user's number.
+    """
     near.sql("CREATE TABLE log (part int, id bigint, text text) PARTITION BY LIST (part);" +
              "".join(f"CREATE TABLE log_{i} PARTITION OF log FOR VALUES IN ({i});" for i in range(parts)) +
              f"INSERT INTO log SELECT g % {parts}, hashint8extended(g, 0), 'line' FROM generate_series(1, {rows}) g;"

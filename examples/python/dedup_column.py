@@ -1,7 +1,8 @@
 #!/usr/bin/python3
 """The rows of a table whose column has a value for the first time, chunk by chunk: pandas.
 
-A filter keeps what the chunks before had, so that a file of any length goes through in little memory.
+A filter keeps what the chunks before had, so that a file of any length goes through in little
+memory.
 """
 
 import io

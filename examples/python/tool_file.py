@@ -1,5 +1,7 @@
 #!/usr/bin/python3
-"""A filter that `bloomery build` has written, asked from Python, and one of Python asked by the tool."""
+"""A filter that `bloomery build` has written, asked from Python, and one of Python asked by the
+tool.
+"""
 
 import os
 import shutil

@@ -69,7 +69,7 @@ class Filter(_core.Filter):
     seed   chooses the hash function; filters combine when it is the same
     bits_per_key, bytes   a size instead of a rate
     form   "text", "integers" or "binary": keys of other forms are refused; "any" takes all
-    hash   "xxh3", or "xxh3-secret" with a seed that others do not know, for keys that strangers choose
+    hash   "xxh3", or "xxh3-secret" with a seed that others do not know, for keys of strangers
     key    with keys themselves: a function that makes a key of each
     """
 
@@ -100,7 +100,9 @@ class Filter(_core.Filter):
         self._update(keys)
 
     def update(self, keys, key=None):
-        """Adds many keys: an iterable, list, array of integers or strings, column of pandas or Arrow."""
+        """Adds many keys: an iterable, list, array of integers or strings, column of pandas or
+        Arrow.
+        """
         self._update(_mapped(keys, key))
 
     def contains_many(self, keys, key=None):
@@ -126,8 +128,8 @@ class Filter(_core.Filter):
     def open(cls, path, *, verify=False):
         """A mapped file: opens at once, whatever its size, and cannot be changed.
 
-        Replace such a file by renaming, as save() does. One that is cut short while it is mapped ends the
-        process with SIGBUS; load() files that strangers may change.
+        Replace such a file by renaming, as save() does. One that is cut short while it is mapped
+        ends the process with SIGBUS; load() files that strangers may change.
         """
         return cls._checked(_at(path, lambda: _core.open(path, bool(verify))))
 
@@ -228,7 +230,8 @@ class _Counted(_Answering):
 
 
 class Counting(_Removing, _Answering):
-    """Keys can be removed and are counted.  cell_bits: of a counter; layout: "line" or "classic"."""
+    """Keys can be removed and are counted.  cell_bits: of a counter; layout: "line" or "classic".
+    """
 
     __slots__ = ()
     _kinds = ("counting",)
@@ -262,7 +265,7 @@ class Scalable(Filter):
 class Windowed(Filter):
     """Forgets old keys: after so many more, or by time with window= and advance().
 
-    window        how long keys are kept, in the unit of advance(), of which `keys` may come in that time
+    window        how long keys are kept, in the unit of advance(); `keys` may come in that time
     generations   in how many steps it forgets
     """
 

@@ -1,9 +1,10 @@
 """Every verb, with one call that fails: of memory, of the disk, of the system.
 
-A verb whose call failed does its work all the same, or ends with status 2 and a line that says why. It is never killed
-by a signal, leaves every file that was there as it was or as it should be, and no other file.
-Killed before a call, it leaves the files likewise; a file with a hidden name is left between naming and renaming.
-$BLOOMERY_FAULTS is the number of failures that are tried for a verb and a call, 2 where it is not set.
+A verb whose call failed does its work all the same, or ends with status 2 and a line that says why.
+It is never killed by a signal, leaves every file that was there as it was or as it should be, and
+no other file. Killed before a call, it leaves the files likewise; a file with a hidden name is left
+between naming and renaming. $BLOOMERY_FAULTS is the number of failures that are tried for a verb
+and a call, 2 where it is not set.
 """
 import concurrent.futures
 import gzip
@@ -22,9 +23,10 @@ INJECT = os.environ["BLOOMERY_INJECT"]
 MOST = int(os.environ.get("BLOOMERY_FAULTS", "2"))
 CALLS = ["malloc", "write", "fsync", "rename", "link", "mmap", "open", "stat", "unlink", "truncate", "chmod", "lock"]
 
-# What a verb is given; files that it may change or make come first. NAME/ is a folder whose files it may change, and
-# with a + at its end a store, of which each record must be old or new. ~NAME is a state that is saved again and again:
-# any one that is sound is right, and an empty file, which is there to be locked, is none yet.
+# What a verb is given; files that it may change or make come first. NAME/ is a folder whose files
+# it may change, and with a + at its end a store, of which each record must be old or new. ~NAME is
+# a state that is saved again and again: any one that is sound is right, and an empty file, which is
+# there to be locked, is none yet.
 VERBS = [
     (["new"], "build -o new keys"),
     (["new"], "build --kind fuse -o new keys"),
@@ -274,7 +276,8 @@ def wrong_after(words, got, good, changes, before, after, now):
         return f"ended with {got.returncode}: {said}"
     if got.returncode == 2 and not any(line.startswith("bloomery: ") for line in said.split("\n")):
         return f"does not say what is wrong: {said}"
-    if "the peer" in said:  # both sides of reconcile and join are here: one of them knows what was wrong
+    # Both sides of reconcile and join are here: one of them knows what was wrong.
+    if "the peer" in said:
         return f"speaks of somebody else: {said}"
     if "--memory" in said and not words.startswith("build"):
         return f"recommends an option that it has not: {said}"

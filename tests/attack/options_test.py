@@ -1,7 +1,8 @@
-"""Whatever a verb writes is a file on which every verb answers or refuses with a reason, and that opens again.
+"""Whatever a verb writes is a file on which every verb answers or refuses with a reason, and that
+opens again.
 
-Options of `build` are drawn with a fixed seed; $BLOOMERY_BUILDS is the number of filters, 30 where it is not set. The
-files of the other verbs, and filters that once went wrong, are in a list.
+Options of `build` are drawn with a fixed seed; $BLOOMERY_BUILDS is the number of filters, 30 where
+it is not set. The files of the other verbs, and filters that once went wrong, are in a list.
 """
 import os
 import pathlib

@@ -1,11 +1,11 @@
 """Every verb that listens or connects, with a hostile peer: real processes, real sockets.
 
-What is tried: to connect and close; garbage; a real conversation cut at any byte; a message of it changed, repeated,
-left out, moved or lengthened on its way, with a checksum that fits; lengths up to 2^32; bytes that come one by one; a
-peer that stops reading; few bytes that ask for much memory.
-A verb is never killed by a signal, ends in time, holds no more than it may (--memory, and its own work), and says in a
-line what was wrong. One that listens goes on, and serves the right peer afterwards.
-$BLOOMERY_PEERS is how often each kind of attack is tried, once where it is not set.
+What is tried: to connect and close; garbage; a real conversation cut at any byte; a message of it
+changed, repeated, left out, moved or lengthened on its way, with a checksum that fits; lengths up
+to 2^32; bytes that come one by one; a peer that stops reading; few bytes that ask for much memory.
+A verb is never killed by a signal, ends in time, holds no more than it may (--memory, and its own
+work), and says in a line what was wrong. One that listens goes on, and serves the right peer
+afterwards. $BLOOMERY_PEERS is how often each kind of attack is tried, once where it is not set.
 """
 import concurrent.futures
 import os
@@ -25,7 +25,8 @@ import xxhash
 TOOL = os.environ["BLOOMERY"]
 TIMES = int(os.environ.get("BLOOMERY_PEERS", "1"))
 SANITIZED = bool(os.environ.get("BLOOMERY_SANITIZED"))  # then all is slow, and memory says nothing
-WAIT = 10 if SANITIZED else 3  # --timeout: what a stall costs, and more than a right peer ever thinks
+# The --timeout of verbs: what a stall costs, and more than a right peer ever thinks.
+WAIT = 10 if SANITIZED else 3
 SEED = os.environ.get("BLOOMERY_SEED", "1")
 PATIENCE = 90  # seconds for anything at all
 MEBIBYTE = 1 << 20
@@ -198,7 +199,9 @@ def read_message(end):
 
 
 class Middle:
-    """Stands between the two. `alter` makes bytes of message i of a direction; None cuts the connection."""
+    """Stands between the two. `alter` makes bytes of message i of a direction; None cuts the
+    connection.
+    """
 
     def __init__(self, port, alter):
         self.door = socket.create_server(("127.0.0.1", 0))
@@ -361,7 +364,9 @@ def silent(end, chance, greeting):
 
 
 def drop_by_drop(end, chance, greeting):
-    """A byte each 20 ms, twice as long as the verb is patient: never silent, and never done in time."""
+    """A byte each 20 ms, twice as long as the verb is patient: never silent, and never done in
+    time.
+    """
     try:
         for byte in (greeting * 100)[:100 * WAIT]:
             end.sendall(bytes([byte]))
@@ -434,7 +439,8 @@ class Run:
             line = listener.line()
             if line is not None and line.startswith("bloomery: dropped"):
                 continue
-            # Nothing that it minded; the results are the truth then, but for rows that the peer may make up.
+            # Nothing that it minded; the results are the truth then, but for rows that the peer may
+            # make up.
             self.check_end(listener, (0,))
             if name == "reconcile" and status == 0:
                 assert (listener.text(), caller.text()) == truth, "a wrong difference"
@@ -480,7 +486,9 @@ class Run:
         return Process(self.folder, call.format(wait=WAIT, port=port))
 
     def serve_many(self, serve, call):
-        """Strangers and friends who talk strangely come; the right one is served before, between and after."""
+        """Strangers and friends who talk strangely come; the right one is served before, between
+        and after.
+        """
         chance = random.Random(f"{SEED} {serve}")
         server = Process(self.folder, serve)
         first = server.line() or ""

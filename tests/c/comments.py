@@ -1,5 +1,7 @@
-"""Every function, structure, member and constant of bloomery.h has a comment of its own, which doxygen makes pages of: by
-a look at its lines, and by doxygen itself where it is installed (Debian: doxygen)."""
+"""Every function, structure, member and constant of bloomery.h has a comment of its own, which
+doxygen makes pages of: by a look at its lines, and by doxygen itself where it is installed (Debian:
+doxygen).
+"""
 import re
 import shutil
 import subprocess

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# What libbloomery.so shows is what symbols.txt lists, each name with the version that first had it: none
-# disappears, and none that is not of bloomery.h is shown. Usage: symbols.sh LIBRARY
+# What libbloomery.so shows is what symbols.txt lists, each name with the version that first had it:
+# none disappears, and none that is not of bloomery.h is shown. Usage: symbols.sh LIBRARY
 set -euo pipefail
 list=$(dirname "$0")/symbols.txt
 shown=$(nm --dynamic --defined-only --with-symbol-versions "$1" | awk '$3 ~ /@/ && $2 != "A" {print $3}' | sed 's/@@/ /' | LC_ALL=C sort)

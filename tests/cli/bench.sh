@@ -21,8 +21,9 @@ expect_equal "$(json all 'all(abs(r["add_floor_ns"] - r["add_lines"] * d["floor_
 expect_equal "$(json all 'sorted(r["kind"] for r in d["rows"] if r["add_floor_ns"] is None)')" "['bloomier', 'fuse', 'ribbon']"
 expect_equal "$(json all '{r["kind"]: (r["lines"], r["add_lines"]) for r in d["rows"] if r["lines"] != r["add_lines"]}')" \
   "{'windowed': (5, 1), 'fuse': (3, 0), 'ribbon': (3, 0), 'bloomier': (4, 0)}"
-# The filters are those of plan, and keep to the rate. Of a million absent keys, with 3,000 in the filter: the target and
-# a tenth, since a small filter is one draw from its model; scripts with more keys would take long under sanitizers.
+# The filters are those of plan, and keep to the rate. Of a million absent keys, with 3,000 in the
+# filter: the target and a tenth, since a small filter is one draw from its model; scripts with more
+# keys would take long under sanitizers.
 expect_equal "$(json all 'all(r["fpr"] <= 0.011 for r in d["rows"])')" True
 expect_equal "$(json all 'all(r["fpr"] > 0 for r in d["rows"] if r["kind"] != "top-k")')" True
 bloomery plan --keys 3000 --json >plan

@@ -68,7 +68,8 @@ expect_equal "$(json json '(d["lines"], d["selected"], d["blocked_things"])')" "
 printf '10.1.2.3 x\r\n' | bloomery block check --only all.bloom >out 2>err
 expect_equal "$(cat out)" 10.1.2.3
 
-# A filter that is nearly always wrong, and what the lists say: no line too many, none too few, at any number of threads.
+# A filter that is nearly always wrong, and what the lists say: no line too many, none too few, at
+# any number of threads.
 for i in $(seq 4000); do echo "10.$((i % 5)).$((i % 250)).1 asked for h$i.example"; done >long
 seq 3000 | sed 's/.*/d&.test/' >>adblock.txt  # a filter of a few entries has bits to spare
 bloomery block build -q --fpr 60% -o vague.bloom drop.txt adblock.txt

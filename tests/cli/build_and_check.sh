@@ -29,7 +29,8 @@ expect_status 0 bloomery check -c words.bloom <<<'apples'
 expect_status 1 bloomery check -v words.bloom <<<'apples'
 expect_status 1 bloomery check words.bloom /dev/null
 
-# Files, standard input, a pipe, a fifo and several inputs give the same bytes; so does any number of threads.
+# Files, standard input, a pipe, a fifo and several inputs give the same bytes; so does any number
+# of threads.
 bloomery build -q -o same.bloom <$words && cmp words.bloom same.bloom
 cat $words | bloomery build -q -o same.bloom - && cmp words.bloom same.bloom
 head -5000 $words >a
@@ -42,8 +43,8 @@ for threads in 1 2 7; do
   bloomery check --threads $threads words.bloom mixed | cmp - in
 done
 
-# Lines longer than a chunk, or than the end of one in which a line's end is looked for; a last line without its end. All
-# threads read a file, and one at a time a pipe.
+# Lines longer than a chunk, or than the end of one in which a line's end is looked for; a last line
+# without its end. All threads read a file, and one at a time a pipe.
 /usr/bin/python3 - <<'P'
 import random
 r = random.Random(1)
@@ -64,7 +65,8 @@ for threads in 1 3; do
   bloomery check --crlf -c --threads $threads odd.bloom odd_cr | cmp - <(wc -l <odd_end)
 done
 
-# Lines: a last one without its end counts, empty ones are skipped unless kept, any byte may be in them.
+# Lines: a last one without its end counts, empty ones are skipped unless kept, any byte may be in
+# them.
 printf 'one\n\ntwo\r\n\nthr\0ee\n\377\376\nlast' >odd
 bloomery build -q -o odd.bloom odd
 bloomery info --json odd.bloom >info

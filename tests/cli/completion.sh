@@ -1,4 +1,5 @@
-# Completion in bash, zsh and fish: verbs, options, values and files, asked of the shells themselves.
+# Completion in bash, zsh and fish: verbs, options, values and files, asked of the shells
+# themselves.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 export HOME=$folder XDG_CONFIG_HOME=$folder XDG_DATA_HOME=$folder TERM=xterm
 
@@ -7,7 +8,8 @@ mkdir files
 touch files/words.bloom
 expect_error "tcsh not in {bash,zsh,fish}" bloomery completion tcsh
 
-# in_bash WORD...: what bash offers for the last word, in a line. Outside of readline compopt would only complain.
+# in_bash WORD...: what bash offers for the last word, in a line. Outside of readline compopt would
+# only complain.
 in_bash() {
   bash --norc -c '
     compopt() { echo "$@"; }
@@ -41,8 +43,8 @@ expect_equal "$(in_fish 'bloomery check files/')" files/words.bloom
 expect_equal "$(in_fish 'bloomery map get --jso')" "--json --json-key"
 expect_equal "$(in_fish 'bloomery help un')" unpack
 
-# zsh completes a line in a terminal of its own. ^X^P prints what the line has become and empties it: keys that mean nothing
-# to a terminal, since they may come before zsh has taken it over.
+# zsh completes a line in a terminal of its own. ^X^P prints what the line has become and empties
+# it: keys that mean nothing to a terminal, since they may come before zsh has taken it over.
 cat >ask.zsh <<'END'
 zmodload zsh/zpty
 zpty z zsh -f -i

@@ -61,7 +61,8 @@ for kind in counting count-min spectral cuckoo; do
   expect_equal "$(echo nothing | bloomery count c.bloom || true)" "$(printf 'nothing\t0')"
 done
 expect_error "copies of one key already; add each key once" bloomery build --kind cuckoo --fpr 1e-4 -o x.bloom stream
-# More than 16 bits hold: counters have 32 by default. Smaller ones say "at least" when they are full.
+# More than 16 bits hold: counters have 32 by default. Smaller ones say "at least" when they are
+# full.
 awk 'BEGIN {for (i = 0; i < 70000; ++i) print "often"; print "once"}' >many
 for kind in count-min spectral; do
   bloomery build -q --kind $kind -o c.bloom --keys 100 many
@@ -122,7 +123,8 @@ expect_error "have no inner product" bloomery compare lplain.bloom lplain.bloom
 expect_error "a line has room for 8 of counters of 32 bits" \
   bloomery build --kind count-min --layout line --epsilon 1% --delta 1e-4 -o x.bloom stream
 expect_error "cannot be pairwise" bloomery build --kind count-min --layout line --hash pairwise -o x.bloom stream
-# The inner product of two streams: the sum of products of the exact counts, and the promise above it.
+# The inner product of two streams: the sum of products of the exact counts, and the promise above
+# it.
 head -3000 stream >half
 bloomery build -q --kind count-min --epsilon 1% -o h.bloom half
 bloomery compare --json e.bloom h.bloom >got

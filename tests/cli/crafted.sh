@@ -1,5 +1,6 @@
-# Lines that all have one hash under XXH3 with seed 0: the first eight bytes are those of its public secret, so that
-# the eight after them are multiplied by zero. What lives in one process takes them apart; files need a key.
+# Lines that all have one hash under XXH3 with seed 0: the first eight bytes are those of its public
+# secret, so that the eight after them are multiplied by zero. What lives in one process takes them
+# apart; files need a key.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 for i in $(seq 10000000 10000999); do printf '\xb8\xfe\x6c\x39\x23\xa4\x4b\xbe%d0123456789abcdef\n' "$i"; done >lines
@@ -46,7 +47,8 @@ printf 'ded4:6de9::/32\n' | bloomery block build -q -o block.bloom
 bloomery block check -q --json --top 300 block.bloom addresses >out
 expect_equal "$(json out 'len(d["top"])')" 256
 
-# build gives the same bytes each time, so that its hash is known: a key is needed to keep such lines apart.
+# build gives the same bytes each time, so that its hash is known: a key is needed to keep such
+# lines apart.
 bloomery build -q -o x.bloom --fpr 1e-9 one
 bloomery build -q -o y.bloom --fpr 1e-9 one
 cmp x.bloom y.bloom

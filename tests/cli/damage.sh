@@ -1,4 +1,5 @@
-# A damaged file is refused by every verb before it answers, wherever the damage is; so is one that shrinks meanwhile.
+# A damaged file is refused by every verb before it answers, wherever the damage is; so is one that
+# shrinks meanwhile.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 # bend FILE OFFSET: changes 4 KiB from there on.
@@ -8,8 +9,8 @@ with open(sys.argv[1], "r+b") as f:
     f.seek(int(sys.argv[2])); old = f.read(4096)
     f.seek(int(sys.argv[2])); f.write(bytes(b ^ 0xff for b in old))' "$1" "$2"
 }
-# refuses FILE VERB...: with damage in each MiB the verb, which succeeds on the whole file, names the chunk and prints
-# no answer.
+# refuses FILE VERB...: with damage in each MiB the verb, which succeeds on the whole file, names
+# the chunk and prints no answer.
 refuses() {
   local file=$1 at size
   shift

@@ -79,7 +79,8 @@ for options in "--keys 5" "--window 1h --keys 1k"; do
   expect_error "seen.bloom: it was begun with other values of --keys or --window" bloomery dedup --state seen.bloom $options lines.txt
 done
 expect_error "seen.bloom: it was begun with --fpr 1e-06, not 0.01" bloomery dedup --state seen.bloom --fpr 1% lines.txt
-# A filter that was built is no state by mistake: one size is soon full, and 1 % are lost without a word.
+# A filter that was built is no state by mistake: one size is soon full, and 1 % are lost without a
+# word.
 seq 100 | bloomery build -q -o built.bloom
 expect_error "built.bloom: a blocked filter neither grows nor forgets" bloomery dedup --state built.bloom lines.txt
 seq 100 | bloomery build -q --kind scalable -o built.bloom

@@ -110,7 +110,8 @@ expect_equal "$(json json 'd["left_out"]')" "{'files': 0, 'lines': 1, 'queries':
 expect_error "web.log:1: the log has paths without a host; give the URL of the site with --base" bloomery digest make -o x --log web.log
 expect_error "--base is 'x', but it must be a URL" bloomery digest make -o x --log web.log --base x
 
-# A mirror's directory: every file, in the spellings of browsers and of APT; links that run in circles end.
+# A mirror's directory: every file, in the spellings of browsers and of APT; links that run in
+# circles end.
 mkdir -p mirror/dists/bookworm mirror/pool/main mirror/.hidden
 touch mirror/dists/bookworm/Release "mirror/pool/main/g++_1~2.deb" mirror/.hidden/x mirror/.lock
 ln -s bookworm mirror/dists/stable

@@ -94,7 +94,8 @@ after=$(drawn after)
 bloomery explain --json --before small.bloom mango >json || true
 expect_equal "$(json json 'sorted(p["position"] for p in d["places"]) == [c["position"] for c in d["cells_of_key"]]')" True
 expect_equal "$(json json 'all(c["after"] == 1 for c in d["cells_of_key"])')" True
-# What is drawn as the array after it is the array of the filter with the key, and the picture shows the same.
+# What is drawn as the array after it is the array of the filter with the key, and the picture shows
+# the same.
 bloomery add -q small.bloom <(echo mango)
 expect_status 0 bloomery explain --before small.bloom mango
 expect_equal "$(drawn before)" "$after"
@@ -128,7 +129,8 @@ assert {c["position"]: c["after"] for c in a["cells_of_key"]} == {p["position"]:
 assert {c["position"]: c["before"] for c in a["cells_of_key"]} == {p["position"]: p["value"] for p in a["places"]}, a
 END
 done
-# Only the rows of the key in a large array; keys of any bytes; kinds without such an array are refused.
+# Only the rows of the key in a large array; keys of any bytes; kinds without such an array are
+# refused.
 bloomery build -q -o f.bloom $words
 expect_status 1 bloomery explain --before f.bloom 'no such word, and no other'
 expect_equal "$(($(grep -c '^before' out) <= 6))" 1

@@ -1,6 +1,8 @@
-"""bloomery fetch against web servers: plain files, a stand-in for a server of ours, and hostile ones.
+"""bloomery fetch against web servers: plain files, a stand-in for a server of ours, and hostile
+ones.
 
-Whatever a server does, the file is the new version, or it is as it was and an error says why, in one line.
+Whatever a server does, the file is the new version, or it is as it was and an error says why, in
+one line.
 """
 import functools
 import http.server
@@ -18,7 +20,8 @@ import urllib.parse
 
 TOOL = os.environ["BLOOMERY"]
 FOLDER = pathlib.Path(sys.argv[1])
-FOLLOW_KEYS = int(os.environ.get("BLOOMERY_FOLLOW_KEYS", "3000"))  # of the list that is followed for 50 versions
+# Keys of the list that is followed for 50 versions.
+FOLLOW_KEYS = int(os.environ.get("BLOOMERY_FOLLOW_KEYS", "3000"))
 PATIENCE = 60 + FOLLOW_KEYS // 100_000  # seconds for anything at all
 ENVIRONMENT = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
 
@@ -55,8 +58,9 @@ def version(path):
 
 
 class Server:
-    """Serves a folder as any web server does; `rules` are tried first: (regular expression, function of the handler),
-    which returns False when it leaves the request to the next."""
+    """Serves a folder as any web server does; `rules` are tried first: (regular expression,
+    function of the handler), which returns False when it leaves the request to the next.
+    """
 
     def __init__(self, folder, certificate=None):
         self.rules = []
@@ -142,7 +146,8 @@ def follows_a_list_on_plain_hosting(server):
     said = fetch(server)
     assert "copy: unchanged, version" in said.stderr and not said.stdout, said
     assert json.loads(fetch(server, "--json").stdout)["changed"] is False
-    # Who was away for some versions takes several steps at once; who was away for too long, all of it.
+    # Who was away for some versions takes several steps at once; who was away for too long, all of
+    # it.
     old = (FOLDER / "copy").read_bytes()
     for i in range(4):
         publish_with(i)

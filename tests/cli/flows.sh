@@ -55,7 +55,8 @@ for input in a.pcapng a.pcap.gz a.pcapng.zst - /dev/stdin; do
   cmp -s all other || fail "$input gives other flows"
 done
 
-# In memory for a tenth of them: nothing heavy is missing, nothing too low, nothing higher than it says.
+# In memory for a tenth of them: nothing heavy is missing, nothing too low, nothing higher than it
+# says.
 for options in "" "--serial" "--stages 2" "--seed 7"; do
   bloomery flows --memory 64k --above 0.3% --json $options a.pcap >j 2>/dev/null
   /usr/bin/python3 -IS - "$options" <<'PY' || fail "wrong with '$options'"
@@ -101,8 +102,8 @@ bloomery flows -q --interval 1s --above 1% --link 100mbit a.pcap >out
 [[ $(cut -f3 out | sort -n | head -n 1) -ge 125000 ]] || fail "a flow below 1 % of the link: $(cat out)"
 bloomery flows -q --plot p.svg a.pcap >/dev/null && grep -q '<svg' p.svg || fail "no picture"
 bloomery flows -q --interval 1s --plot - a.pcap | grep -q "over time" || fail "no picture over time"
-# Time that runs backwards: every packet is counted. By an interval at most they are counted as late, further back
-# another interval begins.
+# Time that runs backwards: every packet is counted. By an interval at most they are counted as
+# late, further back another interval begins.
 { cat a.pcap; tail -c +25 a.pcap; } >twice.pcap
 for interval in 5s 1s; do
   bloomery flows --interval $interval --json -q twice.pcap >lines

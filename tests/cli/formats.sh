@@ -1,10 +1,12 @@
-# Keys as people have them: every form of input, and what is wrong with it is said with file and line.
+# Keys as people have them: every form of input, and what is wrong with it is said with file and
+# line.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 head -5000 $words >w.txt
 bloomery build -q -o w.bloom w.txt
 same() { cmp "$1" w.bloom || fail "another filter"; }
-same_bits() { cmp -i 256 "$1" w.bloom || fail "other bits"; } # the header names the form of the keys
+# The header names the form of the keys.
+same_bits() { cmp -i 256 "$1" w.bloom || fail "other bits"; }
 
 # The same keys in other forms are the same filter.
 tr '\n' '\0' <w.txt | bloomery build -q -o f.bloom -0; same f.bloom
@@ -20,7 +22,8 @@ bloomery build -q -o f.bloom --json-key a.b w.json; same f.bloom
 /usr/bin/python3 -c 'import sys
 for w in sys.stdin.buffer: print(w.rstrip(b"\n").hex())' <w.txt | bloomery build -q -o f.bloom --hex; same_bits f.bloom
 
-# A column or a field may spell the key, too: a list of digests and counts, with the CR of another system.
+# A column or a field may spell the key, too: a list of digests and counts, with the CR of another
+# system.
 /usr/bin/python3 -c 'import sys
 for w in sys.stdin.buffer: print(w.rstrip(b"\n").hex().upper() + ":7\r")' <w.txt >w.counts
 bloomery build -q -o f.bloom --hex --column 1 --delimiter : w.counts; same_bits f.bloom
@@ -55,7 +58,8 @@ expect_equal "$(printf 'apples\nno such word\n' | bloomery check --annotate w.bl
 expect_equal "$(head -1 w.txt | bloomery check --annotate w.bloom)" "+	$(head -1 w.txt)"
 expect_equal "$(printf '{"k":1}\n{"k":null}\n\n{"z":2}\n{"k":true}\n' | bloomery build --json-key k -q --json -o j.bloom - | grep '"keys"')" '  "keys": 2,'
 
-# k-mers: a sequence and its reverse complement are the same; lines and letters in between do not matter.
+# k-mers: a sequence and its reverse complement are the same; lines and letters in between do not
+# matter.
 printf '>a\nACGTT\ngcaNN\nACGT\n>b\nAC\n' >a.fa
 printf '@r1\nACGTTGCA\n+\nIIIIIIII\n' >a.fq
 printf 'AACG\nACGT\nCAAC\nGCAA\nTGCA\n' | sort -u >expected # of ACGTTGCA

@@ -94,7 +94,8 @@ bloomery unpack -q -o x packed
 cmp x long.bloom
 bloomery info long.bloom | grep -q 'form  *k-mers of 31 bases' || fail "$(bloomery info long.bloom)"
 
-# Large filters and static ones are made in other ways; a file of another program says nothing and takes all.
+# Large filters and static ones are made in other ways; a file of another program says nothing and
+# takes all.
 bloomery build -q --memory 1M --integers --keys 20M -o huge.bloom numbers
 expect_equal "$(form huge.bloom)" integers
 bloomery build -q --kind ribbon --integers -o r.bloom numbers

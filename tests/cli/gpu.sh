@@ -1,4 +1,5 @@
-# --gpu makes the same file and gives the same answers, or says why it can't and leaves nothing behind.
+# --gpu makes the same file and gives the same answers, or says why it can't and leaves nothing
+# behind.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 seq 100000 >keys

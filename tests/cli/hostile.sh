@@ -1,5 +1,5 @@
-# Input and surroundings at their worst: every case is one line on standard error that names the file, exit status 2,
-# and no file that was not there before.
+# Input and surroundings at their worst: every case is one line on standard error that names the
+# file, exit status 2, and no file that was not there before.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 seq 1000 >keys

@@ -24,7 +24,8 @@ expect_equal "$(bloomery hyphenate --exceptions <(cat mine) --patterns <(cat /us
 expect_error "nosuch" bloomery hyphenate --patterns nosuch text
 expect_error "is not UTF-8" bloomery hyphenate --patterns text text
 
-# Bloom's way: simple rules, and a list of the words for which they are wrong, made by comparing the two.
+# Bloom's way: simple rules, and a list of the words for which they are wrong, made by comparing the
+# two.
 grep -x '[a-z]*' $words | awk 'NR % 3 == 0' >small
 bloomery hyphenate --longest-pattern 4 small >simple
 bloomery hyphenate small >right

@@ -73,8 +73,9 @@ expect_equal "$(ls names | wc -l)" 9
 expect_equal "$(ls names | grep -v '^bbb\|^%' | LC_ALL=C sort | tr '\n' ' ')" \
   "1-x.bloom 1-x~2.bloom a.1.bloom a.1~2.bloom a.2.bloom b.bloom "
 bloomery verify -q names/*
-# A database file of Valkey, by the description in its sources: a text, a hash whose fields expire, and filters of both
-# modules. One layer of many that no file can hold leaves all of them out: without it keys would be missed.
+# A database file of Valkey, by the description in its sources: a text, a hash whose fields expire,
+# and filters of both modules. One layer of many that no file can hold leaves all of them out:
+# without it keys would be missed.
 /usr/bin/python3 - <<'P'
 import struct
 letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"

@@ -1,5 +1,5 @@
-# The join of two tables: against SQLite's answer on random tables of nasty fields, between two processes over TCP, and tables
-# and peers that are broken.
+# The join of two tables: against SQLite's answer on random tables of nasty fields, between two
+# processes over TCP, and tables and peers that are broken.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 printf 'id,item\n7,"a ""quoted"" one"\n8,plain\n7,\n,nobody\n' >a.csv
@@ -19,13 +19,13 @@ cmp out expected
 bloomery join -q --on id a.csv - <b.csv | cmp - expected                                # a pipe
 bloomery join -q --on id <(gzip -c a.csv) b.csv | cmp - expected                         # packed
 sed '1s/id/key/' a.csv >c.csv
-sed '1s/id/key/' expected | cmp - <(bloomery join -q --on key=id c.csv b.csv)            # other names
+sed '1s/id/key/' expected | cmp - <(bloomery join -q --on key=id c.csv b.csv) # other names
 printf 'id\titem\n7\tx,y\n' >t.tsv
 expect_equal "$(bloomery join -q --delimiter '\t' --on id t.tsv t.tsv)" $'id\titem\titem\n7\tx,y\tx,y'
 printf '2,1\nx,y\n' >numbers.csv
-expect_equal "$(bloomery join -q --on 1 numbers.csv numbers.csv)" $'2,1,2\nx,y,x'        # a name, no number
+expect_equal "$(bloomery join -q --on 1 numbers.csv numbers.csv)" $'2,1,2\nx,y,x' # no number
 printf 'id\n""\n1\n' >one.csv
-expect_equal "$(bloomery join -q --on id one.csv one.csv)" $'id\n""\n1'                  # an empty field alone
+expect_equal "$(bloomery join -q --on id one.csv one.csv)" $'id\n""\n1' # an empty field alone
 
 expect_status 1 bloomery join a.csv <(printf 'id\nno such\n') --on id
 expect_equal "$(cat out)" "id,item"
@@ -34,7 +34,8 @@ bloomery join --json -q a.csv b.csv --on id >json
 expect_equal "$(json json '[d[k] for k in ("rows", "rows_a", "rows_b", "keys_a", "keys_b", "rows_matched")]')" "[5, 4, 4, 3, 3, 3]"
 expect_equal "$(json json 'd["bytes_sent"] == d["bytes_filters"] + d["bytes_rows"] + d["bytes_other"]')" True
 
-# Random tables: zero bytes, quotes, line ends, empty fields, repeated keys. SQLite compares the same bytes.
+# Random tables: zero bytes, quotes, line ends, empty fields, repeated keys. SQLite compares the
+# same bytes.
 cat >tables.py <<'END'
 import csv, random, sqlite3, subprocess, sys
 tool = sys.argv[1]
@@ -126,7 +127,8 @@ for how in cut nonsense; do
 done
 # Strangers end nothing: each is dropped with a line, and the right peer is served afterwards.
 listen large.csv --timeout 1
-{ printf 'GET / HTTP/1.0\r\n\r\n' >/dev/tcp/127.0.0.1/$port; } 2>/dev/null || true # it may be hung up on between its lines
+# It may be hung up on between its lines.
+{ printf 'GET / HTTP/1.0\r\n\r\n' >/dev/tcp/127.0.0.1/$port; } 2>/dev/null || true
 : >/dev/tcp/127.0.0.1/$port
 exec 7<>/dev/tcp/127.0.0.1/$port    # says nothing
 bloomery join --connect 127.0.0.1:$port small.csv --on k >out 2>err

@@ -43,7 +43,8 @@ bloomery plan --json --keys 1000 --fpr 1e-12 >plan
 expect_equal "$(json plan 'sorted(r["kind"] for r in d["rows"])')" \
   "['classic', 'count-min', 'counting', 'partitioned', 'spectral']"
 
-# The documents' numbers. The lecture: 200 MB of URLs, a filter of less than 10 MB, 25.51 ms a lookup.
+# The documents' numbers. The lecture: 200 MB of URLs, a filter of less than 10 MB, 25.51 ms a
+# lookup.
 bloomery plan --json --keys 5M --fpr 1.28% --probes 30 --key-bytes 40 >plan
 expect_equal "$(json plan '[a["bytes"] for a in d["alternatives"] if a["name"] == "list of 40-byte keys"]')" "[200000000]"
 expect_equal "$(json plan '[a["bytes"] > 2e8 for a in d["alternatives"] if a["name"] == "hash table of 40-byte keys"]')" "[True]"

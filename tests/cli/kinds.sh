@@ -1,4 +1,5 @@
-# Every kind from the shell: built from a file and from a pipe, with any number of threads, asked, changed.
+# Every kind from the shell: built from a file and from a pipe, with any number of threads, asked,
+# changed.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 seq -f 'present %.0f' 30000 >in
@@ -30,14 +31,16 @@ for kind in scalable layered; do
   expect_equal "$(bloomery check -c piped.bloom in)" 30000
 done
 
-# Static filters larger than the memory that they may take are built shard by shard, to the same bytes.
+# Static filters larger than the memory that they may take are built shard by shard, to the same
+# bytes.
 for kind in fuse ribbon; do
   bloomery build -q --kind $kind --memory 100K -o small.bloom in
   cmp -s $kind.bloom small.bloom || fail "$kind in shards differs"
   expect_error "cannot be added to" bloomery add $kind.bloom other
 done
 
-# Growth: from 100 keys to 30,000 at the same rate, in lines that double and in few layers; compacted to the size that was right.
+# Growth: from 100 keys to 30,000 at the same rate, in lines that double and in few layers;
+# compacted to the size that was right.
 bloomery build -q --kind scalable --keys 100 -o grown.bloom in
 expect_equal "$(bloomery check -c grown.bloom in)" 30000
 passed=$(bloomery check -c grown.bloom other)
@@ -152,7 +155,7 @@ for kind in scalable layered cuckoo windowed fuse ribbon; do
   expect_error "damaged" bloomery check cut in
 done
 
-# ---- the table of kinds in README.md has the planner's sizes -------------------------------------------
+# ---- the table of kinds in README.md has the planner's sizes -------------------------------------
 
 for fpr in 1 0.1 0.01; do bloomery plan --keys 1G --fpr $fpr% --json >plan.$fpr; done
 /usr/bin/python3 - "$project/README.md" <<'END' || fail "README.md: the table of kinds is old"

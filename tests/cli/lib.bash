@@ -41,8 +41,8 @@ expect_error() {
   grep -qF -- "$text" err || fail "'$text' is not in: $(cat err)"
 }
 
-# Writes `feed`: bash feed FILE prints words, and then lines until FILE shows progress, for 20 seconds at most. A busy
-# machine may be slow to begin.
+# Writes `feed`: bash feed FILE prints words, and then lines until FILE shows progress, for 20
+# seconds at most. A busy machine may be slow to begin.
 make_feed() {
   cat >feed <<END
 head -1000 $words

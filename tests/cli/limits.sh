@@ -1,4 +1,5 @@
-# Files that ask for much more memory than they have bytes: refused by every verb, with the option that raises the limit.
+# Files that ask for much more memory than they have bytes: refused by every verb, with the option
+# that raises the limit.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 # Zeros, packed: a few kilobytes that were 270 MB.

@@ -40,8 +40,8 @@ for round in $(seq 5); do
   expect_equal "$(bloomery check -v -c s.bloom all || true)" 0
 done
 
-# Each verb that can write to what it reads waits for a program that changes it, says so after a second, and fails with
-# --no-wait. A lock of flock(1) stands for that program.
+# Each verb that can write to what it reads waits for a program that changes it, says so after a
+# second, and fails with --no-wait. A lock of flock(1) stands for that program.
 bloomery build -q --kind layered --keys 3000 -o l.bloom first
 bloomery diff -q -o d.delta start.bloom start.bloom
 bloomery pack -q -o p.packed start.bloom

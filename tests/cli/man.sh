@@ -1,4 +1,5 @@
-# Each verb has a help text with an example and a page in the manual, and both name the same options.
+# Each verb has a help text with an example and a page in the manual, and both name the same
+# options.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 # The names of verbs and options in the help of a verb; "options map" has those of its verbs too.

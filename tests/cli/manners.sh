@@ -314,7 +314,8 @@ for verb in top quantiles; do
   [[ ! -s err ]] || fail "$verb is not quiet: $(cat err)"
 done
 
-# As grep has it: an input that cannot be read is told of, the others have their turn, and the status is 2.
+# As grep has it: an input that cannot be read is told of, the others have their turn, and the
+# status is 2.
 mkdir -p a_folder
 seq 3 >three
 : >nothing

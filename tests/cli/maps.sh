@@ -10,7 +10,8 @@ cut -f1 countries | bloomery map get c.bloom | cmp - countries
 (($(stat -c %s c.bloom) < 60000)) || fail "$(stat -c %s c.bloom) bytes"
 seq 100000 >absent
 found=$(bloomery map get c.bloom absent | wc -l || true)
-((found > 100 && found <= 1126)) || fail "$found of 100,000 absent keys have a value" # 1 % and four standard deviations
+# 1 % and four standard deviations.
+((found > 100 && found <= 1126)) || fail "$found of 100,000 absent keys have a value"
 expect_status 1 bloomery map get c.bloom /dev/null
 shuf --random-source=$words countries | bloomery map build -q --threads 1 -o shuffled.bloom
 cmp c.bloom shuffled.bloom || fail "the order of the lines shows"

@@ -1,5 +1,5 @@
-# Nodes as processes: 40 of them find everything from everywhere, in each mode, while some are killed
-# and come back; keys and strangers; what a node tells of itself.
+# Nodes as processes: 40 of them find everything from everywhere, in each mode, while some are
+# killed and come back; keys and strangers; what a node tells of itself.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 cat >network.py <<'P'
@@ -118,7 +118,7 @@ P
 /usr/bin/python3 network.py tree $nodes
 for mode in attenuated gossip flood; do /usr/bin/python3 network.py $mode 12; done
 
-# ---- keys, names and what is told -----------------------------------------------------------------
+# ---- keys, names and what is told ----------------------------------------------------------------
 pids=()
 trap 'kill "${pids[@]}" 2>/dev/null || true; rm -rf "$folder"' EXIT
 IFS=, read -r one two status < <(/usr/bin/python3 -c 'import socket

@@ -1,5 +1,5 @@
-# The systemd unit of a node: systemd understands it, and its command line, with the variables that systemd sets, is a
-# node that answers who has the key.
+# The systemd unit of a node: systemd understands it, and its command line, with the variables that
+# systemd sets, is a node that answers who has the key.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 sed "s#@CMAKE_INSTALL_FULL_BINDIR@#$(dirname "$BLOOMERY")#" "$project/cmake/bloomery-node.service.in" >bloomery-node.service

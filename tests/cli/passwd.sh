@@ -25,7 +25,8 @@ END
 expect_equal "$(bloomery passwd check -c near.bloom edits)" "$(wc -l <edits)"
 expect_status 1 bloomery passwd check near.bloom <<<$'scret1\nhunt2\npasswort'
 
-# A real list: none of its words is missed, nor what one edit made of them; others hardly ever alarm it.
+# A real list: none of its words is missed, nor what one edit made of them; others hardly ever alarm
+# it.
 real=/usr/share/dict/cracklib-small
 bloomery passwd build -q -o real.bloom --distance 1 $real
 expect_equal "$(bloomery passwd check -c real.bloom $real)" "$(grep -c . $real)"

@@ -28,7 +28,7 @@ assert b[:8] == b"\x89PNG\r\n\x1a\n" and b[12:16] == b"IHDR" and b[-8:-4] == b"I
 print(*struct.unpack(">II", b[16:24]))' "$1"
 }
 
-# ---- plan ----------------------------------------------------------------------------------------------
+# ---- plan ----------------------------------------------------------------------------------------
 
 bloomery plan --keys 1M --plot plan.svg >text
 bloomery plan --keys 1M | cmp - text || fail "a picture changes what is printed"
@@ -44,7 +44,8 @@ bloomery plan --keys 1M --plot one.svg --panel kinds >/dev/null
 svg one.svg >texts
 grep -qx ribbon texts || fail "no kinds in their panel"
 ! grep -q probes texts || fail "more than one panel"
-# The tutorial's second figure: a line for each number of probes, at the height of -k / ln(1 - f^(1/k)).
+# The tutorial's second figure: a line for each number of probes, at the height of -k / ln(1 -
+# f^(1/k)).
 bloomery plan --keys 1M --plot bits.svg --panel bits --probes 5 >/dev/null
 /usr/bin/python3 - bits.svg <<'END'
 import math, re, sys, xml.etree.ElementTree as tree
@@ -77,7 +78,7 @@ done
 "$project/scripts/figures" figures
 for drawn in figures/*.svg; do cmp "$drawn" "$project/docs/$drawn" || fail "docs/$drawn is old: run scripts/figures"; done
 
-# ---- info ----------------------------------------------------------------------------------------------
+# ---- info ----------------------------------------------------------------------------------------
 
 bloomery build -q -o w.bloom $words
 bloomery info w.bloom --plot w.svg >text
@@ -111,7 +112,7 @@ for kind in fuse ribbon top-k; do
   [[ ! -e s.svg ]] || fail "a picture of $kind"
 done
 
-# ---- terminal ------------------------------------------------------------------------------------------
+# ---- terminal ------------------------------------------------------------------------------------
 
 bloomery info w.bloom --plot - >text
 grep -q '█████' text || fail "no blocks: $(cat text)"
@@ -147,7 +148,7 @@ on_terminal 120 env TERM=xterm NO_COLOR=1 "$BLOOMERY" info w.bloom --plot - >tex
 ! grep -q $'\x1b' text || fail "colours in spite of NO_COLOR"
 expect_equal "$(wc -L <text)" 120
 
-# ---- errors --------------------------------------------------------------------------------------------
+# ---- errors --------------------------------------------------------------------------------------
 
 expect_error "plan.gif: --plot takes FILE.svg, FILE.png or -" bloomery plan --keys 1M --plot plan.gif
 expect_equal "$(cat out)" ""

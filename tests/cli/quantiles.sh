@@ -61,7 +61,8 @@ expect_equal "$(bloomery quantiles -q --epsilon 1% --range 0.. many)" "0..$(prin
 count=$(bloomery quantiles -q --epsilon 1% --range 1000..2000 many | cut -f2)
 ((count >= 8000 && count <= 8001 + 12000)) || fail "$count in the range"
 
-# A t-digest: a few kilobytes instead of all numbers. Ranks within the weight of a centroid of compression 200.
+# A t-digest: a few kilobytes instead of all numbers. Ranks within the weight of a centroid of
+# compression 200.
 bloomery quantiles --digest 200 --at min,p1,p50,p99,max numbers >out 2>err
 [[ ! -s err ]] || fail "$(cat err)"
 expect_equal "$(sed -n 1p out | cut -f2 | awk '{ print $1 + 0 }')" "$(rank 1)"

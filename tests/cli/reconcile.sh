@@ -1,7 +1,9 @@
-# What two sets of lines do not have in common: against comm, on real lists of files; over TCP; with peers that break.
+# What two sets of lines do not have in common: against comm, on real lists of files; over TCP; with
+# peers that break.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
-# Two "suites": files of the installed packages, and all but some of them, with other names for a few.
+# Two "suites": files of the installed packages, and all but some of them, with other names for a
+# few.
 cat /var/lib/dpkg/info/*.list | LC_ALL=C sort -u | awk 'NR % 5 == 0' >old
 (grep -v '^/usr/share/man/.*/[a-e]' old; sed -n 's|^/usr/share/doc/\([a-c].*\)|/usr/share/doc-new/\1|p' old) >new
 [[ $(wc -l <old) -gt 3000 ]] || fail "the list of files is short"
@@ -36,7 +38,8 @@ expect_equal "$(json json 'sum(p["sent"] for p in d["phases"].values()) == d["by
 expect_equal "$(json json 'd["everything_bytes"]')" "$(cat old near | wc -c)"
 expect_equal "$(json json 'd["smaller_bytes"]')" "$(wc -c <near)"
 
-# Equal, empty, disjoint; repeated lines count once; the last line needs no end; any byte; packed files; standard input.
+# Equal, empty, disjoint; repeated lines count once; the last line needs no end; any byte; packed
+# files; standard input.
 expect_status 0 bloomery reconcile old old
 [[ ! -s out ]] || fail "equal files differ"
 : >empty
@@ -70,7 +73,8 @@ expect_error "long: a line of 17,000,000 bytes; at most 16,777,216" bloomery rec
 
 # ---- two processes
 
-# listen NAME OPTION...: starts a side; its port in $port, its process in $side, what it prints in NAME.out.
+# listen NAME OPTION...: starts a side; its port in $port, its process in $side, what it prints in
+# NAME.out.
 mkfifo door
 listen() {
   local name=$1
@@ -157,7 +161,8 @@ except OSError:
 END
 python=/usr/bin/python3
 echo before >union.bad
-# One listener for all of them, and in the end a peer: strangers leave nothing behind but a line each.
+# One listener for all of them, and in the end a peer: strangers leave nothing behind but a line
+# each.
 expect_dropped() { # TEXT: the next line of the listener
   read -r line <&3
   [[ $line == "bloomery: dropped a peer and listen on: "*"$1"* ]] || fail "not '$1': $line"
@@ -216,8 +221,9 @@ read -r line <&3
 bloomery reconcile -q --connect 127.0.0.1:$port twice >/dev/null
 ends 0
 
-# Between two files the side that is short of memory says so, not the one that loses its peer. What is kept of a million
-# lines is more than this; what the tool is without them is less. Not under sanitizers, which reserve more.
+# Between two files the side that is short of memory says so, not the one that loses its peer. What
+# is kept of a million lines is more than this; what the tool is without them is less. Not under
+# sanitizers, which reserve more.
 if [[ -z ${BLOOMERY_SANITIZED-} ]]; then
   seq 1000000 >many
   echo 1 >single

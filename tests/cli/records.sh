@@ -1,7 +1,9 @@
-# No record vanishes: headers, records without a key and bad ones, byte-order marks, lists that are none.
+# No record vanishes: headers, records without a key and bad ones, byte-order marks, lists that are
+# none.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
-# The row of column names is printed once, before the others; so are rows without a key where they belong.
+# The row of column names is printed once, before the others; so are rows without a key where they
+# belong.
 printf 'id,mail\n1,a\n2,b\n3,\n4,a\n' >m.csv
 printf 'id,mail\n5,c\n6,a\n' >more.csv
 bloomery build -q -o a.bloom --fpr 1e-6 <<<a
@@ -48,7 +50,8 @@ expect_equal "$(json out '(d["keys"], d["matched"], d["keyless"], d["bad"])')" "
 expect_status 0 bloomery build -o x --json-key no k.json
 grep -q "^bloomery: warning: none of 5 records has a field 'no'$" err || fail "$(cat err)"
 
-# A number in JSON is the key that is written there, as in a line or a column; long ones stay different.
+# A number in JSON is the key that is written there, as in a line or a column; long ones stay
+# different.
 lines 20000000000000000001 20000000000000000002 1e3 1000.0 1000 -0 0 1.50 1.5 -9223372036854775808 -9223372036854775809 \
   0.1234567890123456789012 true false >numbers
 sed 's/.*/{"z":{"n":7},"n":&}/' numbers >numbers.json
@@ -64,7 +67,8 @@ printf '%s\n' '{"a":{"b":1},"a":2}' '{"a":{"c":{"b":3},"d":[{"b":4}],"b":5}}' '[
 bloomery check -v --only-keys --json-key a.b a.bloom paths.json >out 2>err
 expect_equal "$(cat out)" "$(lines 5 x)"
 
-# Bad records: verbs that read name them and go on, verbs that write a filter stop, and the options choose.
+# Bad records: verbs that read name them and go on, verbs that write a filter stop, and the options
+# choose.
 printf '{"k":"a"}\nnot json\n{"k":[1]}\n{}\n{"k":"b"}\n' >bad.json
 expect_status 0 bloomery check --json-key k a.bloom bad.json
 expect_equal "$(cat out)" '{"k":"a"}'
@@ -99,7 +103,8 @@ expect_status 1 bloomery check --column 2 --header a.bloom bad.csv
 expect_equal "$(grep left err)" "$(lines 'bloomery: bad.csv:3: the row has 1 column, not 2; left out' \
   'bloomery: bad.csv:4: a quote that is never closed; left out')"
 expect_equal "$(bloomery dedup -q --column n bad.csv)" "$(lines k,n a,1 a,4)"
-# What stands behind a closing quote is no part of a key that anybody can know; nor is a column of two.
+# What stands behind a closing quote is no part of a key that anybody can know; nor is a column of
+# two.
 printf 'a,b\n1,"x"y\n2,"x"z\n3,"x"\r\n4,""\n"5"t,w\n6,"q""r"\n' >tail.csv
 expect_status 0 bloomery dedup --column b tail.csv
 expect_equal "$(cat out)" "$(printf 'a,b\n3,"x"\r\n4,""\n6,"q""r"')"
@@ -127,7 +132,8 @@ for threads in 1 7; do
   expect_equal "$(tail -n +6 err)" "bloomery: 100,000 bad records of 300,000 were left out, these are the first 5"
 done
 
-# A byte-order mark is no part of the first key, in lines, columns, JSON and tables; of binary records it is.
+# A byte-order mark is no part of the first key, in lines, columns, JSON and tables; of binary
+# records it is.
 mark=$'\xef\xbb\xbf'
 { printf %s "$mark"; head -500 $words; } >marked
 head -500 $words >plain
@@ -188,7 +194,8 @@ for verb in "build --crlf -o x.bloom" "passwd build --crlf -o p.bloom" "block bu
   ! grep -q "CR\|NUL" err || fail "$verb: $(cat err)"
 done
 
-# Empty lines: lines like others for what prints lines; what writes a filter says how many it leaves out.
+# Empty lines: lines like others for what prints lines; what writes a filter says how many it leaves
+# out.
 printf 'a\n\nb\n\na\n' >holes
 cmp <(bloomery dedup -q holes) <(awk '!seen[$0]++' holes)
 expect_equal "$(bloomery check -vc a.bloom holes)" 3

@@ -1,4 +1,5 @@
-# Documents by their words: against grep on real texts, exactly with --verify; adding, paragraphs, k-mers, and what can go wrong.
+# Documents by their words: against grep on real texts, exactly with --verify; adding, paragraphs,
+# k-mers, and what can go wrong.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 export LC_ALL=C.UTF-8
 
@@ -37,7 +38,8 @@ expect_equal "$(json json 'd["found"] < 5 * max(1, d["expected_false"]), d["veri
 expect_status 1 bloomery search --verify i.bloom qqzzqq
 expect_equal "$(cat out)" ""
 
-# Documents of all sorts: empty, one endless word, bytes of a program, packed, not UTF-8, odd names, links.
+# Documents of all sorts: empty, one endless word, bytes of a program, packed, not UTF-8, odd names,
+# links.
 mkdir -p d/sub
 : >d/empty
 head -c 3000000 /dev/zero | tr '\0' X >d/endless
@@ -147,8 +149,9 @@ cp i.bloom before.bloom
 (ulimit -f 1; expect_error "writing failed: File too large" bloomery index -q -o i.bloom --add d)
 cmp i.bloom before.bloom
 
-# A file that an index names is read again only if it is a regular one: an index of a stranger may name /dev/zero, or a
-# pipe that nobody writes to. With --below it must also be in that folder, by whatever name.
+# A file that an index names is read again only if it is a regular one: an index of a stranger may
+# name /dev/zero, or a pipe that nobody writes to. With --below it must also be in that folder, by
+# whatever name.
 mkdir -p named/inside outside
 echo "quince medlar" | tee named/inside/a named/b outside/c >/dev/null
 bloomery index -q -o named.bloom named outside/c named/inside/../../outside

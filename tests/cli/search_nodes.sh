@@ -83,8 +83,8 @@ bloomery search -0 --at "$at" forged 2>/dev/null | cmp - <(printf 'docs/a\nb\0')
 rm $'docs/a\nb'
 cmp got <(truth "${w[1]}" "${w[2]}")
 
-# A node that is gone is an error and no answer; the list comes from one that lives. Which node has a word depends on the
-# ports: of 64 words each has some, but for a chance of 10^-11.
+# A node that is gone is an error and no answer; the list comes from one that lives. Which node has
+# a word depends on the ports: of 64 words each has some, but for a chance of 10^-11.
 kill "${pids[0]}"
 wait "${pids[0]}" || fail "status $? after SIGTERM"
 expect_error "${nodes[0]}: " bloomery search --at "$at" $(head -64 vocabulary)

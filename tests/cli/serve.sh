@@ -42,7 +42,7 @@ get() {
 field() { tr -d '\r' <head | sed -n "s/^$1: //Ip"; }
 
 start --page page --writable --token-file token --keep 3 --log log
-# ---- what there is ---------------------------------------------------------------------------------
+# ---- what there is -------------------------------------------------------------------------------
 get 200 "$url/healthz"
 expect_equal "$(cat body)" ok
 get 200 "$url/filters"
@@ -58,7 +58,7 @@ get 200 "$url/a.webmanifest"
 expect_equal "$(field Content-Type)" application/manifest+json
 for path in /out /b.js /../token /%2e%2e/token /page/..%2f..%2ftoken /.htpasswd /%2ehtpasswd /.git/config //.git/config; do get 404 --path-as-is "$url$path"; done
 
-# ---- the filter ------------------------------------------------------------------------------------
+# ---- the filter ----------------------------------------------------------------------------------
 get 200 "$url/filters/words"
 cmp body dir/words
 tag=$(field ETag)
@@ -86,7 +86,7 @@ for path in .x %2e%2e a%2fb a%00b a%4; do get 400 --path-as-is "$url/filters/$pa
 get 405 -X DELETE "$url/filters/words"
 expect_equal "$(field Allow)" 'GET, HEAD'
 
-# ---- asking ----------------------------------------------------------------------------------------
+# ---- asking --------------------------------------------------------------------------------------
 get 200 "$url/filters/words/check?key=key7"
 expect_equal "$(cat body)" '{"found":true}'
 get 200 -G --data-urlencode 'key=key 7&x' "$url/filters/words/check"
@@ -124,7 +124,7 @@ bloomery check dir/words asked | cmp - body
 get 400 --data-binary @asked "$url/filters/words/check?annotate=yes"
 get 415 -H 'Content-Encoding: gzip' --data-binary @asked "$url/filters/words/check"
 
-# ---- versions --------------------------------------------------------------------------------------
+# ---- versions ------------------------------------------------------------------------------------
 delta() { get "$1" "$url/filters/words/delta?from=$2"; }
 # changed OLD: waits until the server has another version than OLD.
 changed() {
@@ -181,7 +181,7 @@ rm dir/digests
 for _ in $(seq 300); do [[ $(curl -s -o body -w '%{http_code}' "$url/filters/digests") == 404 ]] && break; sleep 0.1; done
 get 404 "$url/filters/digests"
 
-# ---- adding ----------------------------------------------------------------------------------------
+# ---- adding --------------------------------------------------------------------------------------
 get 401 -d new1 "$url/filters/words/add"
 expect_equal "$(field WWW-Authenticate)" Bearer
 get 401 -H "Authorization: Bearer x$(cat token)" -d new1 "$url/filters/words/add"
@@ -194,7 +194,7 @@ expect_equal "$(cat body)" '{"found":true}'
 bloomery check -q dir/words <<<new1
 get 400 -H "Authorization: Bearer $(cat token)" -d x "$url/filters/numbers/add"
 
-# ---- what it tells ---------------------------------------------------------------------------------
+# ---- what it tells -------------------------------------------------------------------------------
 get 200 "$url/metrics"
 for line in 'bloomery_serve_filters 2' 'bloomery_serve_damaged_total 3' 'bloomery_serve_keys_added_total 2' \
   'bloomery_serve_requests_total{route="check",status="2xx"}' 'bloomery_serve_filter_keys{name="words"} 2002' \
@@ -217,7 +217,7 @@ stop
 [[ ! -e log.2 ]] && grep -qE '^127.0.0.1 - - \[[^]]*\] "GET /filters/words/check" 200 [0-9]+ [0-9]+$' log || fail "$(cat log)"
 ! grep -q secret log || fail "a key is in the log"
 
-# ---- a log that cannot be written, and signals before it serves ------------------------------------
+# ---- a log that cannot be written, and signals before it serves ----------------------------------
 start --log /dev/full
 for _ in 1 2 3; do get 200 "$url/healthz"; sleep 0.6; done
 stop
@@ -232,7 +232,7 @@ for signal in TERM INT; do
   wait $server || fail "status $? after SIG$signal while it starts"
 done
 
-# ---- tokens for all, TLS, another user, and copies -------------------------------------------------
+# ---- tokens for all, TLS, another user, and copies -----------------------------------------------
 openssl req -x509 -newkey rsa:2048 -nodes -keyout tls.key -out tls.pem -days 2 -subj /CN=localhost 2>/dev/null
 chmod a+rx . dir
 start --read-token-file token --certificate tls.pem --certificate-key tls.key --copy ${UID/#0/--user nobody}
@@ -274,7 +274,7 @@ get 200 --cacert tls.pem "$named/healthz"
 grep -q 'logs/log: No such file' server.err || fail "not told: $(cat server.err)"
 stop
 
-# ---- the lines of docs/serve.md ---------------------------------------------------------------------
+# ---- the lines of docs/serve.md ------------------------------------------------------------------
 mkdir -p document/dir
 cd document
 cp ../version1 dir/words
@@ -283,7 +283,8 @@ printf 'ads.example\nspy.example\n' >hosts.txt
 printf 'news.example\nspy.example\n' >visitors.txt
 password=secret token=$(cat ../token)
 printf '%s:7\n' "$(printf %s $password | sha1sum | cut -d' ' -f1 | tr a-f A-F)" >pwned.txt
-# run_lines N PATTERN: runs the N indented lines that begin so, as they stand, on this folder and this server.
+# run_lines N PATTERN: runs the N indented lines that begin so, as they stand, on this folder and
+# this server.
 run_lines() {
   sed -n 's/^    //p' "$project/docs/serve.md" | grep -E "^($2)" >found || true
   expect_equal "$(wc -l <found)" "$1"
@@ -304,7 +305,7 @@ unset -f curl
 stop
 cd ..
 
-# ---- packed files, and filters that cannot be asked ------------------------------------------------
+# ---- packed files, and filters that cannot be asked ----------------------------------------------
 bloomery pack -q -o dir/small dir/words
 openssl rand -hex 16 >key
 bloomery build -q --hash siphash --key-file key -o dir/secret lines

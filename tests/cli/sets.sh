@@ -51,7 +51,8 @@ expect_error "a.bloom and seed.bloom: the filters cannot be combined: their seed
 bloomery build -q -o kind.bloom --keys $n a
 expect_error "their kinds differ, partitioned and blocked" bloomery intersect -o x.bloom a.bloom kind.bloom
 expect_error "divisor" bloomery fold --by 1000003 -o x.bloom a.bloom
-# 104,334 keys at 1 % have 2,034 blocks, which is no multiple of 4; whoever wants to fold plans for it.
+# 104,334 keys at 1 % have 2,034 blocks, which is no multiple of 4; whoever wants to fold plans for
+# it.
 bloomery build -q -o odd.bloom $words
 expect_error "2034, the number of blocks, such as 2, 3, 6, 9, 18, 113, 226 and 339" \
   bloomery fold --by 4 -o x.bloom odd.bloom

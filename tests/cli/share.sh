@@ -29,7 +29,8 @@ bloomery share ask bert book 2>err | cmp - book
 for n in 1 2 3 4 5; do
   mkdir -p some; cp bert/$n.bloom bert/keys some
   wrong=$(bloomery share ask -c some strangers 2>err)
-  # (1/2)^n: 1,443 bits leave the fill 1.5 % of it off, five standard deviations for each filter; of 100,000 as well.
+  # (1/2)^n: 1,443 bits leave the fill 1.5 % of it off, five standard deviations for each filter; of
+  # 100,000 as well.
   python3 -c "import sys, math; e = 100000 / 2**$n; sys.exit(abs($wrong - e) > 5 * (e * 0.015 * math.sqrt($n) + math.sqrt(e)))" ||
     fail "$n filters are wrong for $wrong of 100,000"
 done
@@ -57,7 +58,8 @@ bloomery share make -q --key-file mine.key --for bert -o bert --number 6 --filte
 expect_equal "$(json json "d['keys'], d['filters'], d['first']")" "(1000, 2, 6)"
 expect_equal "$(wc -l <bert/keys)" 7
 bloomery share ask bert book 2>err | cmp - book
-(($(bloomery share ask -c bert strangers 2>err) < 1200)) || fail "seven filters are no better" # 781 expected
+# 781 expected.
+(($(bloomery share ask -c bert strangers 2>err) < 1200)) || fail "seven filters are no better"
 
 # Two books of which 300 lines are in common; neither shows its lines.
 openssl rand -hex 32 >agreed.key

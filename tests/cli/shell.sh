@@ -74,7 +74,8 @@ printf 'a\nb\t1\0' | cmp - <(bloomery top --null null)
 verbs=$(bloomery help | sed -n '/^This tool/q; s/^  \([a-z]\+\) .*/\1/p' | grep -vx 'map\|passwd\|block\|redis\|store\|share\|trace\|digest')
 while read -r verb; do
   bloomery help $verb | grep -q -- '-q, --quiet' || fail "$verb has no --quiet"
-  [[ $verb == node || $verb == serve ]] || # which print no result; what they do is at --status and /metrics
+  # These two print no result; what they do is at --status and /metrics.
+  [[ $verb == node || $verb == serve ]] ||
     bloomery help $verb | grep -q -- '^  --json ' || fail "$verb has no --json"
 done <<<"$verbs
 trace record
@@ -96,8 +97,8 @@ redis check"
 bloomery build --keys 10 -q -o full.bloom $words 2>err
 [[ ! -s err ]] || fail "not quiet: $(cat err)"
 
-# Nothing is coloured, so there is nothing that NO_COLOR could forbid; a terminal that cannot erase a line sees no
-# progress.
+# Nothing is coloured, so there is nothing that NO_COLOR could forbid; a terminal that cannot erase
+# a line sees no progress.
 make_feed
 : >terminal
 TERM=xterm script -qefc "bash feed terminal | '$BLOOMERY' build -o p.bloom" terminal >/dev/null

@@ -1,5 +1,5 @@
-# dedup, stopped in the middle of a stream. Not under the thread sanitizer, which keeps a signal back until the read that
-# it should interrupt has ended.
+# dedup, stopped in the middle of a stream. Not under the thread sanitizer, which keeps a signal
+# back until the read that it should interrupt has ended.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 # A stream that never ends: a signal leaves the state with what was printed, and ends the program.
@@ -20,7 +20,8 @@ for signal in TERM INT HUP; do
   exec 5>&-
   expect_equal "$(seq 900 1100 | bloomery dedup -q --state s.bloom)" "$(seq 1001 1100)"
 done
-# Several signals for one wish, as timeout sends them, are one: the state, which takes a while to write, is whole.
+# Several signals for one wish, as timeout sends them, are one: the state, which takes a while to
+# write, is whole.
 rm -f s.bloom
 begin "--state s.bloom --keys 20M"
 seq 1000 >&5

@@ -1,11 +1,13 @@
-# A filter is sized for the different keys of its input, however often they are repeated, and says both numbers.
+# A filter is sized for the different keys of its input, however often they are repeated, and says
+# both numbers.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 n=$(wc -l <$words)
 field() { json info "d[\"$1\"]"; }
 build() { bloomery build --json "$@" >info 2>err; }
 
-# A list three times over is planned like the list: for what its four standard errors of 1.04 / 256 allow, 1.6 % more.
+# A list three times over is planned like the list: for what its four standard errors of 1.04 / 256
+# allow, 1.6 % more.
 cat $words $words $words >thrice
 build -o once.bloom $words
 expect_equal "$(field keys_planned)" "$n"
@@ -47,7 +49,8 @@ seq 700000 >many
 build -o many.bloom many
 expect_equal "$(field keys_planned)" 700000
 
-# Kinds that keep a repeated key twice are planned for all, and static ones know all their keys anyway.
+# Kinds that keep a repeated key twice are planned for all, and static ones know all their keys
+# anyway.
 head -20000 $words | awk '{ print; print }' >twice
 for kind in cuckoo windowed; do
   build --kind $kind -o t.bloom twice

@@ -3,8 +3,9 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 export LC_ALL=C.UTF-8
 hunspell_words=/usr/share/hunspell/en_US
 
-# Every form is a word to hunspell, and every form that unmunch makes is one to us: but for 1th, 2th and 3th, which are
-# there for compounds (11th) only. Words with digits are not asked for, so they are left out.
+# Every form is a word to hunspell, and every form that unmunch makes is one to us: but for 1th, 2th
+# and 3th, which are there for compounds (11th) only. Words with digits are not asked for, so they
+# are left out.
 bloomery spell build -q -o en.bloom $hunspell_words.dic
 unmunch $hunspell_words.dic $hunspell_words.aff 2>/dev/null | grep -v '[0-9]' | sort -u >forms
 [[ $(wc -l <forms) -gt 150000 ]] || fail "unmunch made $(wc -l <forms) forms"

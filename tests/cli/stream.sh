@@ -47,7 +47,8 @@ grep -q 'keys/s' err || fail "no progress although asked for"
 bloomery build -q --stats -o p.bloom $words 2>err
 grep -q "^building 100 %  .*$(wc -l <$words | sed 's/...$/,&/') keys" err || fail "no stats: $(cat err)"
 
-# A signal asks where it stands, also while it waits for input; another ends it, and nothing is left.
+# A signal asks where it stands, also while it waits for input; another ends it, and nothing is
+# left.
 mkfifo wait
 "$BLOOMERY" build -q --threads 3 -o half.bloom --keys 1000 wait 2>state &
 pid=$!

@@ -92,7 +92,8 @@ from_pipe s.bloom compact -q -o got - keys && bloomery verify -q got
 bloomery build -q -o - keys | bloomery pack -q -o - - | bloomery unpack -q -o - - | bloomery check -c - keys >got
 expect_equal "$(cat got)" 1000
 
-# What cannot be is refused: a terminal, JSON beside the filter, one stream for two things, other bytes.
+# What cannot be is refused: a terminal, JSON beside the filter, one stream for two things, other
+# bytes.
 script -qec "'$BLOOMERY' build -o - keys 2>err" /dev/null >/dev/null || true
 grep -q "not written to a terminal" err || fail "$(cat err)"
 script -qec "'$BLOOMERY' build -o /dev/tty keys 2>err" /dev/null >/dev/null || true
@@ -159,7 +160,8 @@ if (($(df --output=avail -B1 . | tail -1) > memory + 2000000000)); then
 fi
 [[ ! -e x.bloom ]] || fail "a file was left"
 
-# Files that are not to be written are not replaced. (Root may do everything, and is asked the same.)
+# Files that are not to be written are not replaced. (Root may do everything, and is asked the
+# same.)
 cp a.bloom r.bloom
 chmod 0444 r.bloom
 cp r.bloom before

@@ -4,7 +4,8 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 pids=()
 trap 'kill "${pids[@]}" 2>/dev/null || true; umount "$folder/small" 2>/dev/null || true; rm -rf "$folder"' EXIT
 
-# 3,000 UDP packets in three seconds, raw IP; number 1500 alone, as it is after four hops, and quoted by an ICMP error.
+# 3,000 UDP packets in three seconds, raw IP; number 1500 alone, as it is after four hops, and
+# quoted by an ICMP error.
 /usr/bin/python3 - <<'P'
 import struct, socket
 def packet(n, ttl=64, size=64):

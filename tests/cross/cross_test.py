@@ -1,7 +1,9 @@
 #!/usr/bin/python3
-"""Holds the tool and the golden files against reader.py and writer.py, written from docs/format.md alone.
+"""Holds the tool and the golden files against reader.py and writer.py, written from docs/format.md
+alone.
 
-The environment variable BLOOMERY is the path of the tool. Everything is derived from a fixed random seed.
+The environment variable BLOOMERY is the path of the tool. Everything is derived from a fixed random
+seed.
 """
 
 import json
@@ -41,7 +43,9 @@ MULTIPLY, MODULO = 1, 2
 
 
 def filter_file(payload=None, **changes):
-    """The bytes of a filter file that obeys every rule, except for the changed fields (a_b stands for `a b`)."""
+    """The bytes of a filter file that obeys every rule, except for the changed fields (a_b stands
+    for `a b`).
+    """
     fields = {"magic": b"BLOOMERY", "version": 1, "header bytes": 256, "kind": CLASSIC, "hash": XXH3,
               "scheme": MULTIPLY, "probes": 3, "bits": 1000, "chunk bytes": 2**20, "seed": 0, "keys": 5,
               "planned keys": 100, "target": 0.01, "payload offset": 256}
@@ -52,7 +56,8 @@ def filter_file(payload=None, **changes):
         fields.setdefault("block bits", 512)
     size = (fields["bits"] + 63) // 64 * 8
     if payload is None:
-        # Changed fields may ask for absurd sizes; the file then need not be that long to be refused.
+        # Changed fields may ask for absurd sizes; the file then need not be that long to be
+        # refused.
         payload = bytes(min(size, 2**20))
     checksums = b"".join(struct.pack("<Q", xxhash.xxh3_64_intdigest(payload[begin:begin + 2**20]))
                          for begin in range(0, len(payload), 2**20))
@@ -72,7 +77,9 @@ def filter_file(payload=None, **changes):
 
 
 def changed_golden(name, words=None, **changes):
-    """A golden file with other words in its payload and other fields, and with checksums that fit again."""
+    """A golden file with other words in its payload and other fields, and with checksums that fit
+    again.
+    """
     data = (GOLDEN / f"{name}.bloom").read_bytes()
     derived = ("payload bytes", "checksums offset", "file bytes", "checksum of the checksums", "checksum of the header")
     fields = {field.replace(" ", "_"): struct.unpack_from("<" + code, data, offset)[0]
@@ -454,7 +461,9 @@ class WithDirectory(unittest.TestCase):
 
 
 class KnownAnswers(unittest.TestCase):
-    """Values that were computed apart from the reader: published ones, and others with pencil or bc."""
+    """Values that were computed apart from the reader: published ones, and others with pencil or
+    bc.
+    """
 
     def test_splitmix64(self):
         for x, expected in ((0, 0xE220A8397B1DCDAF), (1, 0x910A2DEC89025CC1), (1234567, 6457827717110365317),
@@ -492,7 +501,8 @@ class KnownAnswers(unittest.TestCase):
         self.assertEqual(list(reader.folded_sha1_words(b"apples", 2)), [0x05227687, 0xBC448C12])
 
     def test_positions(self):
-        # 1, c, c^2 and c^3 are 0, 0.817, 0.694 and 0.451 of 2^64; an odd multiple of 2^63 is always one half.
+        # 1, c, c^2 and c^3 are 0, 0.817, 0.694 and 0.451 of 2^64; an odd multiple of 2^63 is always
+        # one half.
         self.assertEqual(list(kinds.classic_positions(1, 4, 1000)), [0, 817, 694, 451])
         self.assertEqual(list(kinds.classic_positions(2**63, 3, 2**48)), [2**47] * 3)
         self.assertEqual(list(kinds.partitioned_positions(1, 4, 4000)), [0, 1817, 2694, 3451])
@@ -500,7 +510,8 @@ class KnownAnswers(unittest.TestCase):
     def test_blocked_positions(self):
         self.assertEqual(list(kinds.blocked_positions(1, 2, 512)), [8, 32 + 8])
         self.assertEqual(list(kinds.blocked_positions(2**63, 3, 2048)), [1024, 1024 + 32, 1024 + 96])
-        # r = 1 moves the single bit of the pattern to lane 15, where 0xb1750000 >> 27 is 22; r = 15 to lane 1.
+        # r = 1 moves the single bit of the pattern to lane 15, where 0xb1750000 >> 27 is 22; r = 15
+        # to lane 1.
         self.assertEqual(list(kinds.blocked_positions(0x10000, 1, 512)), [480 + 22])
         self.assertEqual(list(kinds.blocked_positions(0xC0000000000F0001, 1, 2048)), [1536 + 32 + 26])
 
@@ -650,7 +661,8 @@ class Tool(WithDirectory):
             bloom.verify()
             info = json.loads(self.run_tool("info", "--json", "f.bloom"))
             fields = bloom.fields
-            # The tool counts the bits that are occupied, in whole words, and has null for no target.
+            # The tool counts the bits that are occupied, in whole words, and has null for no
+            # target.
             self.assertEqual(
                 {name: info[name] for name in ("kind", "keys", "bits", "bytes", "probes", "fpr_target", "hash", "seed",
                                                "format_version")},
@@ -673,7 +685,8 @@ class Tool(WithDirectory):
             for fpr, seed in ((0.3, 0), (0.01, 7), (0.001, 2**64 - 1), (1e-6, 0x0123456789ABCDEF)):
                 with self.subTest(kind=kind, fpr=fpr, seed=seed):
                     found = self.assert_agrees("--kind", kind, "--fpr", fpr, "--seed", seed)
-                    # Agreement means little unless wrong positives occur, and about as often as asked for.
+                    # Agreement means little unless wrong positives occur, and about as often as
+                    # asked for.
                     self.assertLess(len(found), 2 * fpr * len(self.others) + 3)
                     if fpr >= 0.01:
                         self.assertGreater(len(found), fpr * len(self.others) / 2)
@@ -746,7 +759,8 @@ class Tool(WithDirectory):
                         "spectral --bytes 1K --update recurring", "top-k", "top-k --bytes 1K"):
             with self.subTest(options=options):
                 planned = 20 if options.startswith("top-k") else 400
-                keys = "seldom" if options.startswith("cuckoo") else "often"  # it takes so many copies, and no more
+                # It takes so many copies, and no more.
+                keys = "seldom" if options.startswith("cuckoo") else "often"
                 self.run_tool("build", "-o", "f.bloom", "--kind", *options.split(), "--keys", planned, keys)
                 printed = self.run_tool("count", "f.bloom", "asked")
                 with reader.Filter(self.directory / "f.bloom") as bloom:
@@ -909,7 +923,8 @@ class Tool(WithDirectory):
 
     def test_command_line_of_the_reader(self):
         path = self.build("--fpr", 0.05)
-        lines = b"\n\n".join(self.added[:50] + self.others[:500])  # empty lines are no keys; the last has no newline
+        # Empty lines are no keys; the last has no newline.
+        lines = b"\n\n".join(self.added[:50] + self.others[:500])
         (self.directory / "asked").write_bytes(lines)
         printed = subprocess.run([sys.executable, READER, path], input=lines, stdout=subprocess.PIPE, check=True).stdout
         self.assertEqual(printed, self.run_tool("check", "f.bloom", "asked"))

@@ -1,7 +1,8 @@
-"""What the payload of each kind says and must obey, from docs/format.md alone. reader.py has the file around it.
+"""What the payload of each kind says and must obey, from docs/format.md alone. reader.py has the
+file around it.
 
-A payload is made from the fields of the header and a function that gives bytes of it. It refuses what the page
-refuses, with the name of what is wrong, and then answers for hashes:
+A payload is made from the fields of the header and a function that gives bytes of it. It refuses
+what the page refuses, with the name of what is wrong, and then answers for hashes:
 
     contains(h)    every kind
     count(h)       kinds that count
@@ -103,7 +104,9 @@ def fits(cell, q):
 
 
 def stash_slots(x, slots):
-    """The slots in which x may be, in the order in which they are tried; their number is 0 or a power of two."""
+    """The slots in which x may be, in the order in which they are tried; their number is 0 or a
+    power of two.
+    """
     own = low64(x, 0x9E3779B97F4A7C15) >> 64 - (slots.bit_length() - 1)
     return ((own + i) % slots for i in range(min(slots, 256)))
 
@@ -127,7 +130,9 @@ class Payload:
         self.check()
 
     def check(self):
-        """Refuses what the page refuses. Every content of the payload is valid where a kind has no check."""
+        """Refuses what the page refuses. Every content of the payload is valid where a kind has no
+        check.
+        """
 
     def word(self, index):
         return int.from_bytes(self._read(8 * index, 8), "little")

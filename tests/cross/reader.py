@@ -1,8 +1,8 @@
 #!/usr/bin/python3
 """A second reader of Bloomery filter files, written from docs/format.md alone.
 
-It shares no code with the library, so that the two agree only where the page says enough. Hashes, the header and
-the checksums are here; kinds.py has what is inside of the payloads.
+It shares no code with the library, so that the two agree only where the page says enough. Hashes,
+the header and the checksums are here; kinds.py has what is inside of the payloads.
 
     reader.py FILE < keys             prints the lines that FILE may contain
     reader.py --count FILE < keys     prints every line, a tab and its count
@@ -46,8 +46,8 @@ HEADER_FIELDS = (
     "checksums offset", "file bytes", "checksum of the checksums", "variant", "shard", "last shard", "form of the keys",
     "bases", "reserved", "checksum of the header")
 
-# By number: the name, what `bits` is a multiple of, and the probes, cell bits and variants that a kind may have. What
-# depends on other fields is in check_shape.
+# By number: the name, what `bits` is a multiple of, and the probes, cell bits and variants that a
+# kind may have. What depends on other fields is in check_shape.
 NONE = (0,)
 COUNTERS = (8, 16, 32, 64)
 # Bits 0 to 7 the factor, 8 to 15 the spread, 16 whether it is steep.
@@ -78,7 +78,9 @@ def mix64(key, seed):
 
 @functools.lru_cache(maxsize=1)
 def xxh3_secret_hash(seed):
-    """A function of keys. The Python package knows seeds only, so the library of the same name is called."""
+    """A function of keys. The Python package knows seeds only, so the library of the same name is
+    called.
+    """
     secret = struct.pack("<24Q", *(kinds.splitmix64(seed + i * 0x9E3779B97F4A7C15 & MASK64) for i in range(24)))
     function = ctypes.CDLL(ctypes.util.find_library("xxhash")).XXH3_64bits_withSecret
     function.restype = ctypes.c_uint64
@@ -205,7 +207,8 @@ def parse_header(data):
     require(hash_name != "md5" or f["probes"] <= 4, "probes", f"{f['probes']} is more than md5 has")
     require(f["bits"] <= 2**32 or not digest_words, "bits", f"{f['bits']} is more than words of 32 bits reach")
 
-    # A program that hashed by rules of its own may have used a seed; the other hashes say that they do not.
+    # A program that hashed by rules of its own may have used a seed; the other hashes say that they
+    # do not.
     require(hash_name != "murmur" or 1 <= f["seed"] <= 2**32, "seed", "is no number of positions")
     require(f["seed"] == 0 or hash_name in ("xxh3", "xxh3-secret", "murmur", "none"), "seed", f"is not 0 with hash {hash_name}")
     require(f["rule"] == 0 or hash_name in ("xxh3", "xxh3-secret", "siphash"), "rule", f"is not 0 with hash {hash_name}")
@@ -228,7 +231,9 @@ def parse_header(data):
 
 
 class Filter:
-    """A mapped file. secret is the 16-byte key of siphash; without it such a file opens but answers nothing."""
+    """A mapped file. secret is the 16-byte key of siphash; without it such a file opens but answers
+    nothing.
+    """
 
     def __init__(self, path, secret=None):
         with open(path, "rb") as file:
@@ -287,7 +292,9 @@ class Filter:
             require(xxhash.xxh3_64_intdigest(chunk) == checksum, "payload", f"checksum of chunk {index} is wrong")
 
     def hash_of(self, key):
-        """The 64-bit hash of a key, a string of bytes or an integer of at most 64 bits; the words of a digest."""
+        """The 64-bit hash of a key, a string of bytes or an integer of at most 64 bits; the words
+        of a digest.
+        """
         integer = isinstance(key, int)
         if integer and not -2**63 <= key < 2**64:
             raise ValueError(f"{key} is not a 64-bit integer")

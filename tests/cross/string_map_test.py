@@ -1,5 +1,7 @@
 #!/usr/bin/python3
-"""A second reader of maps of strings, written from docs/format.md: it gives what bloomery map get gives."""
+"""A second reader of maps of strings, written from docs/format.md: it gives what bloomery map get
+gives.
+"""
 
 import os
 import struct

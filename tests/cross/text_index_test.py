@@ -1,5 +1,7 @@
 #!/usr/bin/python3
-"""A second reader of text indexes, written from docs/format.md: it finds what bloomery search finds."""
+"""A second reader of text indexes, written from docs/format.md: it finds what bloomery search
+finds.
+"""
 
 import os
 import struct

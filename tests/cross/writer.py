@@ -1,6 +1,8 @@
-"""A second writer of the payloads of kinds 4 and up, from docs/format.md alone: the same calls give the same words.
+"""A second writer of the payloads of kinds 4 and up, from docs/format.md alone: the same calls give
+the same words.
 
-It takes a Filter that was read, makes an empty payload of the same shape and size, and adds to that:
+It takes a Filter that was read, makes an empty payload of the same shape and size, and adds to
+that:
 
     words_again(bloom, keys)                     keys in the order in which they were added
     words_again(bloom, keys, values=values)      a map
@@ -15,7 +17,8 @@ from kinds import splitmix64
 
 
 class Words:
-    """The payload that is written: the read function of kinds.Payload, and cells that can be set."""
+    """The payload that is written: the read function of kinds.Payload, and cells that can be set.
+    """
 
     def __init__(self, count):
         self.data = bytearray(8 * count)
@@ -319,7 +322,9 @@ FUSE_SIZES = {  # f and a for 2^i keys
 
 
 def static_words(bloom, hashes, write_shard):
-    """write_shard(words, number of the shard, its hashes) appends the arrays and returns the entry but for word 0."""
+    """write_shard(words, number of the shard, its hashes) appends the arrays and returns the entry
+    but for word 0.
+    """
     shards = min(max(bloom.fields["planned keys"] >> 20, 1), 2**24)
     parts = [[] for _ in range(shards)]
     for h in dict.fromkeys(hashes):
@@ -335,7 +340,9 @@ def static_words(bloom, hashes, write_shard):
 
 
 def peeled(filled, number, part):
-    """Seed, segments and cells of a segment, and the keys as (mixed hash, its cells, which is its own) as taken."""
+    """Seed, segments and cells of a segment, and the keys as (mixed hash, its cells, which is its
+    own) as taken.
+    """
     k = filled.probes
     if not part:
         return splitmix64(64 * number), 0, 0, []
@@ -378,7 +385,9 @@ def peel(filled, mixed, starts, segment):
 
 
 def fill(words, start, width, filled, taken, is_tag):
-    """Sets the own cells, the last taken first, so that the cells of each key XOR to what it must find."""
+    """Sets the own cells, the last taken first, so that the cells of each key XOR to what it must
+    find.
+    """
     table = {}
     for x, cells, own in reversed(taken):
         value = filled.fingerprint(x, width) ^ (cells.index(own) if is_tag else 0)
@@ -423,7 +432,9 @@ def bloomier(bloom, hashes, values):
 
 
 class Band:
-    """Equations in echelon form, by their leading slot: coefficients from there on, and the right side."""
+    """Equations in echelon form, by their leading slot: coefficients from there on, and the right
+    side.
+    """
 
     def __init__(self):
         self.rows = {}
@@ -579,7 +590,8 @@ def top_k(bloom, hashes, keys):
     thresholds = [MASK64]
     while (following := thresholds[-1] * ratio >> 32) != 0:
         thresholds.append(following)
-    state, buckets, listed = 0, [(0, 0)] * (filled.probes * filled.width), {}  # by hash: minus the count, the key
+    # In `listed`, by hash: minus the count, the key.
+    state, buckets, listed = 0, [(0, 0)] * (filled.probes * filled.width), {}
 
     for h, key in zip(hashes, keys):
         f = h & MASK32

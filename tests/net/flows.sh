@@ -1,4 +1,5 @@
-# flows against nfdump, which keeps every flow: the same capture, in several sizes of memory. Needs no root.
+# flows against nfdump, which keeps every flow: the same capture, in several sizes of memory. Needs
+# no root.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 for program in nfpcapd nfdump; do command -v $program >/dev/null || skip "there is no $program"; done
 nfpcapd -h 2>&1 | grep -q '^-w flowdir' || skip "this nfpcapd is older than 1.7"

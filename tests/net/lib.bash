@@ -1,5 +1,5 @@
-# What the tests with networks of namespaces share. They need root and some programs, and are skipped with a reason
-# (77) where these are missing.
+# What the tests with networks of namespaces share. They need root and some programs, and are
+# skipped with a reason (77) where these are missing.
 source "$(dirname "${BASH_SOURCE[0]}")/../cli/lib.bash"
 
 skip() {
@@ -41,7 +41,8 @@ in_space() { # NAME COMMAND...
   shift
   ip netns exec "$net-$name" "$@"
 }
-# The same in the place of this shell: for what goes into the background and is killed by its number.
+# The same in the place of this shell: for what goes into the background and is killed by its
+# number.
 become_in_space() {
   local name=$1
   shift

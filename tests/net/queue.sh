@@ -1,6 +1,7 @@
-# Ten TCP flows and a UDP flood at ten times the link, through bloomery queue: the flows keep their share, where a
-# plain queue of the same program leaves them little. BLOOMERY_QUEUE_SECONDS is how long each is measured, in ./test
-# --long; without it the flood meets its penalty, and nothing is compared.
+# Ten TCP flows and a UDP flood at ten times the link, through bloomery queue: the flows keep their
+# share, where a plain queue of the same program leaves them little. BLOOMERY_QUEUE_SECONDS is how
+# long each is measured, in ./test --long; without it the flood meets its penalty, and nothing is
+# compared.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 need_namespaces iperf3 iptables
 "$BLOOMERY" queue --help >/dev/null 2>&1 || skip "this build has no queue (libnetfilter_queue is missing)"
@@ -26,8 +27,9 @@ expect_error "'0mbit' is no rate" in_space router "$BLOOMERY" queue --nfqueue 5 
 in_space router "$BLOOMERY" queue --nfqueue 5 --rate 10mbit --for 1s >rows 2>/dev/null
 expect_equal "$(grep -cE '^ *[0-9]' rows)" 1
 
-# measure OPTION...: sets `measured`, the megabits a second of TCP, mean over the time of the flood, as the receiver counts them. TCP begins
-# before the flood, because its first packets cross the same link, and the flood lasts until TCP has ended.
+# measure OPTION...: sets `measured`, the megabits a second of TCP, mean over the time of the flood,
+# as the receiver counts them. TCP begins before the flood, because its first packets cross the same
+# link, and the flood lasts until TCP has ended.
 measure() {
   local udp
   : >queue.err >tcp.out >udp.client # what the run before said is not this one's

@@ -1,9 +1,11 @@
-# Twelve routers with real forwarding, one packet with a forged source address: trace path finds where it came in.
+# Twelve routers with real forwarding, one packet with a forged source address: trace path finds
+# where it came in.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 need_namespaces
 "$BLOOMERY" trace path --help >/dev/null 2>&1 || skip "this build has no trace path (libsodium is missing)"
 
-# The victim is behind r1, the attacker behind r11. Each router sends what is for the victim to its parent.
+# The victim is behind r1, the attacker behind r11. Each router sends what is for the victim to its
+# parent.
 #
 #   victim - r1 - r2 - r3 - r5 - r6 - r11 - attacker
 #             |    |    |    `- r10
@@ -25,8 +27,8 @@ ip -n $net-attacker route add default via 10.50.111.1
 ip -n $net-other route add default via 10.50.112.1
 # From the other side of the tree towards the victim; r1 has it on a link of its own.
 
-# One process watches all routers: a socket in each namespace, as a tap has it. Then packets are sent: twenty honest
-# ones from `other`, and the forged one, which claims to come from there too.
+# One process watches all routers: a socket in each namespace, as a tap has it. Then packets are
+# sent: twenty honest ones from `other`, and the forged one, which claims to come from there too.
 /usr/bin/python3 - $net <<'P'
 import ctypes, os, socket, struct, sys, time
 net = sys.argv[1]

@@ -1,6 +1,8 @@
-"""PostgreSQL's extension on throwaway servers: what psql prints for regress/bloom.sql, equal bytes in parallel, filters
-on disk, dump and restore, an update, altered bytes, cancelled queries, and joins that ship a filter to a second server.
-Needs BLOOMERY, BLOOMERY_BUILD and BLOOMERY_PG_BIN. BLOOMERY_WRITE_EXPECTED=1 writes bloom.out anew."""
+"""PostgreSQL's extension on throwaway servers: what psql prints for regress/bloom.sql, equal bytes
+in parallel, filters on disk, dump and restore, an update, altered bytes, cancelled queries, and
+joins that ship a filter to a second server. Needs BLOOMERY, BLOOMERY_BUILD and BLOOMERY_PG_BIN.
+BLOOMERY_WRITE_EXPECTED=1 writes bloom.out anew.
+"""
 import difflib
 import math
 import os
@@ -22,7 +24,8 @@ MUTATIONS = int(os.environ.get("BLOOMERY_SQL_MUTATIONS", 300))
 PLACE = None
 KINDS = ("blocked", "classic", "partitioned", "counting", "scalable", "layered", "cuckoo", "windowed", "spectral")
 
-# The table of keys in docs/sql.md: a type, keys of it as somebody may write them, and what they are elsewhere.
+# The table of keys in docs/sql.md: a type, keys of it as somebody may write them, and what they are
+# elsewhere.
 TYPES = (
     ("bigint", {"-1": -1, "0": 0, "-9223372036854775808": -2**63, "9223372036854775807": 2**63 - 1}),
     ("integer", {"-1": -1, "-2147483648": -2**31, "2147483647": 2**31 - 1}),
@@ -103,7 +106,8 @@ class extension_test(unittest.TestCase):
                 ask(name, file, keys)
 
     def test_keys_in_other_encodings(self):
-        """A database's text is other bytes there, and its keys are those of the tool all the same."""
+        """A database's text is other bytes there, and its keys are those of the tool all the same.
+        """
         words = ["plain", "grün", "naïve"]
         file = self.tool_file("encoded", words)
         sketch = PLACE.data / "sketch.bloom"
@@ -193,7 +197,8 @@ class extension_test(unittest.TestCase):
                 wrong = self.one(f"{alone} SELECT count(*) FROM generate_series(1, 300) g, LATERAL (SELECT * FROM d WHERE "
                                  f"{those} OFFSET 0 * g) AS e WHERE (b @> {key}) <> (g % 6 = p)")
                 self.assertLessEqual(int(wrong), 1, (key, those))
-        # In one row by its place, in the next by its bytes: what one leaves open is not the other's.
+        # In one row by its place, in the next by its bytes: what one leaves open is not the
+        # other's.
         wrong = self.one(f"{alone} SELECT count(*) FROM generate_series(1, 300) g, LATERAL (SELECT p, b FROM d WHERE p < 3 "
                          "UNION ALL SELECT p, bloom_add(b, 1000000) FROM d WHERE p > 3 AND g < 10 OFFSET 0 * g) AS e "
                          "WHERE (b @> g::bigint) <> (g % 6 = p)")
@@ -227,8 +232,9 @@ class extension_test(unittest.TestCase):
                                            "proname LIKE 'bloom%'", database="later"))
 
     def altered_calls(self, count):
-        """Statements that use altered filters. A cast checks every byte; unchecked() has no check, as if the disk had
-        altered them."""
+        """Statements that use altered filters. A cast checks every byte; unchecked() has no check,
+        as if the disk had altered them.
+        """
         rows = self.near.sql("".join(f"SELECT encode(bloom_add(bloom(50, 0.01, '{kind}'), 1)::bytea, 'hex');"
                                      for kind in KINDS) +
                              "SELECT encode(top_k_agg(g % 50, 5)::bytea, 'hex') FROM generate_series(1, 999) g;"
@@ -292,7 +298,9 @@ class extension_test(unittest.TestCase):
         self.assertLess(MUTATIONS // 2, told.count("= \"f\"") + told.count("= \"t\"") + errors.count("ERROR:"))
 
     def test_errors_leak_nothing(self):
-        """What the library allocates is freed when an error leaves a call: 3000 times 125 kB and more would show."""
+        """What the library allocates is freed when an error leaves a call: 3000 times 125 kB and
+        more would show.
+        """
         resident = "SELECT substring(pg_read_file('/proc/self/status') FROM 'VmRSS:\\s*(\\d+)');"
         told = self.near.sql(
             "CREATE TEMP TABLE two AS SELECT bloom(100000) AS a, bloom(200000) AS b; CREATE FUNCTION fail(call text, times "
@@ -306,7 +314,9 @@ class extension_test(unittest.TestCase):
         self.assertLess(int(told[3]) - int(told[1]), 50_000, told)
 
     def test_without_memory(self):
-        """In a server with little room: what wants more fails alone, at whatever step, and its memory comes back."""
+        """In a server with little room: what wants more fails alone, at whatever step, and its
+        memory comes back.
+        """
         poor = PLACE.start("poor", "jit=off", "max_parallel_workers_per_gather=0", wrapper=("prlimit", f"--as={384 << 20}"))
         poor.sql("CREATE EXTENSION bloomery")
         process = "SELECT pg_backend_pid();"
@@ -335,8 +345,10 @@ class extension_test(unittest.TestCase):
 
     @unittest.skipUnless(os.environ.get("BLOOMERY_SQL_LARGE"), "BLOOMERY_SQL_LARGE is not set; ./test --long sets it")
     def test_more_keys_than_may_wait(self):
-        """70 million keys, which is more than wait for their number in one process, and less in each of three: the bytes
-        are the same, all keys are in, and others are at the rate that was promised."""
+        """70 million keys, which is more than wait for their number in one process, and less in
+        each of three: the bytes are the same, all keys are in, and others are at the rate that was
+        promised.
+        """
         self.near.sql("CREATE TABLE m AS SELECT generate_series(0, 999) AS k; ANALYZE m; CREATE TABLE made (workers integer, "
                       "b bloom)")
         for workers in (0, 2):
@@ -409,7 +421,9 @@ class shipping_test(unittest.TestCase):
             "JOIN wanted w ON w.id = o.id WHERE f.b @> o.id"))
 
     def test_partitions_on_servers(self):
-        """The filter goes to each foreign partition; they are on two servers, which answer at the same time."""
+        """The filter goes to each foreign partition; they are on two servers, which answer at the
+        same time.
+        """
         near, far = PLACE.servers[0], PLACE.servers[-1]
         far.sql("CREATE DATABASE year_1; CREATE DATABASE year_2")
         near.sql("CREATE TABLE years (year integer, id bigint) PARTITION BY LIST (year)")
@@ -443,7 +457,8 @@ class shipping_test(unittest.TestCase):
             self.assertEqual(self.REMOTE, rows + (int(removed.group(1)) if removed else 0), plan)
             self.assertNotRegex(plan, r"Remote SQL: .*(bloom_contains|@>)")
             self.assertGreaterEqual(int(re.search(r"actual rows=(\d+)", plan).group(1)), self.MATCHING, plan)
-        # The other way round the same name is the foreign column, and so it is with the name of its table.
+        # The other way round the same name is the foreign column, and so it is with the name of its
+        # table.
         self.check_shipped(f"SELECT id FROM orders o JOIN wanted w USING (id) WHERE {filter_} @> id")
         self.check_shipped(f"SELECT id FROM wanted w JOIN orders o USING (id) WHERE {filter_} @> o.id")
 
@@ -451,7 +466,9 @@ class shipping_test(unittest.TestCase):
         return (HERE.parent.parent / "docs" / name).read_text()
 
     def test_the_examples_of_the_page(self):
-        """Every statement for PostgreSQL in docs/sql.md, in its order, with the tables that it takes for granted."""
+        """Every statement for PostgreSQL in docs/sql.md, in its order, with the tables that it
+        takes for granted.
+        """
         near, far = PLACE.servers[0], PLACE.servers[-1]
         near.sql("CREATE DATABASE page")
         far.sql("CREATE DATABASE shop")

@@ -1,8 +1,9 @@
 """Throwaway PostgreSQL servers with the extension, for the tests and for bench/sql.
 
-The server is a copy of the installed one in a folder of its own: PostgreSQL finds its libraries and scripts
-beside its program, so the extension is installed there with the build's own install step, and the system stays
-as it was. Servers run as an unprivileged user and listen on a socket in the folder only.
+The server is a copy of the installed one in a folder of its own: PostgreSQL finds its libraries and
+scripts beside its program, so the extension is installed there with the build's own install step,
+and the system stays as it was. Servers run as an unprivileged user and listen on a socket in the
+folder only.
 """
 import os
 import pwd
@@ -63,7 +64,9 @@ class installation:
         self.servers = []
 
     def mirror(self, folder):
-        """Links to all that is in a folder, so that other files can lie beside it and its extensions."""
+        """Links to all that is in a folder, so that other files can lie beside it and its
+        extensions.
+        """
         target = self.root / folder.relative_to("/")
         target.mkdir(parents=True)
         for file in folder.iterdir():
@@ -141,7 +144,9 @@ class server:
         return done.stdout.strip()
 
     def single(self, text, *wrapper):
-        """The errors of a script in one process without a network, which a wrapper such as valgrind can watch."""
+        """The errors of a script in one process without a network, which a wrapper such as valgrind
+        can watch.
+        """
         command = [*self.place.as_user, *wrapper, self.place.bin / "postgres", "--single", "-j", "-D", self.folder, "postgres"]
         done = subprocess.run(command, input=text.encode(), stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                               cwd=self.place.data)

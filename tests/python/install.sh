@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Installs the package in a virtual environment without an index, from the folder and from a wheel, and
-# uses it there. Usage: install.sh BUILD_FOLDER; with BLOOMERY_COMPILE=1 pip compiles it anew (2 minutes).
+# Installs the package in a virtual environment without an index, from the folder and from a wheel,
+# and uses it there. Usage: install.sh BUILD_FOLDER; with BLOOMERY_COMPILE=1 pip compiles it anew (2
+# minutes).
 set -euo pipefail
 build=$(realpath "$1")
 source=$(cd "$(dirname "$0")/../.." && pwd)
@@ -46,7 +47,8 @@ use "$work/venv"
 "$python" -m pip uninstall -qy bloomery
 
 echo "-- a wheel"
-wheel=$(BLOOMERY_BUILD=$build "$python" "$source/python/bloomery_build.py" "$work")  # compiled once is enough
+# Compiled once is enough.
+wheel=$(BLOOMERY_BUILD=$build "$python" "$source/python/bloomery_build.py" "$work")
 [[ $wheel == *-cp311-abi3-linux_*.whl ]] || fail "an odd name: $wheel"
 "$python" -m pip install -q "$wheel"
 use "$work/venv"

@@ -1,5 +1,6 @@
 #!/usr/bin/python3
-"""Runs the examples of documents: what stands behind >>> in a folder of its own, with the tool on PATH.
+"""Runs the examples of documents: what stands behind >>> in a folder of its own, with the tool on
+PATH.
 
 Usage: run_documents.py DOCUMENT...
 """

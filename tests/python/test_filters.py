@@ -19,7 +19,8 @@ from bloomery import CountMin, Counting, Cuckoo, Filter, Fuse, Map, Ribbon, Scal
 
 def test_every_kind_has_its_class(any_filter):
     assert any_filter.contains_many(KEYS).all()
-    assert any_filter.contains_many(ABSENT).mean() < 0.04  # 1 %, with 6 standard errors of 2,000 draws
+    # 1 %, with 6 standard errors of 2,000 draws.
+    assert any_filter.contains_many(ABSENT).mean() < 0.04
     assert any_filter.keys == len(KEYS)
     assert abs(len(any_filter) - len(KEYS)) < 200
     assert any_filter and KEYS[0] in any_filter

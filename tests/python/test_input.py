@@ -155,7 +155,8 @@ def test_options():
         Filter(keys=10, k=5)
     for made, name in ((Filter, "bytes"), (Filter, "probes"), (Counting, "cell_bits"), (Cuckoo, "bucket_cells"),
                        (Windowed, "window"), (Windowed, "generations"), (TopK, "k")):
-        with pytest.raises(ValueError, match=f"{name} is 0, but it must be from 1 to"):  # in C it is "not said"
+        # In C, 0 is "not said".
+        with pytest.raises(ValueError, match=f"{name} is 0, but it must be from 1 to"):
             made(**{name: 0})
     for made, name in ((Fuse, "cell_bits"), (Map, "value_bits")):
         with pytest.raises(ValueError, match=f"{name} is 0, but it must be from 1 to"):
@@ -232,7 +233,8 @@ def test_an_object_that_leaves_its_list_while_it_is_looked_at():
 
 
 def test_lengths_that_lie():
-    """What has more keys than it says has them all; what says more than it has gives what it has."""
+    """What has more keys than it says has them all; what says more than it has gives what it has.
+    """
     class Lying(list):
         said = 0
 
@@ -336,8 +338,9 @@ def test_damaged_bytes():
 
 
 def test_pickles_with_flipped_bits():
-    """In the filter: a ValueError. In what pickle itself wrote around it: an exception, or something else altogether, but
-    never a filter that answers wrongly."""
+    """In the filter: a ValueError. In what pickle itself wrote around it: an exception, or
+    something else altogether, but never a filter that answers wrongly.
+    """
     for filter_ in (Counting(KEYS[:100]), Filter(KEYS[:100]), Fuse(KEYS[:100])):
         data = filter_.to_bytes()
         for protocol in (2, 4, 5):
@@ -423,9 +426,9 @@ def test_threads_on_one_filter():
 def test_other_threads_run_meanwhile(tmp_path):
     """Bulk work and work on files give up Python's lock: another thread gets on before it ends.
 
-    The other thread wants the lock from the moment on in which the work begins, and for an hour nobody takes it from
-    the thread that has it: the other one runs only if the work gives the lock up. A busy machine may let it wait
-    until the work is done; then the work is done again.
+    The other thread wants the lock from the moment on in which the work begins, and for an hour
+    nobody takes it from the thread that has it: the other one runs only if the work gives the lock
+    up. A busy machine may let it wait until the work is done; then the work is done again.
     """
     f = Filter(keys=1000, kind="classic", probes=64)
     keys = numpy.arange(1_000_000, dtype="uint64")
@@ -464,7 +467,7 @@ def test_other_threads_run_meanwhile(tmp_path):
         sys.setswitchinterval(usual)
 
 
-# ---- Arrow's C data interface, from its description, since Debian has no pyarrow ------------------
+# ---- Arrow's C data interface, from its description, since Debian has no pyarrow -----------------
 
 
 class ArrowSchema(ctypes.Structure):
@@ -519,7 +522,8 @@ def test_arrow():
     for form in (b"g", b"+l", b"", b"tdD"):
         with pytest.raises(TypeError, match="Arrow"):
             Filter(keys=10).update(Column(form, 1, None, b"12345678"))
-    encoded = Column(b"i", 4, None, numpy.array([0, 1, 0, 2], "<i4").tobytes())  # places in a dictionary of words
+    # Places in a dictionary of words.
+    encoded = Column(b"i", 4, None, numpy.array([0, 1, 0, 2], "<i4").tobytes())
     dictionary = ArrowSchema(b"u")
     encoded.schema.dictionary = ctypes.addressof(dictionary)
     for call in (Filter(keys=10).update, Filter(keys=10).contains_many, Fuse):

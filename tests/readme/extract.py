@@ -15,7 +15,8 @@ Comments, which no reader of the page sees, say more about the shell:
   -->
   <!-- prints -->         Every line of the indented text that follows was printed by the blocks of
                           this test before it, to standard output or standard error.
-  <!-- prints, about -->  Likewise, but its numbers depend on the machine: any number, in any unit, will do.
+  <!-- prints, about -->  Likewise, but its numbers depend on the machine: any number, in any
+                          unit, will do.
 """
 
 import re

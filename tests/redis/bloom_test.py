@@ -55,7 +55,9 @@ class replies(harness.server_test):
         self.assertEqual([0] * 500, self.call("BF.MADD", "f", *many))
 
     def test_filters_that_come_and_go(self):
-        """Commands for one item fetch memory of the filter before: it may be another one, larger, gone, or no filter."""
+        """Commands for one item fetch memory of the filter before: it may be another one, larger,
+        gone, or no filter.
+        """
         kinds = ([], ["NONSCALING"], ["EXPANSION", "4"])
         for turn in range(12):
             key = f"f{turn % 4}"

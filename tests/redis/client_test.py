@@ -1,5 +1,6 @@
-"""The tool against one server: files pushed and pulled, keys that are in the way, servers without the module, and servers
-that lie. What a server says is input like any other."""
+"""The tool against one server: files pushed and pulled, keys that are in the way, servers without
+the module, and servers that lie. What a server says is input like any other.
+"""
 import concurrent.futures
 import pathlib
 import signal

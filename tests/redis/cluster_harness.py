@@ -66,7 +66,9 @@ class Cluster:
         return self.call(node, "CLUSTER", "MYID").decode()
 
     def move_slot(self, slot, source, target, before_last=lambda: None):
-        """As `redis-cli --cluster reshard` does it: the keys go one after the other, and clients meet ASK meanwhile."""
+        """As `redis-cli --cluster reshard` does it: the keys go one after the other, and clients
+        meet ASK meanwhile.
+        """
         source_id, target_id = self.node_id(source), self.node_id(target)
         assert self.call(target, "CLUSTER", "SETSLOT", slot, "IMPORTING", source_id) == "OK"
         assert self.call(source, "CLUSTER", "SETSLOT", slot, "MIGRATING", target_id) == "OK"

@@ -1,5 +1,7 @@
-"""One filter over a cluster of three masters and three replicas: adding while a master is killed and while slots move,
-and what is there afterwards. $BLOOMERY_CLUSTER_KEYS sets the number of keys; ./test --long asks for three million."""
+"""One filter over a cluster of three masters and three replicas: adding while a master is killed
+and while slots move, and what is there afterwards. $BLOOMERY_CLUSTER_KEYS sets the number of keys;
+./test --long asks for three million.
+"""
 import json
 import os
 import pathlib
@@ -116,7 +118,9 @@ class ClusterTest(unittest.TestCase):
         self.assertIn("non scaling filter is full; make the filter anew", refused.stderr)
 
     def test_6_no_acknowledged_key_is_lost_when_a_master_is_killed(self):
-        """The client runs while a slot moves and while a master dies; what it added is all there, at the rate asked for."""
+        """The client runs while a slot moves and while a master dies; what it added is all there,
+        at the rate asked for.
+        """
         keys = self.write("seen", 0, KEYS)
         others = self.write("others", KEYS, 2 * KEYS)
         # Through a pipe, so that it is known to be in the middle.
@@ -126,7 +130,9 @@ class ClusterTest(unittest.TestCase):
         moved, killed = threading.Event(), threading.Event()
 
         def feed():
-            """A quarter at once; another one when the slot has moved, during which the master dies; then the rest."""
+            """A quarter at once; another one when the slot has moved, during which the master dies;
+            then the rest.
+            """
             data = keys.read_bytes()
             quarter = len(data) // 4
             for at, gate in ((0, None), (quarter, moved), (3 * quarter, killed)):
@@ -143,18 +149,22 @@ class ClusterTest(unittest.TestCase):
         source, slot = self.cluster.owner("seen/1")
         target = next(node for node in self.cluster.masters() if node is not source)
         self.cluster.move_slot(slot, source, target)
-        # MIGRATE does not wait for the replica of the node it writes to: that one must not die before it has the key.
+        # MIGRATE does not wait for the replica of the node it writes to: that one must not die
+        # before it has the key.
         harness.wait_until(lambda: self.cluster.call(target, "WAIT", 1, 1000) >= 1, what="the replica")
         victim = self.cluster.owner("seen/2")[0]
 
         def rests():
-            """The first quarter has come, whatever its size: what comes later waits for a replica that is stopped."""
+            """The first quarter has come, whatever its size: what comes later waits for a replica
+            that is stopped.
+            """
             last = items()
             return time.sleep(0.5) or last == items()
 
         harness.wait_until(rests, seconds=600, what="the first quarter")
         before = first = self.call("BF.CARD", "seen/2")
-        # Its replica hears nothing of what comes now, so that the master dies with keys that nobody else has.
+        # Its replica hears nothing of what comes now, so that the master dies with keys that nobody
+        # else has.
         heir = self.cluster.replica_of(victim)
         heir.process.send_signal(signal.SIGSTOP)
         moved.set()

@@ -1,4 +1,5 @@
-"""The commands of CMS: replies in both protocols, error texts, sums, overflow, files and replicas."""
+"""The commands of CMS: replies in both protocols, error texts, sums, overflow, files and replicas.
+"""
 import unittest
 
 import harness
@@ -48,7 +49,8 @@ class replies(harness.server_test):
         self.assertEqual([7, 3, 0, 1, 0], self.call("CMS.QUERY", "k", "a", "b", "c", b"\0\xff", ""))
         self.assertEqual([7], self.three("CMS.QUERY", "k", "a"))
         self.assertEqual(11, self.call("CMS.INFO", "k")[5])
-        # Never too low, and rarely too high: 200 items in 2000 counters, each row wrong with a chance of a tenth.
+        # Never too low, and rarely too high: 200 items in 2000 counters, each row wrong with a
+        # chance of a tenth.
         pairs = [part for i in range(200) for part in (f"item {i}", i)]
         self.call("CMS.INCRBY", "k", *pairs)
         counts = self.call("CMS.QUERY", "k", *pairs[::2])

@@ -1,4 +1,5 @@
-"""The commands of CF: replies in both protocols, error texts, growth, removal, files and replicas."""
+"""The commands of CF: replies in both protocols, error texts, growth, removal, files and replicas.
+"""
 import subprocess
 import unittest
 
@@ -135,8 +136,10 @@ class replies(harness.server_test):
         self.assertEqual([-1, 0], self.three("CF.INSERTNX", "f", "ITEMS", refused, taken[0]))
 
     def test_iterations(self):
-        """The more items may move for another, the more find a place; with one in a bucket it shows: of many tables
-        the first to refuse an item after one move comes at half of what they take without a limit, on average."""
+        """The more items may move for another, the more find a place; with one in a bucket it
+        shows: of many tables the first to refuse an item after one move comes at half of what they
+        take without a limit, on average.
+        """
         taken = []
         for moves in (1, 3, 300):
             self.call("CF.RESERVE", moves, "1000", "BUCKETSIZE", "1", "MAXITERATIONS", moves, "EXPANSION", "0")

@@ -1,4 +1,6 @@
-"""What clients and tools of other modules expect: documentation, names of settings, options, replies at the edges."""
+"""What clients and tools of other modules expect: documentation, names of settings, options,
+replies at the edges.
+"""
 import pathlib
 import re
 import unittest
@@ -67,7 +69,9 @@ class documentation(harness.server_test):
 
 
     def test_what_is_fast(self):
-        """What is the same work for an item whatever the key holds, as the server has it for SADD and SPOP, is fast."""
+        """What is the same work for an item whatever the key holds, as the server has it for SADD
+        and SPOP, is fast.
+        """
         fast = {"bf": "reserve add madd insert rem mrem exists mexists card info debug shard",
                 "cf": "reserve add addnx insert insertnx exists mexists count info del debug",
                 "cms": "initbydim initbyprob incrby query info", "topk": "reserve add incrby query count info"}
@@ -80,7 +84,8 @@ class documentation(harness.server_test):
                     flags = [text(f) for f in self.call("COMMAND", "INFO", f"{family}.{name}")[0][2]]
                     self.assertEqual(are_fast, "fast" in flags, f"{family}.{name}")
                     self.assertEqual(1, len({"write", "readonly"} & set(flags)), f"{family}.{name}")
-        for name in ("bf.rem", "bf.mrem", "bf.rotate", "cf.del", "cf.compact"):  # which never need more memory
+        # These never need more memory.
+        for name in ("bf.rem", "bf.mrem", "bf.rotate", "cf.del", "cf.compact"):
             self.assertNotIn("denyoom", [text(f) for f in self.call("COMMAND", "INFO", name)[0][2]])
 
 

@@ -1,5 +1,7 @@
-"""The way over from RedisBloom and valkey-bloom: their database files, DUMPs, append-only files and pieces load, answer
-as they did there, take new items, and go back as long as nobody has changed them. The data is in ../foreign."""
+"""The way over from RedisBloom and valkey-bloom: their database files, DUMPs, append-only files and
+pieces load, answer as they did there, take new items, and go back as long as nobody has changed
+them. The data is in ../foreign.
+"""
 import json
 import os
 import pathlib
@@ -44,7 +46,9 @@ class moved(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
 
     def check(self, exactly=True, without=()):
-        """What the other module answered: the same yes for every yes; exactly, if only its layers were asked."""
+        """What the other module answered: the same yes for every yes; exactly, if only its layers
+        were asked.
+        """
         same = self.assertEqual if exactly else lambda a, b, what: self.assertTrue(all(y >= x for x, y in zip(a, b)), what)
         for key in KEYS - {"plain"} - set(without):
             expected = [int(x) for x in ANSWERS[key]]
@@ -129,7 +133,8 @@ class redisbloom(moved):
         self.start()
         self.check()
         dumps = {key: self.call("DUMP", key) for key in KEYS}
-        self.assertIn(self.call("DUMP", "bf:tiny")[2:10], (DATA / "dump.rdb").read_bytes())  # RedisBloom's type
+        # The type is RedisBloom's.
+        self.assertIn(self.call("DUMP", "bf:tiny")[2:10], (DATA / "dump.rdb").read_bytes())
         self.call("SAVE")
         self.restart()
         self.check()
@@ -260,7 +265,8 @@ class redisbloom(moved):
         self.assertTrue(self.server.alive())
 
 
-# ---- valkey-bloom, of which there is no server here: its format written once more, by its public description
+# ---- valkey-bloom, of which there is no server here: its format written once more, by its public
+# description
 
 MASK = 2**64 - 1
 
@@ -270,7 +276,9 @@ def rotated(x, bits):
 
 
 def sip13(key, data):
-    """SipHash-1-3; compared with Python's own hash() of bytes, which is the same with a key of zeros."""
+    """SipHash-1-3; compared with Python's own hash() of bytes, which is the same with a key of
+    zeros.
+    """
     k = struct.unpack("<2Q", key)
     v = [k[0] ^ 0x736f6d6570736575, k[1] ^ 0x646f72616e646f6d, k[0] ^ 0x6c7967656e657261, k[1] ^ 0x7465646279746573]
 
@@ -303,7 +311,8 @@ def sip13(key, data):
 
 
 class Master:
-    """What a replica needs of its master: an empty database, and then the commands that it is told."""
+    """What a replica needs of its master: an empty database, and then the commands that it is told.
+    """
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
@@ -390,8 +399,8 @@ class valkey(moved):
         self.assertEqual(1, self.call("BF.EXISTS", "loaded", "new"))
         self.assertEqual("ERR received bad data", self.call("BF.LOAD", "broken", load[:-1]))
 
-    # What it tells its replicas and its append-only file of a BF.RESERVE, a BF.ADD that makes a filter, and one of a
-    # filter that is there; and numbers that are larger than ours may be.
+    # What it tells its replicas and its append-only file of a BF.RESERVE, a BF.ADD that makes a
+    # filter, and one of a filter that is there; and numbers that are larger than ours may be.
     TOLD = (("SELECT", 0),
             ("BF.INSERT", "fixed", "CAPACITY", 3, "ERROR", "0.001", "TIGHTENING", "0.5", "SEED", SEED, "NONSCALING"),
             ("BF.ADD", "fixed", "a"),

@@ -1,13 +1,14 @@
-"""Real Redis servers for tests: started on free ports of the loopback interface with the module, in a folder of their
-own, and stopped by their process when the test is done, however it ends.
+"""Real Redis servers for tests: started on free ports of the loopback interface with the module, in
+a folder of their own, and stopped by their process when the test is done, however it ends.
 
     class some_test(harness.server_test):
         def test_it(self):
             self.assertEqual(1, self.call("BF.ADD", "key", "item"))
 
-The module's path is in $BLOOMERY_MODULE, the tool's in $BLOOMERY. With $BLOOMERY_REDIS_CHECKED servers run under
-valgrind, which is many times slower, and what it finds in the module is an error when a server is stopped. So is a line
-of a replica's, or of one that reads its append-only file, that says that it refused what its master had taken.
+The module's path is in $BLOOMERY_MODULE, the tool's in $BLOOMERY. With $BLOOMERY_REDIS_CHECKED
+servers run under valgrind, which is many times slower, and what it finds in the module is an error
+when a server is stopped. So is a line of a replica's, or of one that reads its append-only file,
+that says that it refused what its master had taken.
 """
 import os
 import pathlib
@@ -157,8 +158,9 @@ class Server:
 
 
 class Raw:
-    """A connection of our own, since Debian's client knows only RESP2. Types of RESP3 stay visible: booleans are bool,
-    maps are dict, errors are Error."""
+    """A connection of our own, since Debian's client knows only RESP2. Types of RESP3 stay visible:
+    booleans are bool, maps are dict, errors are Error.
+    """
 
     class Error(str):
         pass

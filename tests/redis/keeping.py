@@ -1,5 +1,5 @@
-"""What must hold for the values of every family: they outlive files, copies, pieces and the way to a replica to the byte,
-and no damage gets in.
+"""What must hold for the values of every family: they outlive files, copies, pieces and the way to
+a replica to the byte, and no damage gets in.
 
     class kept(keeping.kept_test):
         filled = [("CF.ADD", "key", "item"), ...]
@@ -92,7 +92,9 @@ class kept_test(harness.server_test):
         self.assertEqual(before, self.digests([key + " again" for key in self.keys]))
 
     def test_files(self):
-        """Database and append-only file, written by commands and then rewritten; the last after a real restart."""
+        """Database and append-only file, written by commands and then rewritten; the last after a
+        real restart.
+        """
         before = self.digests()
         self.assertEqual("OK", self.call("DEBUG", "RELOAD"))
         self.assertEqual(before, self.digests())
@@ -126,8 +128,9 @@ class kept_test(harness.server_test):
         self.assertEqual(self.digests(), self.digests(call=there))
 
     def test_damage(self):
-        """With the server's checksum made right again, so that ours must notice. The server packs zeros, and some damage
-        to how they are packed changes nothing."""
+        """With the server's checksum made right again, so that ours must notice. The server packs
+        zeros, and some damage to how they are packed changes nothing.
+        """
         sound = self.digests([self.keys[0]])
         noticed = 0
         payload = self.call("DUMP", self.keys[0])

@@ -1,4 +1,6 @@
-"""All memory of the module is the server's: it is counted, limited, evicted and given back; and small values are small."""
+"""All memory of the module is the server's: it is counted, limited, evicted and given back; and
+small values are small.
+"""
 import os
 import pathlib
 import random
@@ -38,7 +40,9 @@ class own_server(unittest.TestCase):
 
 
     def resident(self):
-        """Without the pages that the allocator keeps for a while, which depend on how fast the machine is."""
+        """Without the pages that the allocator keeps for a while, which depend on how fast the
+        machine is.
+        """
         self.call("MEMORY", "PURGE")
         with open(f"/proc/{self.server.process.pid}/statm") as file:
             return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -46,7 +50,9 @@ class own_server(unittest.TestCase):
 
 class small(own_server):
     def cost(self, *commands):
-        """Bytes a key: counted, and resident. The server's own buffers are there before the first key that counts."""
+        """Bytes a key: counted, and resident. The server's own buffers are there before the first
+        key that counts.
+        """
         def call_all(names):
             for name, *rest in commands:
                 head, tail = packed(name, *rest).split(b"\r\n", 3)[1:3], packed(*rest).split(b"\r\n", 1)[1]
@@ -186,7 +192,8 @@ class limits(own_server):
         self.assertEqual("OK", leaving("BF.IMPORT", "f", 0, data[:half]))
         leaving.close()
         gone()
-        # All of it together, what is still to come included, has to fit. The last step makes the filter beside it.
+        # All of it together, what is still to come included, has to fit. The last step makes the
+        # filter beside it.
         self.call("CONFIG", "SET", "maxmemory", self.memory() + 3 * len(data))
         self.assertEqual("OK", self.call("BF.IMPORT", "a", 0, data[:5000]))
         self.assertEqual("ERR Insufficient memory to create filter", self.call("BF.IMPORT", "b", 0, data[:5000]))

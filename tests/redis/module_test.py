@@ -1,4 +1,6 @@
-"""The module in its server: limits, settings, events, metadata, sizes; and filters exchanged with the tool."""
+"""The module in its server: limits, settings, events, metadata, sizes; and filters exchanged with
+the tool.
+"""
 import pathlib
 import random
 import re
@@ -99,7 +101,8 @@ class commands(harness.server_test):
         self.call("BF.RESERVE", "w", "0.01", "100", "WINDOW", "1000000")
         self.assertEqual([1, 0], self.call("BF.MADD", "w", "a", "a"))
         now = int(self.call("TIME")[0]) * 1000
-        # Clients may set the clock, but not ahead of the server's by more than one of the four generations.
+        # Clients may set the clock, but not ahead of the server's by more than one of the four
+        # generations.
         self.assertEqual("OK", self.call("BF.ROTATE", "w", now + 200_000_000))
         self.assertEqual(1, self.call("BF.EXISTS", "w", "a"))
         self.refused("ERR the time is ahead of the server's by more than a generation", "BF.ROTATE", "w",
@@ -109,7 +112,9 @@ class commands(harness.server_test):
         self.refused("ERR the filter has no window", "BF.ROTATE", "plain", "5")
 
     def test_windows_keep_their_rate(self):
-        """Ten times the capacity in one moment: the last of them are remembered, and the error is as reserved."""
+        """Ten times the capacity in one moment: the last of them are remembered, and the error is
+        as reserved.
+        """
         self.call("BF.RESERVE", "fast", "0.01", "1000", "WINDOW", "1000")
         self.call("BF.MADD", "fast", *range(1000))
         self.assertEqual(1000, sum(self.call("BF.MEXISTS", "fast", *range(1000))))
@@ -248,7 +253,8 @@ class server(harness.server_test):
         with self.assertRaises(RuntimeError) as failed:
             harness.Server(module_args="error-rate 2").stop()
         self.assertIn("bad module argument error-rate", str(failed.exception))
-        for name in ("initial-size", "cf-max-expansions", "bloom-use-random-seed"):  # there are others, all of them named
+        # There are others, all of them named.
+        for name in ("initial-size", "cf-max-expansions", "bloom-use-random-seed"):
             self.assertIn(f", {name}", str(failed.exception))
         other = harness.Server(module_args="ERROR_RATE 0.1 INITIAL_SIZE 5")
         self.addCleanup(other.stop)
@@ -369,7 +375,8 @@ class slow_work(harness.server_test):
                 iterator, data = self.call(command, "a", iterator)
                 pieces.append(data)
             self.assertEqual(before, b"".join(pieces))
-            # Another client reads what it is now, and the first one does, too, when it begins again.
+            # Another client reads what it is now, and the first one does, too, when it begins
+            # again.
             self.assertNotEqual(before, self.read_all(command, "a"))
             self.three(command, "a", after[0])
 
@@ -392,7 +399,9 @@ class slow_work(harness.server_test):
         self.call("CONFIG", "SET", "maxmemory", "0")
 
     def test_a_union_and_a_reader_of_its_source(self):
-        """The union is lent a filter while somebody adds to it; who reads it then reads what it was."""
+        """The union is lent a filter while somebody adds to it; who reads it then reads what it
+        was.
+        """
         for key in ("x", "y"):
             self.call("BF.RESERVE", key, "0.01", "20000000", "NONSCALING")
             self.call("BF.MADD", key, *range(1000))

@@ -1,5 +1,7 @@
-"""Runs node_test.mjs against a server. `node.py FOLDER` installs node-redis into the folder, by the lock file beside this,
-when it is not there yet. Where no registry can be reached, nothing can be said: the exit status is 77."""
+"""Runs node_test.mjs against a server. `node.py FOLDER` installs node-redis into the folder, by the
+lock file beside this, when it is not there yet. Where no registry can be reached, nothing can be
+said: the exit status is 77.
+"""
 import os
 import pathlib
 import re
@@ -14,7 +16,9 @@ PACKAGE = ("package.json", "package-lock.json", ".npmrc")
 
 
 def install(folder):
-    """The client. The lock file says what it is by its checksum; it is copied last, so that a part is never taken for all."""
+    """The client. The lock file says what it is by its checksum; it is copied last, so that a part
+    is never taken for all.
+    """
     stamp = folder / "installed.json"
     lock = (HERE / "package-lock.json").read_bytes()
     if stamp.is_file() and stamp.read_bytes() == lock:

@@ -1,4 +1,5 @@
-// The commands as node-redis makes them, in both protocols: replies are what its types say. node.py starts the server.
+// The commands as node-redis makes them, in both protocols: replies are what its types say. node.py
+// starts the server.
 import assert from "node:assert/strict";
 import { createClient, RESP_TYPES } from "redis";
 
@@ -92,7 +93,8 @@ async function topK(client) {
 
 async function digest(client, RESP) {
   const { tDigest } = client;
-  const infinite = RESP === 2 ? NaN : Infinity; // which this version of the client takes for no number in RESP2
+  // In RESP2 this version of the client takes infinity for no number.
+  const infinite = RESP === 2 ? NaN : Infinity;
   assert.equal(await tDigest.create("times", { COMPRESSION: 200 }), "OK");
   assert.ok(Number.isNaN((await tDigest.quantile("times", [0.5]))[0]));
   assert.ok(Number.isNaN(await tDigest.min("times")));

@@ -1,5 +1,6 @@
-"""What the module does while nobody may write: a paused server, a failover, a shutdown that waits for a replica; and what
-becomes of work whose client has left."""
+"""What the module does while nobody may write: a paused server, a failover, a shutdown that waits
+for a replica; and what becomes of work whose client has left.
+"""
 import os
 import pathlib
 import shutil
@@ -183,7 +184,9 @@ class forgetting(own_server):
         self.assertEqual("OK", self.call("BF.ROTATE", "w", str(int(time.time() * 1000))))
 
     def test_no_way_in_for_a_clock_that_is_ahead(self):
-        """One that a file has, since the clock of its server was wrong: it loads, and nobody brings a copy of it."""
+        """One that a file has, since the clock of its server was wrong: it loads, and nobody brings
+        a copy of it.
+        """
         ahead = str(int(time.time() * 1000) + 10**9)
         commands = (("BF.RESERVE", "w", "0.01", "1000", "WINDOW", "0.4"), ("BF.ADD", "w", "x"), ("BF.ROTATE", "w", ahead))
         folder = tempfile.mkdtemp(prefix="bloomery-redis-")

@@ -1,4 +1,6 @@
-"""What survives: database files, the append-only file, COPY, DUMP and RESTORE; and what a damaged file cannot do."""
+"""What survives: database files, the append-only file, COPY, DUMP and RESTORE; and what a damaged
+file cannot do.
+"""
 import random
 import re
 import unittest

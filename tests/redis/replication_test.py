@@ -1,4 +1,5 @@
-"""A replica is the same to the byte: after random commands, restarts, failover, and with other settings than its master.
+"""A replica is the same to the byte: after random commands, restarts, failover, and with other
+settings than its master.
 
 $BLOOMERY_REDIS_COMMANDS is how many commands; 100000 is the long run.
 """
@@ -14,7 +15,9 @@ FAMILIES = ("CF", "CMS", "TOPK", "TDIGEST")
 
 
 def random_command_of_others(rng):
-    """Of the other families, with numbers that are refused halfway, counters that are full and filters that are."""
+    """Of the other families, with numbers that are refused halfway, counters that are full and
+    filters that are.
+    """
     family = rng.choice(FAMILIES)
     key = f"{family} {rng.randrange(3)}"
     items = [f"item {rng.randrange(200)}" for _ in range(rng.choice((1, 1, 2, 10)))]
@@ -174,7 +177,8 @@ class replication(unittest.TestCase):
         self.work(rng, quarter)
         harness.wait_until(lambda: b"aof_rewrite_in_progress:0" in self.call(self.master, "INFO", "persistence"))
         digest = self.same()
-        # The append-only file alone, after a crash: everysec may lose a second, so it is written first.
+        # The append-only file alone, after a crash: everysec may lose a second, so it is written
+        # first.
         self.call(self.master, "CONFIG", "SET", "appendfsync", "always")
         self.call(self.master, "BF.ADD", "last", "item")
         digest = self.same()
@@ -221,7 +225,8 @@ class replication(unittest.TestCase):
             self.assertEqual([1], self.call(self.master, "BF.INSERT", "b", "VALIDATESCALETO", 1000, "ITEMS", item))
         self.same()
         self.assertEqual([2**32 - 1, 2], self.call(self.replica, "CMS.QUERY", "c", "a", "b"))
-        self.master.restart()  # and reads its append-only file; the servers' logs are read when they stop
+        # It reads its append-only file again; the servers' logs are read when they stop.
+        self.master.restart()
 
     def test_items_are_forgotten_everywhere(self):
         self.call(self.master, "BF.RESERVE", "w", "0.01", "1000", "WINDOW", "0.2", "GENERATIONS", "2")

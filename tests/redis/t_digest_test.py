@@ -1,4 +1,6 @@
-"""TDIGEST: the replies that clients know, with numbers from the commands' public documentation, and what survives."""
+"""TDIGEST: the replies that clients know, with numbers from the commands' public documentation, and
+what survives.
+"""
 import math
 import random
 import struct
@@ -115,7 +117,8 @@ class t_digest(harness.server_test):
         self.call("CONFIG", "SET", "appendonly", "no")
 
     def test_what_is_loaded_goes_on_as_it_would_have(self):
-        # Passes over a digest come when its buffer is full: not sooner where it was loaded meanwhile.
+        # Passes over a digest come when its buffer is full: not sooner where it was loaded
+        # meanwhile.
         rng = random.Random(4)
         self.fill("t", [rng.gauss(0, 1) for _ in range(300)])
         self.call("COPY", "t", "same")

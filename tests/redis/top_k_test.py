@@ -1,4 +1,6 @@
-"""The commands of TOPK: replies in both protocols, error texts, who is listed and who goes, files and replicas."""
+"""The commands of TOPK: replies in both protocols, error texts, who is listed and who goes, files
+and replicas.
+"""
 import unittest
 
 import harness
@@ -71,7 +73,8 @@ class replies(harness.server_test):
         self.call("DEL", "t")
         self.call("TOPK.RESERVE", "t", "3")
         self.arity("TOPK.INCRBY", "t", "a", "5", "b")
-        # The longest that can be listed has 64 KiB; one that is too long is refused with all that came with it.
+        # The longest that can be listed has 64 KiB; one that is too long is refused with all that
+        # came with it.
         self.assertEqual([None], self.call("TOPK.ADD", "t", "x" * 65536))
         self.assertRegex(self.call("TOPK.ADD", "t", "a", "x" * 65537), "^ERR the length of a key")
         self.assertEqual([b"x" * 65536], self.call("TOPK.LIST", "t"))

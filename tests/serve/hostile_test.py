@@ -1,4 +1,6 @@
-"""The server against clients that break rules, are slow, or many; and what is left when it is killed."""
+"""The server against clients that break rules, are slow, or many; and what is left when it is
+killed.
+"""
 import contextlib
 import http.client
 import os
@@ -149,7 +151,8 @@ def hostile_requests(server):
 def slow_clients():
     server = Server("--header-time", "2", "--slack", "2", "--idle-time", "1", "--threads", "2")
     start = time.monotonic()
-    # Each speaks as soon as it is there: a connection that never said anything is not counted as late.
+    # Each speaks as soon as it is there: a connection that never said anything is not counted as
+    # late.
     with contextlib.ExitStack() as clients:
         slow = clients.enter_context(server.connect())
         slow.sendall(b"GET /healthz HTTP/1.1\r\n")
@@ -222,7 +225,9 @@ def graceful_stop():
 
 
 def swaps_without_a_failure():
-    """Versions come while clients ask, fetch and follow: no request fails, every answer is of one version."""
+    """Versions come while clients ask, fetch and follow: no request fails, every answer is of one
+    version.
+    """
     shutil.copy("words.0", "dir/words")
     server = Server("--threads", "2")
     versions = {open(f"words.{i}", "rb").read() for i in range(3)}
@@ -259,7 +264,8 @@ def swaps_without_a_failure():
 
 
 def kill_while_adding():
-    """kill -9 at any moment leaves a sound file, the old one or a new one, and nothing beside it."""
+    """kill -9 at any moment leaves a sound file, the old one or a new one, and nothing beside it.
+    """
     dice = random.Random(3)
     keys = [f"new{i}" for i in range(2000)]
     token = {"Authorization": "Bearer " + open("token").read().strip()}

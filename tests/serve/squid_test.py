@@ -1,7 +1,7 @@
 """Debian's Squid as a reader of our cache digest and a sibling of our mirror, on loopback.
 
-Its own digests reach it damaged (bug 5510), so that it finds a part of what a sibling has. Ours, sent with a pause
-after the control block, reach it whole: every one of 200 files comes through us.
+Its own digests reach it damaged (bug 5510), so that it finds a part of what a sibling has. Ours,
+sent with a pause after the control block, reach it whole: every one of 200 files comes through us.
 """
 import hashlib
 import http.server

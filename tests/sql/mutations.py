@@ -1,5 +1,6 @@
-"""Filters of every kind with altered bytes, for the tests of the SQL extensions. Half of them have right checksums, so
-that what lies behind the checksums is reached, too."""
+"""Filters of every kind with altered bytes, for the tests of the SQL extensions. Half of them have
+right checksums, so that what lies behind the checksums is reached, too.
+"""
 import random
 import struct
 

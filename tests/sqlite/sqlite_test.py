@@ -1,5 +1,6 @@
-"""SQLite's extension, in Python's sqlite3 and in the shell: keys and bytes as the tool has them, every function, wrong
-calls, and filters with altered bytes. Needs BLOOMERY and BLOOMERY_SQLITE."""
+"""SQLite's extension, in Python's sqlite3 and in the shell: keys and bytes as the tool has them,
+every function, wrong calls, and filters with altered bytes. Needs BLOOMERY and BLOOMERY_SQLITE.
+"""
 import json
 import os
 import shutil
@@ -108,7 +109,8 @@ class sqlite_test(unittest.TestCase):
         self.refused("is a BLOB", "SELECT bloom_add('a', NULL)")
 
     def test_several_filters_in_turns(self):
-        """More than are kept open: each value is asked for itself, whatever lies where in memory."""
+        """More than are kept open: each value is asked for itself, whatever lies where in memory.
+        """
         self.db.execute("CREATE TABLE f AS SELECT x % 7 AS part, bloom_agg(x, 500, 0.0001) AS b FROM t GROUP BY 1")
         for order in ("t.x, f.part", "f.part, t.x"):
             rows = self.db.execute("SELECT t.x, f.part FROM t, f WHERE t.x <= 300 AND bloom_contains(f.b, t.x) "
@@ -117,7 +119,9 @@ class sqlite_test(unittest.TestCase):
             self.assertLess(len(rows), 310)
 
     def test_filters_that_are_constants_of_a_statement(self):
-        """SQLite keeps what belongs to a parameter: more of them than are kept open, and others in the next run."""
+        """SQLite keeps what belongs to a parameter: more of them than are kept open, and others in
+        the next run.
+        """
         parts = [self.one("SELECT bloom_agg(x, 500, 1e-6) FROM t WHERE x % 6 = ?", part) for part in range(6)]
         asked = " + ".join(f"{10 ** part} * bloom_contains(?{part + 1}, x)" for part in range(6))
         for turn in range(6):

@@ -1,7 +1,8 @@
 #!/usr/bin/python3
-"""A real Squid on loopback caches objects; its digest, read by the tool, has every one of them, and so has the digest
-that the tool makes of its log and of its directory. It takes a digest that the tool made, and asks the sibling that has
-it for what is in it. And a real nginx, where there is one, with a cache of its own.
+"""A real Squid on loopback caches objects; its digest, read by the tool, has every one of them, and
+so has the digest that the tool makes of its log and of its directory. It takes a digest that the
+tool made, and asks the sibling that has it for what is in it. And a real nginx, where there is one,
+with a cache of its own.
 
 $BLOOMERY is the tool. Skipped, with 77, without Squid.
 """
@@ -47,8 +48,9 @@ class Origin(http.server.BaseHTTPRequestHandler):
 
 
 class Sibling(http.server.BaseHTTPRequestHandler):
-    """What a sibling of Squid answers. The mask follows the control block a moment later, because Squid 5.7 spoils a
-    mask of more than 128 bytes that arrives together with it (its bug 5510)."""
+    """What a sibling of Squid answers. The mask follows the control block a moment later, because
+    Squid 5.7 spoils a mask of more than 128 bytes that arrives together with it (its bug 5510).
+    """
 
     protocol_version = "HTTP/1.1"
     disable_nagle_algorithm = True
@@ -205,8 +207,8 @@ class SquidTest(WithServers):
         self.assertEqual(len(self.sibling.digest), 128 + 2 * len(ours + tries))
         self.sibling.documents = set(ours + tries)
         self.start(self.squid)
-        # Squid fetches the digest when it first misses something. Until then it goes to the origin, and keeps what it
-        # gets; so there are documents to try it with.
+        # Squid fetches the digest when it first misses something. Until then it goes to the origin,
+        # and keeps what it gets; so there are documents to try it with.
         untried = iter(tries)
         wait_for("a Squid with our digest", lambda: get(self.port, next(untried))[2] == b"sibling")
         got = [get(self.port, url)[2] for url in ours]
@@ -246,8 +248,9 @@ class SquidTest(WithServers):
         rate = info["fpr_now"]
         self.assertLess(abs(self.count(digest, others) / 2000 - rate), 5 * (rate * (1 - rate) / 2000) ** 0.5)
 
-        # What we make of its log and of its directory has them, too, and with many bits hardly anything else: of
-        # 2000 others 0.002 are expected, and four are less likely than 1 in 10^12.
+        # What we make of its log and of its directory has them, too, and with many bits hardly
+        # anything else: of 2000 others 0.002 are expected, and four are less likely than 1 in
+        # 10^12.
         sharp = ["--bits-per-entry", 127]
         tool("digest", "make", "-o", self.folder / "log", *sharp, "--log", self.state / "access.log")
 
@@ -265,7 +268,8 @@ class SquidTest(WithServers):
             self.assertEqual(self.count(self.folder / name, cached), OBJECTS, name)
             self.assertLess(self.count(self.folder / name, others), 4, name)
 
-        # A digest of the same URLs and numbers as Squid's has the bits of it: those of ours are all in it.
+        # A digest of the same URLs and numbers as Squid's has the bits of it: those of ours are all
+        # in it.
         (self.folder / "urls").write_text("\n".join(cached) + "\n")
         capacity = max(info["capacity"], OBJECTS)
         tool("digest", "make", "-o", self.folder / "ours", "--capacity", capacity, self.folder / "urls")

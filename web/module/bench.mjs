@@ -1,6 +1,7 @@
-// The table of docs/web.md: a million lines into a filter and asked of it, in the module and in the native tool with
-// one thread, by processor time; medians of five runs, the two in turn. What the tool takes for no lines, to start and
-// to make room for the filter, is taken off: the module has started before.
+// The table of docs/web.md: a million lines into a filter and asked of it, in the module and in the
+// native tool with one thread, by processor time; medians of five runs, the two in turn. What the
+// tool takes for no lines, to start and to make room for the filter, is taken off: the module has
+// started before.
 //
 //     node web/module/bench.mjs [KIND...]
 import { execFileSync } from "node:child_process";

@@ -20,8 +20,8 @@ export type Kind =
   | "fuse" | "ribbon" | "bloomier" | "count-min" | "spectral" | "top-k" | "layered";
 
 /**
- * A string is its UTF-8 bytes (a half of a surrogate pair is U+FFFD, as everywhere on the web). 42, "42" and
- * new Uint8Array([42]) are three different keys; 42 and 42n are one.
+ * A string is its UTF-8 bytes (a half of a surrogate pair is U+FFFD, as everywhere on the web). 42,
+ * "42" and new Uint8Array([42]) are three different keys; 42 and 42n are one.
  */
 export type Key = string | Uint8Array | number | bigint;
 export type Integer = number | bigint;
@@ -69,10 +69,13 @@ export type ByteSource =
   | Uint8Array | string | Blob | ReadableStream<Uint8Array>
   | Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
 
-/** The tool's rules: a line ends with \n, the last one need not; empty ones are left out, and so is a byte-order mark. */
+/**
+ * The tool's rules: a line ends with \n, the last one need not; empty ones are left out, and so is
+ * a byte-order mark.
+ */
 export interface LineOptions {
   null?: boolean;           // a zero byte ends a line instead
-  keepEmpty?: boolean;      // an empty line is a key like others; true where lines are checked, as in the tool
+  keepEmpty?: boolean;      // an empty line is a key like others; true where lines are checked
   crlf?: boolean;           // for files of Windows: a \r before the end does not belong to the line
 }
 
@@ -93,7 +96,8 @@ export interface CheckOptions extends ReadOptions {
   select?: "present" | "absent";
   /**
    * The selected lines of a piece, whole, each with its end, one after the other; the last line of
-   * the input gets an end if it has none. Valid after the call: it is a copy. Up to the size of a piece.
+   * the input gets an end if it has none. Valid after the call: it is a copy. Up to the size of a
+   * piece.
    */
   onLines?: (lines: Uint8Array) => void;
 }
@@ -167,10 +171,12 @@ export interface Alternative {
 export interface PlanOptions extends FilterOptions { // its kind is not looked at
   keys: Integer;
   keyBytes?: number;                  // of a key, for the alternatives; 20
-  universe?: number;                  // how many keys there could be: for the exact bound and a bitmap
+  universe?: number;                  // the keys that there could be: for the exact bound, a bitmap
 }
 
-/** The object of `bloomery info --json`. More fields for some kinds: layers, generations, shards... */
+/**
+ * The object of `bloomery info --json`. More fields for some kinds: layers, generations, shards...
+ */
 export interface Info {
   kind: Kind;
   keys: Integer;                      // calls of add
@@ -200,13 +206,16 @@ export interface Explanation {
   places: { position: Integer; value: Integer }[]; // all that belong to the key
   contained: boolean;
   fpr_now: number;
-  /** Sentences with the numbers in them, as `bloomery explain` prints; the last one is the reason, if there is one. */
+  /**
+   * Sentences with the numbers in them, as `bloomery explain` prints; the last one is the reason,
+   * if there is one.
+   */
   sentences: string[];
   [more: string]: unknown;
 }
 
 export interface Fill {
-  unit: string;                       // "bits", "counters", "cells": what is counted; "" where there is none
+  unit: string;                       // "bits", "counters", "cells"; "" where none are counted
   cellBits: number;                   // of one of them
   cells: number;                      // in all
   used: number;                       // that are not 0
@@ -313,14 +322,21 @@ export interface Bloomery {
   builder(options?: FilterOptions & LineOptions): Builder;
 
   plan(options: PlanOptions): Plan;
-  /** For curves: the rate of the filter that `options` plan when it has so many keys; NaN: no model. */
+  /**
+   * For curves: the rate of the filter that `options` plan when it has so many keys; NaN: no model.
+   */
   rates(options: FilterOptions & { keys: Integer }, keys: ArrayLike<number>): Float64Array;
-  /** For curves: bits per key of a kind for each of these rates; NaN where there is no such filter. */
+  /**
+   * For curves: bits per key of a kind for each of these rates; NaN where there is no such filter.
+   */
   sizes(options: { kind: Kind; keys: Integer; probes?: number }, fprs: ArrayLike<number>): Float64Array;
 }
 
 export interface LoadOptions {
-  /** The WebAssembly file, its bytes, or a compiled module; bloomery.wasm beside this file if not said. */
+  /**
+   * The WebAssembly file, its bytes, or a compiled module; bloomery.wasm beside this file if not
+   * said.
+   */
   wasm?: string | URL | Response | Promise<Response> | BufferSource | WebAssembly.Module;
 }
 

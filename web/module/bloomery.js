@@ -1,5 +1,5 @@
-// Bloomery in JavaScript; bloomery.d.ts says what there is. The work is done by bloomery.wasm, whose
-// calls are those of include/bloomery/bloomery.h and of module.cpp.
+// Bloomery in JavaScript; bloomery.d.ts says what there is. The work is done by bloomery.wasm,
+// whose calls are those of include/bloomery/bloomery.h and of module.cpp.
 
 const codes = ["", "bad_argument", "unreachable", "no_memory", "io", "not_bloomery", "unsupported", "corrupt",
   "mismatch", "full", "internal"];
@@ -27,7 +27,10 @@ export class BloomeryError extends Error {
 
 const plain = (big) => (big >= -9007199254740991n && big <= 9007199254740991n ? Number(big) : big);
 
-/** JSON of the library, whose integers may have 64 bits; its strings have neither digits in such rows nor quotes. */
+/**
+ * JSON of the library, whose integers may have 64 bits; its strings have neither digits in such
+ * rows nor quotes.
+ */
 function parse(text) {
   const marked = text.replace(/([:,[])(\d{16,})(?=[,\]}])/g, '$1"#$2"');
   if (marked.length === text.length) return JSON.parse(text);
@@ -132,7 +135,8 @@ class Core {
     try {
       status = this.calls[name](...values);
     } catch (e) {
-      // A trap: the library has met what it takes for impossible. Its stack is as it was before the call.
+      // A trap: the library has met what it takes for impossible. Its stack is as it was before the
+      // call.
       this.stack.value = this.stackStart;
       throw new BloomeryError("internal", `the module stopped in ${name}: ${e.message}`);
     }
@@ -144,7 +148,8 @@ class Core {
   }
 
   take(bytes) {
-    const room = bytes < 4294967296 ? this.calls.web_take(bytes) >>> 0 : 0; // pointers may have their highest bit
+    // Pointers may have their highest bit.
+    const room = bytes < 4294967296 ? this.calls.web_take(bytes) >>> 0 : 0;
     if (room === 0) throw new BloomeryError("no_memory", `there is no room for ${bytes} bytes in the module's memory`);
     return room;
   }
@@ -287,7 +292,7 @@ class Core {
   }
 }
 
-// ---- lines ----------------------------------------------------------------------------------------
+// ---- lines --------------------------------------------------------------------------------------
 
 const lineOptions = ["null", "keepEmpty", "crlf"];
 const readOptions = [...lineOptions, "signal", "progress"];
@@ -472,7 +477,7 @@ async function read(source, job, options, take) {
   }
 }
 
-// ---- filters --------------------------------------------------------------------------------------
+// ---- filters ------------------------------------------------------------------------------------
 
 /** A finding's sentence with its numbers in it. */
 function sentence({ text, numbers }) {
@@ -566,7 +571,8 @@ class Filter {
       () => this.#here);
   }
   #checking(options, selects) {
-    const { select = "present", keepEmpty = true } = options; // an empty line is a line like others, as in `check`
+    // An empty line is a line like others, as in `check`.
+    const { select = "present", keepEmpty = true } = options;
     if (select !== "present" && select !== "absent") {
       throw new BloomeryError("bad_argument", `select is ${select}, but it must be one of present, absent`);
     }
@@ -651,7 +657,7 @@ class Filter {
   }
 }
 
-// ---- the module -----------------------------------------------------------------------------------
+// ---- the module ---------------------------------------------------------------------------------
 
 class Bloomery {
   #core;
@@ -745,8 +751,8 @@ class Bloomery {
   }
 }
 
-// The module has no system below it but random numbers and an empty environment. All else that its C library could
-// ask for is refused.
+// The module has no system below it but random numbers and an empty environment. All else that its
+// C library could ask for is refused.
 function systemFor(instance) {
   const bytesAt = (place, bytes) => new Uint8Array(instance().exports.memory.buffer, place >>> 0, bytes);
   const calls = {
@@ -762,7 +768,8 @@ function systemFor(instance) {
     environ_get: () => 0,
     proc_exit() { throw new Error("the module ended itself"); },
   };
-  return { wasi_snapshot_preview1: new Proxy(calls, { get: (own, name) => own[name] ?? (() => 52) }) }; // ENOSYS
+  // 52 is ENOSYS.
+  return { wasi_snapshot_preview1: new Proxy(calls, { get: (own, name) => own[name] ?? (() => 52) }) };
 }
 
 // Node 18 has them, but not by this name.

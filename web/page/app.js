@@ -1,6 +1,7 @@
 // Which view is shown, the state in the address, the theme, and the module that all views share.
 //
-// The address is #VIEW?NAME=VALUE&...: it works on any static host and without a network, and is never sent to one.
+// The address is #VIEW?NAME=VALUE&...: it works on any static host and without a network, and is
+// never sent to one.
 
 import { load } from "./module/bloomery.js";
 import { $, announce } from "./dom.js";

@@ -1,11 +1,12 @@
-// Charts in SVG, by hand, as wide as their place, so that letters have the same size on phones. Each is a picture with
-// a name; the numbers are in a table or a sentence beside it.
+// Charts in SVG, by hand, as wide as their place, so that letters have the same size on phones.
+// Each is a picture with a name; the numbers are in a table or a sentence beside it.
 
 import { s } from "./dom.js";
 import { bytes, digits3, rate, short, superscript } from "./units.js";
 
-// Bars of bits a key. `rows` are {kind, bitsPerKey, bytes}, bitsPerKey null where there is no such filter. Bars that
-// are much longer than the others are cut, with a gap that says so: the number beside them is right.
+// Bars of bits a key. `rows` are {kind, bitsPerKey, bytes}, bitsPerKey null where there is no such
+// filter. Bars that are much longer than the others are cut, with a gap that says so: the number
+// beside them is right.
 export function sizeBars(rows, bound, chosen, onChoose, width) {
   const narrow = width < 520;
   const left = 92;
@@ -130,7 +131,8 @@ export function rateCurve(keys, rates, planned, at, width) {
   );
 }
 
-// How full an array is from its beginning to its end: a bar for each slice, a line for what the model expects.
+// How full an array is from its beginning to its end: a bar for each slice, a line for what the
+// model expects.
 export function fillPicture(fill) {
   const width = 520;
   const height = 170;

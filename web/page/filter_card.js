@@ -1,4 +1,5 @@
-// What is shown of an open filter: what info sees, its fill as a picture, a box to check words, its file.
+// What is shown of an open filter: what info sees, its fill as a picture, a box to check words, its
+// file.
 
 import { fillPicture } from "./chart.js";
 import { codeBlock, h, table } from "./dom.js";

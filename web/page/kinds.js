@@ -1,4 +1,5 @@
-// What a person should know of each kind, in a line. What a kind can do, and its numbers, come from the planner.
+// What a person should know of each kind, in a line. What a kind can do, and its numbers, come from
+// the planner.
 
 export const kindHints = {
   blocked: "one line of memory a lookup: nearly always the right one",

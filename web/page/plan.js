@@ -39,7 +39,8 @@ export function start(engine, app) {
   const kind = $("#plan-kind");
   kind.append(...plannedKinds.map((name) => h("option", { value: name }, name)));
 
-  // Asked for only when it changes: to ask in the middle of drawing makes the browser lay out everything twice.
+  // Asked for only when it changes: to ask in the middle of drawing makes the browser lay out
+  // everything twice.
   const widths = {};
   const widthOf = (id) => {
     widths[id] ??= Math.max(260, $(`#${id}`).clientWidth || 600);

@@ -1,5 +1,6 @@
-// See: small filters side by side, and the way of one word through them. What a filter looks at, its cells and all
-// rates come from the module; this file only shows them, and remembers which word set which cell.
+// See: small filters side by side, and the way of one word through them. What a filter looks at,
+// its cells and all rates come from the module; this file only shows them, and remembers which word
+// set which cell.
 
 import { geometry, picture } from "./cell_picture.js";
 import { $, announce, fieldError, h } from "./dom.js";

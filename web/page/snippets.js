@@ -1,7 +1,9 @@
-// The calls that make exactly the filter that was planned: at a shell prompt, in C++, Python, SQL and Redis.
+// The calls that make exactly the filter that was planned: at a shell prompt, in C++, Python, SQL
+// and Redis.
 //
-// A plan is {kind, keys, fpr} or {kind, keys, bytes}. Each result is {title, code, note}; a note says what the call
-// cannot say. web/test runs those of the shell, of Python and of SQLite, and compares what they make.
+// A plan is {kind, keys, fpr} or {kind, keys, bytes}. Each result is {title, code, note}; a note
+// says what the call cannot say. web/test runs those of the shell, of Python and of SQLite, and
+// compares what they make.
 
 const isStatic = (kind) => ["fuse", "ribbon", "bloomier"].includes(kind);
 const grouped = (n, mark) => String(n).replace(/\B(?=(\d{3})+$)/g, mark);

@@ -1,11 +1,13 @@
-// Keeps the page for times without a network. The network comes first, so that a new version is seen at once; what it
-// cannot give in three seconds comes from the copy. Filters and metrics of a server are never kept.
+// Keeps the page for times without a network. The network comes first, so that a new version is
+// seen at once; what it cannot give in three seconds comes from the copy. Filters and metrics of a
+// server are never kept.
 //
-// A copy is of one version: it is made whole when its service worker is installed, which is when any of its files has
-// changed, and the one before it goes only then.
+// A copy is of one version: it is made whole when its service worker is installed, which is when
+// any of its files has changed, and the one before it goes only then.
 
 const version = "@page_version@"; // of all files together; cmake/PageVersion.cmake writes it
-const scope = `bloomery-page ${self.registration.scope} `; // other folders of this host may have pages, too
+// Other folders of this host may have pages, too.
+const scope = `bloomery-page ${self.registration.scope} `;
 const cacheName = scope + version;
 const files = [
   "./",

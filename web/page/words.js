@@ -1,4 +1,5 @@
-// Words to fill small filters with, always in the same order, so that a class sees what the teacher saw.
+// Words to fill small filters with, always in the same order, so that a class sees what the teacher
+// saw.
 
 const nouns = (
   "apple pear plum cherry peach lemon melon grape orange banana apricot fig olive walnut almond hazel oak " +

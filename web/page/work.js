@@ -1,4 +1,5 @@
-// Work: real files. Everything that takes time is in worker.js; this file asks, shows, and says what went wrong.
+// Work: real files. Everything that takes time is in worker.js; this file asks, shows, and says
+// what went wrong.
 
 import { $, announce, h } from "./dom.js";
 import { download, filterCard } from "./filter_card.js";

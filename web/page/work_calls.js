@@ -1,6 +1,7 @@
 // Calls of worker.js as promises, each with its id.
 
-// `wasm` is the compiled module. reopen() is called with a fresh worker after one had to be ended: what it had is gone.
+// `wasm` is the compiled module. reopen() is called with a fresh worker after one had to be ended:
+// what it had is gone.
 export function startCalls(wasm, reopen) {
   let worker = null;
   let speaks = false; // this worker
@@ -31,7 +32,8 @@ export function startCalls(wasm, reopen) {
     };
   }
 
-  // One that never said anything could not be loaded, most likely: the next call tries again, and nobody before that.
+  // One that never said anything could not be loaded, most likely: the next call tries again, and
+  // nobody before that.
   function end(error) {
     const calls = [...waiting.values()];
     waiting = new Map();

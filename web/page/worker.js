@@ -1,7 +1,8 @@
 // The worker of the Work view: filters and the reading of files, so that the page never waits.
 //
-// The first message is {wasm}, the compiled module. Others are {id, call, args}; the reply is {id, result} or
-// {id, error}. Long calls send {id, progress} on the way, and {cancel: id} stops them between two pieces.
+// The first message is {wasm}, the compiled module. Others are {id, call, args}; the reply is {id,
+// result} or {id, error}. Long calls send {id, progress} on the way, and {cancel: id} stops them
+// between two pieces.
 
 import { load } from "./module/bloomery.js";
 

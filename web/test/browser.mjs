@@ -22,7 +22,8 @@ const types = {
   ".json": "application/json",
 };
 
-// Files of a folder, as any static host has them, or of that which a function names now; `routes` answer first.
+// Files of a folder, as any static host has them, or of that which a function names now; `routes`
+// answer first.
 export function serve(folder = pageFolder, routes = {}) {
   const folderNow = typeof folder === "function" ? folder : () => folder;
   const sockets = new Set();
@@ -64,7 +65,8 @@ export function serve(folder = pageFolder, routes = {}) {
 export const patience = 120000;
 
 let profiles = 0;
-// A browser with a profile of its own; errors of the page's scripts fail the test that asks for them.
+// A browser with a profile of its own; errors of the page's scripts fail the test that asks for
+// them.
 export async function browse(options = {}) {
   const context = await chromium.launchPersistentContext(inScratch(`profile-${++profiles}`), {
     executablePath: process.env.BLOOMERY_CHROMIUM ?? "/usr/bin/chromium",
@@ -98,8 +100,9 @@ export const started = (page, view = "") => page.locator(`.view${view}:not([hidd
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
-// What axe finds wrong, one line each. It is put in past the page's own policy, which allows no foreign scripts.
-// Colours that are still on their way to another theme have a contrast that nobody reads by: they arrive first.
+// What axe finds wrong, one line each. It is put in past the page's own policy, which allows no
+// foreign scripts. Colours that are still on their way to another theme have a contrast that nobody
+// reads by: they arrive first.
 export async function violations(page) {
   await page.evaluate(() => Promise.allSettled(document.getAnimations().map((running) => running.finished)));
   const client = await page.context().newCDPSession(page);

@@ -1,7 +1,7 @@
 // Where things are, and the tool.
 //
-// BLOOMERY_ROOT is the tree, BLOOMERY_PAGE the folder with the page and its module, as cmake makes it, BLOOMERY the
-// tool, BLOOMERY_BUILD the build folder with the other front ends.
+// BLOOMERY_ROOT is the tree, BLOOMERY_PAGE the folder with the page and its module, as cmake makes
+// it, BLOOMERY the tool, BLOOMERY_BUILD the build folder with the other front ends.
 
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";

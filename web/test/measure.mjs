@@ -1,5 +1,5 @@
-// Measures the page in the browser, beside the tool on the same files: `node measure.mjs [ROUNDS]`. Medians of rounds
-// that take turns. docs/web.md has the numbers.
+// Measures the page in the browser, beside the tool on the same files: `node measure.mjs [ROUNDS]`.
+// Medians of rounds that take turns. docs/web.md has the numbers.
 
 import { spawnSync } from "node:child_process";
 import { closeSync, openSync, writeSync } from "node:fs";
@@ -19,7 +19,8 @@ function writeLines(name, count, line) {
   closeSync(file);
 }
 
-// Seconds of the tool by the clock and of the processor. Its output goes nowhere: the page does not wait for a disk.
+// Seconds of the tool by the clock and of the processor. Its output goes nowhere: the page does not
+// wait for a disk.
 function native(args, kernel) {
   const done = spawnSync("bash", ["-c", 'TIMEFORMAT="%R %U %S"; time "$@" >/dev/null', "bash", tool, ...args], {
     cwd: scratch,

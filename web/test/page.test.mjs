@@ -48,7 +48,7 @@ async function open(hash) {
 }
 const unharmed = () => assert.deepEqual(browser.errors, []);
 
-// ---- plan -----------------------------------------------------------------------------------------
+// ---- plan ---------------------------------------------------------------------------------------
 
 async function planned() {
   await page.locator("#plan-table td", { hasText: /\d/ }).first().waitFor();
@@ -153,7 +153,7 @@ describe("plan", () => {
   });
 });
 
-// ---- see ------------------------------------------------------------------------------------------
+// ---- see ----------------------------------------------------------------------------------------
 
 describe("see", () => {
   test("shows the places and the answers of the tool, for every kind", async () => {
@@ -233,7 +233,7 @@ describe("see", () => {
   });
 });
 
-// ---- work -----------------------------------------------------------------------------------------
+// ---- work ---------------------------------------------------------------------------------------
 
 const cards = () => page.locator("#work-filters article");
 const message = async (pattern) => {
@@ -499,14 +499,15 @@ describe("work", () => {
   });
 
   test("a long build can be cancelled", async () => {
-    // Its worker reads the first pieces of a file, and the next ones when it is told to stop: so Cancel comes in the
-    // middle, however fast or busy the machine is.
+    // Its worker reads the first pieces of a file, and the next ones when it is told to stop: so
+    // Cancel comes in the middle, however fast or busy the machine is.
     const holdsBack = `{
       const read = Blob.prototype.arrayBuffer;
       const stopped = new Promise((resolve) => addEventListener("message", ({ data }) => data.cancel && resolve()));
       let count = 0;
       Blob.prototype.arrayBuffer = async function () {
-        if (++count === 2) await new Promise((resolve) => setTimeout(resolve, 200)); // progress is told now and then
+        // Progress is told now and then.
+        if (++count === 2) await new Promise((resolve) => setTimeout(resolve, 200));
         if (count > 2) await stopped;
         return read.call(this);
       };
@@ -534,7 +535,7 @@ describe("work", () => {
   });
 });
 
-// ---- served ---------------------------------------------------------------------------------------
+// ---- served -------------------------------------------------------------------------------------
 
 async function end(child) {
   if (child.exitCode !== null || child.signalCode !== null) return;
@@ -585,7 +586,8 @@ describe("served", () => {
       await page.waitForFunction(() => /2\s*keys asked/.test(document.querySelector("#served-tiles").innerText));
       run("build", "-q", "-o", "shelf/more.bloom", "fruit.txt");
       await page.getByRole("link", { name: "more.bloom" }).waitFor();
-      await page.getByRole("button", { name: "Pause" }).click(); // axe wants a page that stands still
+      // Axe wants a page that stands still.
+      await page.getByRole("button", { name: "Pause" }).click();
       await page.getByRole("button", { name: "Go on" }).waitFor();
       await look("served-live");
       unharmed();
@@ -629,7 +631,7 @@ describe("served", () => {
   });
 });
 
-// ---- all of it ------------------------------------------------------------------------------------
+// ---- all of it ----------------------------------------------------------------------------------
 
 // A picture of the view that is shown, in two sizes and two themes, with axe in each.
 async function look(name) {

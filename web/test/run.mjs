@@ -1,6 +1,6 @@
-// Runs the browser's tests: `node run.mjs FOLDER`. What they need from npm is installed into FOLDER by the lock file,
-// when it is not there yet. Where there is no chromium or npm, or no registry can be reached, nothing can be said: the
-// status is 77.
+// Runs the browser's tests: `node run.mjs FOLDER`. What they need from npm is installed into FOLDER
+// by the lock file, when it is not there yet. Where there is no chromium or npm, or no registry can
+// be reached, nothing can be said: the status is 77.
 
 import { spawnSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from "node:fs";
@@ -24,7 +24,8 @@ if (lacks) {
 
 mkdirSync(folder, { recursive: true });
 const lock = readFileSync(path.join(web, "package-lock.json"), "utf8");
-const stamp = path.join(folder, "installed.json"); // written last, so that a part is never taken for all
+// Written last, so that a part is never taken for all.
+const stamp = path.join(folder, "installed.json");
 if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== lock) {
   for (const name of ["package.json", "package-lock.json", ".npmrc"])
     cpSync(path.join(web, name), path.join(folder, name));
@@ -52,7 +53,8 @@ if (!existsSync(stamp) || readFileSync(stamp, "utf8") !== lock) {
 // Beside node_modules, where the language looks for what a file imports.
 for (const name of ["test", "page"]) cpSync(path.join(web, name), path.join(folder, name), { recursive: true });
 const files = readdirSync(path.join(web, "test")).filter((name) => name.endsWith(".test.mjs"));
-// A server that a failed test has left must not keep the whole waiting; early versions of Node 20 cannot be told so.
+// A server that a failed test has left must not keep the whole waiting; early versions of Node 20
+// cannot be told so.
 const force = "--test-force-exit";
 const options = spawnSync(process.execPath, [force, "--version"]).status === 0 ? [force, "--test"] : ["--test"];
 const tests = spawnSync(process.execPath, [...options, ...files.map((name) => path.join(folder, "test", name))], {

@@ -1,4 +1,5 @@
-// The page's service worker, with stand-ins for network, cache and clock. No browser is needed for that.
+// The page's service worker, with stand-ins for network, cache and clock. No browser is needed for
+// that.
 
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
@@ -13,7 +14,8 @@ const base = "https://host/page/";
 const reply = (body, more = {}) => ({ ok: true, status: 200, type: "basic", redirected: false, body, ...more });
 const never = new Promise(() => {});
 
-// A worker whose network is the function `fetch`, and whose copies are in `stores`, by the name of the cache.
+// A worker whose network is the function `fetch`, and whose copies are in `stores`, by the name of
+// the cache.
 function startWorker(fetch, stores = new Map(), version = "one") {
   const listeners = {};
   const world = { now: 1000, timers: [], stores, fetch };

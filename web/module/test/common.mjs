@@ -55,8 +55,8 @@ export const golden = readdirSync(goldenFolder).filter((name) => name.endsWith("
 }));
 
 /**
- * Equal, but for the last digits of a number that is no integer: exp, log and lgamma of two C libraries differ there,
- * and a rate is a sum of thousands of them.
+ * Equal, but for the last digits of a number that is no integer: exp, log and lgamma of two C
+ * libraries differ there, and a rate is a sum of thousands of them.
  */
 export function assertClose(mine, other, what = "") {
   if (typeof mine === "number" && typeof other === "number" && !Number.isInteger(other)) {

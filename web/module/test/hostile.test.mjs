@@ -13,7 +13,10 @@ function works() {
   filter.free();
 }
 
-/** Opens and asks for all that there is. Anything but an answer or an error of the library fails the test. */
+/**
+ * Opens and asks for all that there is. Anything but an answer or an error of the library fails the
+ * test.
+ */
 function use(bytes, what) {
   let filter;
   try {
@@ -92,7 +95,8 @@ test("packed filters with flipped bits", () => {
   works();
 });
 
-// With right checksums, so that what lies behind them is reached: sizes beyond 32 bits, odd shapes, wild counts.
+// With right checksums, so that what lies behind them is reached: sizes beyond 32 bits, odd shapes,
+// wild counts.
 test("altered filters with right checksums", () => {
   const script = `
 import struct, sys
