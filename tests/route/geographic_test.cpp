@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "filter/samples.hpp"
@@ -16,21 +17,24 @@ using bloomery_test::key_of;
 using bloomery_test::summary_plan;
 using bloomery_test::throws;
 
-constexpr std::uint32_t map_levels = 3;
-constexpr std::uint32_t side = 1U << map_levels;
+constexpr std::uint64_t keys_a_node = 10;
 
+// Every node of a map has keys of its own.
 struct test_map {
-  explicit test_map(const plan& p) {
+  test_map(std::uint32_t map_levels, double fpr) : levels(map_levels) {
+    const plan p = summary_plan(side * side * keys_a_node / 4, fpr);
     for (std::uint32_t i = 0; i < side * side; ++i) {
       nodes.push_back(geographic_router(
-          {.levels = map_levels, .at = {.x = i % side, .y = i / side}, .planned = p}));
+          {.levels = levels, .at = {.x = i % side, .y = i / side}, .planned = p}));
+      for (std::uint64_t k = 0; k < keys_a_node; ++k) nodes[i].local().add(key_of(i, k));
     }
+    settle();
   }
   geographic_router& node(map_point p) { return nodes[p.y * side + p.x]; }
 
   // Each square's centre tells the nodes of its siblings, from small squares to large ones.
   void settle() {
-    for (std::uint32_t level = 0; level < map_levels; ++level) {
+    for (std::uint32_t level = 0; level < levels; ++level) {
       for (geographic_router& from : nodes) {
         const map_square own = map_square::around(from.at(), level);
         if (own.centre() != from.at()) continue;
@@ -59,6 +63,8 @@ struct test_map {
     return false;
   }
 
+  std::uint32_t levels;
+  std::uint32_t side = 1U << levels;
   std::vector<geographic_router> nodes;
   std::uint64_t messages = 0;
   std::uint64_t steps = 0;
@@ -78,35 +84,34 @@ TEST(route_geographic, squares_divide_the_map) {
   EXPECT_EQ(geographic_router({.levels = 3, .at = {}, .planned = summary_plan(9)}).levels() + 1, 4);
 }
 
-TEST(route_geographic, finds_everything_within_the_bound_of_hops) {
-  test_map map(summary_plan(side * side * 10 / 4, 1e-6));
-  for (geographic_router& n : map.nodes) {
-    for (std::uint64_t k = 0; k < 10; ++k) n.local().add(key_of(n.at().y * side + n.at().x, k));
-  }
-  map.settle();
-  for (std::uint32_t from = 0; from < side * side; ++from) {
-    for (std::uint32_t to = 0; to < side * side; ++to) {
-      map.messages = map.steps = 0;
-      ASSERT_TRUE(
-          map.find(map.nodes[from].at(), map_levels, key_of(to, from % 10), map.nodes[to].at()));
-      EXPECT_LE(map.messages, map_levels);
-      EXPECT_LE(map.steps, 2 * (side - 1) + 2 * (side - 1) / 2);
+// From everywhere to everywhere. The longest way, 2 * 2^L steps, begins in a corner and ends in the
+// middle: past it to the middle of the far quarter, and back in ever smaller steps.
+TEST(route_geographic, finds_everything_within_the_bounds_of_messages_and_steps) {
+  for (std::uint32_t levels = 1; levels <= 4; ++levels) {
+    test_map map(levels, 1e-6);
+    std::uint64_t most_steps = 0;
+    for (std::uint32_t from = 0; from < map.nodes.size(); ++from) {
+      for (std::uint32_t to = 0; to < map.nodes.size(); ++to) {
+        map.messages = map.steps = 0;
+        ASSERT_TRUE(map.find(map.nodes[from].at(), levels, key_of(to, from % keys_a_node),
+                             map.nodes[to].at()));
+        EXPECT_LE(map.messages, levels);
+        most_steps = std::max(most_steps, map.steps);
+      }
     }
+    EXPECT_EQ(most_steps, levels == 1 ? 2 : 2 * map.side) << levels << " levels";
   }
 }
 
 TEST(route_geographic, goes_on_after_false_promises_and_follows_hosts_that_move) {
-  test_map map(summary_plan(side * side * 10 / 4, 0.2));
-  for (geographic_router& n : map.nodes) {
-    for (std::uint64_t k = 0; k < 10; ++k) n.local().add(key_of(n.at().y * side + n.at().x, k));
-  }
-  map.settle();
+  test_map map(3, 0.2);
+  const std::uint32_t side = map.side;
   map.node({.x = 1, .y = 1}).local().remove(key_of(side + 1, 3));
   map.node({.x = 6, .y = 7}).local().add(key_of(side + 1, 3));
   map.settle();
   for (std::uint32_t from = 0; from < side * side; ++from) {
-    ASSERT_TRUE(map.find(map.nodes[from].at(), map_levels, key_of(side + 1, 3), {.x = 6, .y = 7}));
-    ASSERT_TRUE(map.find(map.nodes[from].at(), map_levels, key_of(side, 3), {.x = 0, .y = 1}));
+    ASSERT_TRUE(map.find(map.nodes[from].at(), map.levels, key_of(side + 1, 3), {.x = 6, .y = 7}));
+    ASSERT_TRUE(map.find(map.nodes[from].at(), map.levels, key_of(side, 3), {.x = 0, .y = 1}));
   }
   EXPECT_GT(map.messages, 2 * side * side);  // some were in vain
 }
