@@ -4,9 +4,9 @@
 //     +-------+---+---+     A node has L + 1 levels of filters: of itself, and at level l of the
 //     |       | 1 | 1 |     three other quarters of its square of side 2^l. A query goes to the
 //     |   2   +---+---+     smallest square that may have it, to the node at its centre, which
-//     |       | 1 | N |     does the same within that square. So it passes at most L nodes and
-//     +-------+---+---+     2 (2^L - 1) unit steps when no filter is wrong; after a false promise
-//     |   2   |   2   |     it goes to the next candidate.
+//     |       | 1 | N |     does the same within that square. So it takes at most L messages and
+//     +-------+---+---+     2 * 2^L unit steps, two more than lie between opposite corners, when
+//     |   2   |   2   |     no filter is wrong; after a false promise it tries the next candidate.
 //     +-------+-------+
 //
 //     bloomery::geographic_router node({.levels = 3, .at = {5, 2}, .planned = plan});
