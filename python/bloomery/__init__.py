@@ -125,8 +125,12 @@ class Filter(_core.Filter):
         return cls._checked(_at(path, lambda: _core.load(path)))
 
     @classmethod
-    def open(cls, path, *, verify=False):
-        """A mapped file: opens at once, whatever its size, and cannot be changed.
+    def open(cls, path, *, verify=True):
+        """A mapped file, which cannot be changed; every checksum is compared first.
+
+        With verify=False it opens at once, whatever its size: for huge files that are known to be
+        sound. Damage behind the header of one above 1 MiB then makes wrong answers, until verify()
+        finds it.
 
         Replace such a file by renaming, as save() does. One that is cut short while it is mapped
         ends the process with SIGBUS; load() files that strangers may change.

@@ -18,7 +18,7 @@ size: int = len(f)
 rate: float = f.fpr
 data: bytes = f.to_bytes()
 f.save(Path("x"))
-mapped: Counting = Counting.open("x", verify=True)
+mapped: Counting = Counting.open("x", verify=False)
 gone: bool = mapped.remove("a")
 count: int = CountMin(epsilon=0.01).count("a")
 value: int = Map({"a": 1})["a"]
