@@ -369,6 +369,7 @@ void add_digest_make(command& digest) {
                      ->type_name("F");
   for (option* other : {bits, capacity, logs, nginx, squid, mirror, base}) from->excludes(other);
   verb->add_flag("--json", o->json, "Print what was made as JSON");
+  add_limit(*verb);
   add_input_files(*verb, o->input);
   verb->footer(
       "INPUT has URLs, one a line; standard input is read when nothing else is named.\n\n"
@@ -388,6 +389,7 @@ void add_digest_info(command& digest) {
   command* verb = digest.add_subcommand("info", "Show what a digest says of itself");
   verb->add_option("D", o->path, "The digest; - is standard input")->required()->type_name("");
   verb->add_flag("--json", o->json, "Print it as JSON");
+  add_limit(*verb);
   add_quiet(*verb, o->input.quiet);
   verb->footer(
       "Example:\n  curl -s http://cache:3128/squid-internal-periodic/store_digest > cache.digest\n"
@@ -410,6 +412,7 @@ void add_digest_ask(command& digest, int& status) {
   verb->add_flag("-v,--invert", o->invert, "Print the URLs that surely none of them has");
   verb->add_flag("-c,--count", o->count, "Print only how many URLs");
   verb->add_flag("--json", o->json, "Print the numbers as JSON");
+  add_opening_options(*verb);
   add_quiet(*verb, o->input.quiet, true);
   verb->footer(
       "Prints the URL, a tab and the digest, for each digest that has it.\n"
@@ -427,6 +430,7 @@ void add_digest_export(command& digest) {
       ->type_name("F");
   verb->add_option("D", o->path, "The digest; - is standard input")->required()->type_name("");
   verb->add_flag("--json", o->json, "Print what was written as JSON");
+  add_limit(*verb);
   add_quiet(*verb, o->input.quiet);
   verb->footer(
       "The filter has the same bits: merge, compare, diff and pack work on it, and 'digest make "
