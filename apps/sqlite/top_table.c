@@ -87,17 +87,31 @@ static int fail_cursor(top_cursor* cursor, int status) {
   return SQLITE_ERROR;
 }
 
+/* The sketch of the argument, which the rows point into. What is behind a pointer of bloom_file()
+ * or bloom_open() is copied, since somebody else frees it; but no other filter, which may be a
+ * large file. */
+static int take_sketch(top_cursor* cursor, sqlite3_value* value) {
+  const bloomery_filter* pointed = sqlite3_value_pointer(value, FILTER_POINTER);
+  const void* data = NULL;
+  if (pointed != NULL) {
+    const int status = bloomery_top(pointed, NULL, 0, &cursor->count);
+    return status == BLOOMERY_OK ? bloomery_clone(pointed, &cursor->sketch) : status;
+  }
+  if (sqlite3_value_type(value) == SQLITE_NULL) return BLOOMERY_OK;
+  data = sqlite3_value_blob(value);
+  return bloomery_from_bytes(data != NULL ? data : "", (size_t)sqlite3_value_bytes(value),
+                             &cursor->sketch);
+}
+
 static int filter_cursor(sqlite3_vtab_cursor* base, int number, const char* text, int count,
                          sqlite3_value** values) {
   top_cursor* cursor = (top_cursor*)base;
-  const void* data = NULL;
   int status = BLOOMERY_OK;
   (void)text;
   empty_cursor(cursor);
-  if (number == 0 || count < 1 || sqlite3_value_type(values[0]) == SQLITE_NULL) return SQLITE_OK;
-  data = sqlite3_value_blob(values[0]);
-  status = bloomery_from_bytes(data != NULL ? data : "", (size_t)sqlite3_value_bytes(values[0]),
-                               &cursor->sketch);
+  if (number == 0 || count < 1) return SQLITE_OK;
+  status = take_sketch(cursor, values[0]);
+  if (status == BLOOMERY_OK && cursor->sketch == NULL) return SQLITE_OK; /* of NULL */
   if (status == BLOOMERY_OK) status = bloomery_top(cursor->sketch, NULL, 0, &cursor->count);
   if (status == BLOOMERY_OK && cursor->count != 0) {
     cursor->rows = sqlite3_malloc64(cursor->count * sizeof *cursor->rows);

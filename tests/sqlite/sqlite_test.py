@@ -174,6 +174,52 @@ class sqlite_test(unittest.TestCase):
         self.assertEqual([], self.db.execute("SELECT * FROM bloom_top").fetchall())
         self.refused("", "SELECT * FROM bloom_top(bloom(10))")
 
+    def test_frequent_keys_of_a_sketch_behind_a_pointer(self):
+        """Of a file, of a subquery, and of each row, whose pointer is gone when the next one comes.
+        """
+        self.db.execute("CREATE TABLE s AS SELECT part, top_k_agg(min(x, part), 3) AS b FROM t, (SELECT 5 AS part "
+                        "UNION ALL SELECT 9) GROUP BY part")
+        five = "(SELECT b FROM s WHERE part = 5)"
+        rows = self.db.execute(f"SELECT * FROM bloom_top({five})").fetchall()
+        self.assertEqual((3, ("5", 2996)), (len(rows), rows[0]))
+        path = Path(self.folder()) / "s.bloom"
+        path.write_bytes(self.one(f"SELECT {five}"))
+        for sketch in (f"bloom_file('{path}')", "(SELECT bloom_open(b) FROM s WHERE part = 5)", f"bloom_open({five})"):
+            self.assertEqual(rows, self.db.execute(f"SELECT * FROM bloom_top({sketch})").fetchall(), sketch)
+        asked = "SELECT part, key, count FROM s, bloom_top({}) ORDER BY part, count DESC, key"
+        each = self.db.execute(asked.format("b")).fetchall()
+        self.assertEqual(((5, "5", 2996), (9, "9", 2992)), (each[0], each[3]))
+        self.assertEqual(each, self.db.execute(asked.format("bloom_open(b)")).fetchall())
+        self.refused("does not list its keys", "SELECT * FROM bloom_top((SELECT bloom_open(bloom(10))))")
+        self.db.execute(f"CREATE VIEW v AS SELECT * FROM bloom_top(bloom_file('{path}'))")
+        self.refused("unsafe use of bloom_file", "SELECT * FROM v")
+
+    def test_an_opened_filter_lives_in_its_expression(self):
+        """As the documents say: asked as an argument or in a scalar subquery, which may depend on
+        the row; NULL in a table, a view, a WITH, behind FROM or behind ORDER BY, so that no row is
+        found.
+        """
+        self.db.execute("CREATE TABLE f AS SELECT x % 3 AS part, bloom_agg(x, 1000, 1e-6) AS b FROM t GROUP BY 1")
+        one = "SELECT bloom_open(b) AS opened FROM f WHERE part = 1"
+        answer = self.db.execute("SELECT x FROM t WHERE bloom_contains((SELECT b FROM f WHERE part = 1), x)").fetchall()
+        self.assertLessEqual({(x,) for x in range(1, 3001, 3)}, set(answer))
+        self.assertLess(len(answer), 1010)
+        self.assertEqual(answer, self.db.execute(f"SELECT x FROM t WHERE bloom_contains(({one}), x)").fetchall())
+        self.assertEqual(3000, self.one("SELECT count(*) FROM t WHERE bloom_contains((SELECT bloom_open(b) FROM f "
+                                        "WHERE part = t.x % 3), x)"))
+        self.assertEqual(3000, self.one("SELECT count(*) FROM t, f WHERE part = x % 3 AND bloom_contains(bloom_open(b), x)"))
+        self.assertEqual(answer[:1], self.db.execute(
+            f"SELECT x FROM t WHERE x = 1 AND bloom_contains(bloom_union(({one}), ({one})), x)").fetchall())
+        self.db.execute(f"CREATE TABLE kept AS {one}")
+        self.db.execute(f"CREATE VIEW shown AS {one}")
+        for source in ("kept", "shown", f"({one})"):
+            self.assertEqual(0, self.one(f"SELECT count(*) FROM t, {source} WHERE bloom_contains(opened, x)"), source)
+        for source in ("kept", "shown"):
+            self.assertEqual(0, self.one(f"SELECT count(*) FROM t WHERE bloom_contains((SELECT opened FROM {source}), x)"))
+        for call in ("FROM t, w WHERE bloom_contains(opened, x)", "FROM t WHERE bloom_contains((SELECT opened FROM w), x)"):
+            self.assertEqual(0, self.one(f"WITH w AS ({one}) SELECT count(*) {call}"), call)
+        self.assertEqual(0, self.one(f"SELECT count(*) FROM t WHERE bloom_contains(({one} ORDER BY length(b)), x)"))
+
     def test_wrong_calls(self):
         for message, call in (("at least 1", "bloom(0)"), ("at least 1", "bloom(-5)"), ("between 0 and 1", "bloom(9, 0)"),
                               ("between 0 and 1", "bloom(9, 2)"), ("no kind", "bloom(9, 0.1, 'bloom')"),
