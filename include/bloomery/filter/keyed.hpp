@@ -135,7 +135,7 @@ class keyed {
       left -= count;
     }
   }
-  // The forms of answer are those of detail/filter/bit_filter.hpp.
+  // The forms of answer are those of detail/filter/batch.hpp.
   template <detail::forward_keys Keys>
   void contains_bits(const Keys& keys, std::span<std::uint64_t> bitmap) const noexcept {
     if constexpr (hashed_inside<Keys>) {
