@@ -252,7 +252,7 @@ export function start(engine, app) {
 
   const showSnippets = (row) => {
     $("#plan-snippets").replaceChildren(
-      ...(row ? allSnippets({ kind: state.kind, ...request() }) : []).map(({ title, code, note }) =>
+      ...(row ? allSnippets({ kind: state.kind, ...request(), lines: row.lines }) : []).map(({ title, code, note }) =>
         code
           ? codeBlock(title, code, note)
           : h(

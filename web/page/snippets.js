@@ -1,9 +1,9 @@
 // The calls that make exactly the filter that was planned: at a shell prompt, in C++, Python, SQL
 // and Redis.
 //
-// A plan is {kind, keys, fpr} or {kind, keys, bytes}. Each result is {title, code, note}; a note
-// says what the call cannot say. web/test runs those of the shell, of Python and of SQLite, and
-// compares what they make.
+// A plan is {kind, keys, fpr, lines} or {kind, keys, bytes, lines}; lines of memory that a lookup
+// reads are the planner's. Each result is {title, code, note}; a note says what the call cannot say.
+// web/test runs all of them, SQL in SQLite, and compares what they make.
 
 const isStatic = (kind) => ["fuse", "ribbon", "bloomier"].includes(kind);
 const grouped = (n, mark) => String(n).replace(/\B(?=(\d{3})+$)/g, mark);
@@ -152,17 +152,20 @@ export function sql({ kind, keys, fpr, bytes }) {
   };
 }
 
-export function redis({ kind, keys, fpr, bytes }) {
+// What BF.RESERVE and CF.RESERVE take. A filter that grows has another plan for few items.
+const mostItems = 2 ** 30;
+const fewItems = 1024;
+const leastCuckooItems = 8;
+
+export function redis({ kind, keys, fpr, bytes, lines }) {
   const title = "Redis";
   const push = {
     title,
     code: "bloomery push set.bloom redis://localhost/set",
     note: "No command of the module plans this; push loads the file that the command line makes.",
   };
-  const tooMany = keys > 2 ** 30;
-  const limit = "The module takes up to 1,073,741,824 keys in one filter; bloomery redis add spreads more over many.";
-  if (kind === "cuckoo" && fpr === 0.01) {
-    return { title, code: `CF.RESERVE set ${keys} BUCKETSIZE 4 EXPANSION 0`, note: tooMany ? limit : undefined };
+  if (kind === "cuckoo" && fpr === 0.01 && keys >= leastCuckooItems && keys <= mostItems) {
+    return { title, code: `CF.RESERVE set ${keys} BUCKETSIZE 4 EXPANSION 0` };
   }
   if (["partitioned", "cuckoo", "fuse", "ribbon", "bloomier", "spectral", "count-min"].includes(kind)) {
     return {
@@ -170,18 +173,30 @@ export function redis({ kind, keys, fpr, bytes }) {
       code: "",
       note:
         {
-          cuckoo: "The module plans cuckoo filters for 1 % alone: choose that rate, or the kind counting.",
+          cuckoo:
+            "The module plans cuckoo filters for 1 % and 8 to 1,073,741,824 keys alone; counting filters can " +
+            "remove keys, too.",
           "count-min":
             "The module has sketches of counts by their width and depth (CMS.INITBYDIM), not by keys and a rate.",
         }[kind] ?? `The module has no filters of the kind ${kind}; blocked, layered or counting are near.`,
     };
   }
-  if (bytes || kind === "classic" || kind === "scalable") return push;
+  if (keys > mostItems) {
+    return {
+      ...push,
+      note:
+        "The module's commands plan for up to 1,073,741,824 keys; push loads the file that the command line " +
+        "makes, and bloomery redis add spreads a filter over many.",
+    };
+  }
+  // The module's counting filters have their counters in lines of memory, whatever the rate.
+  const other = kind === "layered" ? keys <= fewItems : kind === "counting" && lines > 1;
+  if (bytes || other || kind === "classic" || kind === "scalable") return push;
   const more = { blocked: " NONSCALING", layered: "", counting: " COUNTING", windowed: " WINDOW 3600" }[kind];
   return {
     title,
     code: `BF.RESERVE set ${number(fpr)} ${keys}${more}`,
-    note: tooMany ? limit : kind === "windowed" ? "Forgets after an hour: 3600 seconds." : undefined,
+    note: kind === "windowed" ? "Forgets after an hour: 3600 seconds." : undefined,
   };
 }
 
