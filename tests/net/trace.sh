@@ -81,6 +81,7 @@ arrived = [p for p in seen["victim"] if forged(p[1])]
 assert arrived, "the forged packet did not arrive"
 assert arrived[0][1][22] < 64 - 5, "it did not come through the routers"
 write("forged.pcap", arrived[:1])
+open("hex", "w").write(udp("10.50.112.2", 4243).hex())
 write("honest.pcap", [p for p in seen["victim"] if p[1][18:20] == struct.pack(">H", 1007)][:1])
 P
 
@@ -110,3 +111,26 @@ kill "${pids[5]}"
 wait "${pids[5]}" 2>/dev/null || true
 bloomery trace path --json --topology topology --from r1 --key-file key --timeout 1s forged.pcap >json 2>/dev/null
 expect_equal "$(json json "d['path'], d['open_end']")" "(['r1', 'r2', 'r3', 'r5'], True)"
+
+# A router that listens to its link itself, while the attacker sends, until a signal ends it.
+if ! timeout 20 "$BLOOMERY" trace record -o none --interface nosuch0 --for 1ms 2>&1 | grep -q "without libpcap"; then
+  expect_error nosuch0 in_space r6 "$BLOOMERY" trace record -o none --interface nosuch0 --for 1ms
+  become_in_space attacker /usr/bin/python3 -c 'import socket, time
+raw = socket.socket(socket.AF_INET, socket.SOCK_RAW, socket.IPPROTO_RAW)
+while True:
+    raw.sendto(bytes.fromhex(open("hex").read()), ("10.50.101.2", 0))
+    time.sleep(0.02)' &
+  sender=$!
+  become_in_space r6 "$BLOOMERY" trace record --json --interface e11 --slice 100ms -o live >json 2>live.err &
+  listener=$!
+  pids+=($sender $listener)
+  for _ in $(seq 400); do compgen -G 'live/*.bloom' >slices && break; sleep 0.05; done
+  kill -TERM $listener
+  wait $listener || fail "status $? after SIGTERM: $(cat live.err)"
+  kill $sender
+  expect_equal "$(json json "d['packets'] > 0, d['slices_written'] > 0, d['packets_lost']")" "(True, True, 0)"
+  bloomery verify -q live/*
+  bloomery trace ask -q live --hex "$(cat hex)" || fail "the interface was not recorded"
+else
+  echo "not tried: a live interface (no libpcap)" >&2
+fi
