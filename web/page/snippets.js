@@ -2,8 +2,8 @@
 // and Redis.
 //
 // A plan is {kind, keys, fpr, lines} or {kind, keys, bytes, lines}: lines is how many of memory a
-// lookup reads, by the planner. Each result is {title, code, note}; a note says what the call cannot
-// say. web/test runs all of them, SQL in SQLite, and compares what they make.
+// lookup reads, by the planner. Each result is {title, code, note}; a note says what the call
+// cannot say. web/test runs all of them, SQL in SQLite, and compares what they make.
 
 const isStatic = (kind) => ["fuse", "ribbon", "bloomier"].includes(kind);
 const grouped = (n, mark) => String(n).replace(/\B(?=(\d{3})+$)/g, mark);
