@@ -1,5 +1,5 @@
 // The GPU room against the host's filter, on a machine with a GPU: equal bits, equal answers in
-// every form, every error. A program of its own, so that such a machine needs no GoogleTest.
+// every form, errors. A program of its own, so that such a machine needs no GoogleTest.
 //
 //     device_check [--small]    the small run is for compute-sanitizer
 //

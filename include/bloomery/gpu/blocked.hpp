@@ -66,7 +66,7 @@ class key_batch {
 // What the caller expects of the keys; the answers do not depend on it, the speed may.
 enum class expect : std::uint8_t { mostly_absent, mostly_present };
 
-// Memory of the caller's for one call, on the device.
+// Memory of the caller's for one call, on the device, aligned to 256 bytes as cudaMalloc has it.
 struct scratch {
   void* memory = nullptr;
   std::size_t bytes = 0;
@@ -153,6 +153,7 @@ class blocked_filter : public blocked_span {
   // The filter from the host; allocates, and waits.
   explicit blocked_filter(const bloomery::blocked_view& host);
 
+  // Assigning and the destructor free the words they had: cudaFree may wait for the device.
   blocked_filter(blocked_filter&& other) noexcept;
   blocked_filter& operator=(blocked_filter&& other) noexcept;
   blocked_filter(const blocked_filter&) = delete;

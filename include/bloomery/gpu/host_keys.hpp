@@ -28,10 +28,11 @@ struct transfer {
 class host_keys {
  public:
   // The filter's words must live as long. Takes host and device memory for two pieces of so many
-  // hashes, a multiple of 64.
+  // hashes, a multiple of 64, and waits for the device.
   explicit host_keys(const blocked_span& filter, std::size_t piece = std::size_t{1} << 20U);
   host_keys(const host_keys&) = delete;
   host_keys& operator=(const host_keys&) = delete;
+  // Waits for what is on its way; what finish() was not called for may be lost.
   ~host_keys();
 
   // The hashes may change when this returns; they are in the filter after finish().
