@@ -1,8 +1,9 @@
 // The plain form of a cuckoo filter (Fan, Andersen, Kaminsky and Mitzenmacher 2014), as a measure
-// for filter/cuckoo.hpp: fingerprints of 12 bits, four in a bucket of six bytes, one table whose
-// number of buckets is a power of two, the partner by xor, a random walk that moves what is in the
-// way. Its rate is fixed and up to half of it empty, it does not grow, and when it is full a key
-// that is added takes the place of another: this is what the speed of ours is to be compared with.
+// for filter/cuckoo.hpp. It stands in for the authors' own program, which is not built here:
+// fingerprints of 12 bits, four in a bucket of six bytes, one table whose number of buckets is a
+// power of two, the partner by xor, a random walk that moves what is in the way. Its rate is fixed
+// and up to half of it empty, it does not grow, and when it is full a key that is added takes the
+// place of another: this is what the speed of ours is to be compared with.
 #pragma once
 
 #include <bit>
