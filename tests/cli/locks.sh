@@ -45,6 +45,14 @@ done
 bloomery build -q --kind layered --keys 3000 -o l.bloom first
 bloomery diff -q -o d.delta start.bloom start.bloom
 bloomery pack -q -o p.packed start.bloom
+bloomery build -q --kind counting --keys 2000 -o c.bloom first
+seq 20 | sed 's/$/\t1/' >values.tsv
+bloomery map build -q -o m.bloom values.tsv
+mkdir texts lists
+cp first texts/a
+bloomery index -q -o i.bloom texts
+cp start.bloom lists
+bloomery publish -q -o site lists
 cp start.bloom f.bloom
 cases=(
   "f.bloom merge -o f.bloom f.bloom g.bloom"
@@ -57,13 +65,21 @@ cases=(
   "l.bloom compact -o l.bloom l.bloom first"
   "f.bloom add f.bloom first"
   "s.bloom dedup -c --state s.bloom first"
+  "c.bloom remove c.bloom first"
+  "m.bloom map set m.bloom values.tsv"
+  "i.bloom index -o i.bloom --add texts"
+  "site/filters publish -o site lists"
 )
 for case in "${cases[@]}"; do
-  read -r file verb rest <<<"$case"
-  expect_error "another program is changing it" flock $file "$BLOOMERY" $verb --no-wait $rest
-  # What only reads it, or writes elsewhere, does not wait.
+  read -r file command <<<"$case"
+  expect_error "another program is changing it" flock $file "$BLOOMERY" $command --no-wait
+done
+# What only reads it, or writes elsewhere, does not wait.
+for file in f.bloom p.packed l.bloom s.bloom c.bloom; do
   flock $file "$BLOOMERY" check -c $file first >/dev/null
 done
+flock m.bloom "$BLOOMERY" map get m.bloom first >/dev/null
+flock i.bloom "$BLOOMERY" search i.bloom 7 >/dev/null
 flock f.bloom "$BLOOMERY" merge -q --no-wait -o other.bloom f.bloom g.bloom
 mkfifo held
 flock f.bloom cat held >/dev/null & holder=$!
