@@ -23,7 +23,7 @@ OPTIONS = {
     "--bytes": ["1", "64", "1024", "1M"],
     "--probes": ["1", "4", "13", "255"],
     "--seed": ["1", "18446744073709551615"],
-    "--hash": ["xxh3", "sha1", "sha1-folded", "md5", "siphash", "pairwise"],
+    "--hash": ["xxh3", "xxh3-secret", "sha1", "sha1-folded", "md5", "siphash", "pairwise"],
     "--epsilon": ["0.1", "1e-9"],
     "--delta": ["0.5", "1e-9"],
     "--record-bytes": ["2"],
@@ -38,6 +38,7 @@ OPTIONS = {
     "--shards": ["1", "4"],
     "--update": ["plain", "conservative", "selection", "increase", "recurring"],
     "--memory": ["4k"],
+    "--integers": [],
 }
 KEYS = ["keys", "empty", "one"]
 # Each writes F.
@@ -45,6 +46,7 @@ WRITERS = [
     "build -q -o F --kind classic --hash md5 --probes 4 keys",
     "build -q -o F --kind scalable --keys 1000000 --bytes 1024 keys",
     "build -q -o F --integers keys",
+    "build -q -o F --hash xxh3-secret keys",
     "build -q -o F --kind layered --keys 10 keys",
     "map build -q -o F values",
     "map build -q -o F --value-bits 64 --fpr 0.5 values",
@@ -73,9 +75,9 @@ WRITERS = [
 VERBS = ["check -c F keys", "count F keys", "info F", "info --json F", "verify F", "explain F 7", "compare F F",
          "pack -o out F", "unpack -o out F", "fold -o out F", "merge -o out F F", "intersect -o out F F",
          "diff -o delta F F", "patch -o out F delta", "patch -o out plain F", "compact -o out F keys", "map get F keys",
-         "search F text", "passwd check F keys", "block check F keys", "spell -d F keys", "info --plot out.svg F",
-         "map set F values", "map set F strings", "remove F keys", "add F keys", "dedup --state F keys",
-         "index -o F --add texts"]
+         "search F text", "top -q F", "digest info F", "passwd check F keys", "block check F keys", "spell -d F keys",
+         "info --plot out.svg F", "map set F values", "map set F strings", "remove F keys", "add F keys",
+         "dedup --state F keys", "index -o F --add texts"]
 TAKE_KEYS = ("check", "count", "explain", "compact", "map", "remove", "add")
 
 
@@ -115,10 +117,14 @@ def try_filter(folder, random_source):
     """Returns whether the options made a filter, and what went wrong with it."""
     # A kind, and few others: most combinations of many are refused.
     names = ["--kind", *random_source.sample(sorted(OPTIONS.keys() - {"--kind"}), random_source.choice([0, 1, 1, 2, 2, 3]))]
-    options = [word for name in names for word in (name, random_source.choice(OPTIONS[name]))]
+    options = []
+    for name in names:
+        options += [name, random_source.choice(OPTIONS[name])] if OPTIONS[name] else [name]
     key = ["--key-file", "secret"] if "siphash" in options else []
     if key and "--key-file" not in options:
         options += key
+    if "--integers" in options:
+        key = [*key, "--integers"]
     made = run(folder, ["build", "-q", "-o", "F", *options, random_source.choice(KEYS)])
     if wrong := wrong_with(made):
         return False, [f"build {' '.join(options)}: {wrong}"]
