@@ -32,16 +32,17 @@ class routes_over_folder : public testing::Test {
                                      testing::UnitTest::GetInstance()->current_test_info()->name());
     fs::create_directories(folder_);
     filter_of({"apple", "pear"}).save(folder_ / "words");
-    shelf_.emplace(
-        shelf_options{.folder = folder_,
-                      .keep = 2,
-                      .hasher = [](const image_header& h) -> std::shared_ptr<const any_hasher> {
-                        return erase(xxh3_hasher(h.hash.seed), h.hash.form);
-                      },
-                      .report = [this](const std::string& what) { told_ += what; }});
+    shelf_.emplace(shelf_options{
+        .folder = folder_, .keep = 2, .hasher = hasher, .report = [this](const std::string& what) {
+          told_ += what;
+        }});
     routes_.emplace(*shelf_, route_options{}, counters_);
   }
   void TearDown() override { fs::remove_all(folder_); }
+
+  static std::shared_ptr<const any_hasher> hasher(const image_header& h) {
+    return erase(xxh3_hasher(h.hash.seed), h.hash.form);
+  }
 
   http_reply ask(http_request q, std::string_view body = {}, std::size_t piece = 1000) {
     if (q.method.empty()) q.method = "GET";
@@ -178,6 +179,32 @@ TEST_F(routes_over_folder, versions_lead_to_the_present_one) {
   EXPECT_EQ(tag(), tags[2]);
   EXPECT_EQ(delta(tags[3]).status, 200U);
   EXPECT_EQ(delta(tags[2]).status, 204U);
+}
+
+TEST_F(routes_over_folder, the_oldest_versions_of_all_filters_go_first) {
+  const std::uint64_t each = fs::file_size(folder_ / "words");
+  shelf bounded({.folder = folder_, .keep_bytes = 2 * each, .hasher = hasher});
+  std::vector<std::string> keys = {"apple", "pear"};
+  std::vector<std::string> names;
+  const auto change = [&](const char* name) {
+    keys.push_back("more" + std::to_string(keys.size()));
+    filter_of(keys).save(folder_ / name);
+    bounded.scan();
+    names.push_back(bounded.state()->at(name).now->name);
+  };
+  for (int i = 0; i < 4; ++i) change("words");
+  const auto kept = [&](const char* name) { return bounded.state()->at(name).before; };
+  ASSERT_EQ(kept("words").size(), 2U);
+  EXPECT_EQ(kept("words")[0]->name, names[2]);
+  EXPECT_EQ(kept("words")[1]->name, names[1]);
+  EXPECT_EQ(bounded.state()->at("words").find(names[0]), nullptr);
+  // Another filter takes of the same bytes.
+  for (int i = 0; i < 3; ++i) change("hosts");
+  EXPECT_EQ(kept("words").size() + kept("hosts").size(), 2U);
+  shelf none({.folder = folder_, .keep_bytes = each - 1, .hasher = hasher});
+  filter_of({"plum"}).save(folder_ / "words");
+  none.scan();
+  EXPECT_TRUE(none.state()->at("words").before.empty());
 }
 
 TEST_F(routes_over_folder, who_holds_a_version_keeps_it) {
