@@ -2,8 +2,8 @@
 // that HTTP has, and the answer does not depend on the pieces in which the body comes.
 //
 // Before them is the parser of Boost.Beast, which is not in here, and what server.cpp adds to its
-// rules: tests/serve/hostile_test.py sends requests as bytes, broken, cut into pieces and altered at
-// random, to a server with both.
+// rules: tests/serve/hostile_test.py sends requests as bytes, broken, cut into pieces and altered
+// at random, to a server with both.
 //
 //     byte 0     the pieces of the body
 //     a line     method and target, with a space between
