@@ -280,6 +280,11 @@ class extension_test(unittest.TestCase):
                  "22004": "bloom_agg(1, NULL, 0.1)", "22023": "bloom(0)", "54000": "bloom(100000000000)"}
         told = self.near.script("".join(f"SELECT {call};\n" for call in calls.values()))
         self.assertEqual(list(calls), re.findall(r"^ERROR:  (\w+):", told, re.MULTILINE), told)
+        # Where there is another way, it is told.
+        hints = dict(re.findall(r"^ERROR:  (\w+):.*\nHINT:  (.*)$", told, re.MULTILINE))
+        self.assertEqual({"42804": "Cast the key to text, here and wherever the filter is made or asked.",
+                          "54000": "Make several, such as one for each partition, or allow a higher rate of false positives."},
+                         hints, told)
         documents = (HERE.parent.parent / "docs" / "sql.md").read_text()
         listed = re.search(r"Errors have SQLSTATEs:.*?\n\n", documents, re.DOTALL).group()
         self.assertEqual({*calls, "53200"}, set(re.findall(r"\b[0-9A-Z]{5}\b", listed)))
