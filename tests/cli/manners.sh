@@ -165,6 +165,22 @@ for options in -n -H -nH -m1 "-m 2 -n" -c "-v -n" "-vm1" "--line-buffered -n" "-
   cmp got expected || fail "check $options: $(cat got), not $(cat expected)"
 done
 expect_equal "$(bloomery check -H -n f.bloom one two | tr '\n' ' ')" "one:3:7 one:5:8 two:1:9 "
+# -m is of each input, also where an input has many chunks; the rest of a pipe is not waited for.
+seq 300000 >long
+bloomery build -q --fpr 1e-9 -o exact.bloom keys
+for options in "-H -m1" "-H -n -m2" "-H -c -m1" "-H -v -m1" "-H -n -vm 150000" "-H -m0"; do
+  for threads in 1 4; do
+    { grep -xFf keys $options one long two || true; } >expected
+    { bloomery check --threads $threads $options exact.bloom one long two || true; } >got
+    cmp got expected || fail "check $options: $(head got), not $(head expected)"
+  done
+done
+expect_equal "$(bloomery check -qm1 f.bloom one two && echo found)" found
+expect_equal "$(bloomery check -cm1 f.bloom one long two)" 3
+(echo no such key; echo 7; exec sleep 20) >endless &
+expect_status 0 timeout 10 "$BLOOMERY" check -m 1 --threads 4 f.bloom endless two
+expect_equal "$(tr '\n' ' ' <out)" "7 9 "
+kill $! 2>/dev/null || true
 seq 100000 >many
 expect_equal "$(bloomery check -n --threads 3 f.bloom many | awk -F: '$1 != $2' | wc -l)" 0
 printf 'name,id\nx,7\ny,none\nz,8\n' >table

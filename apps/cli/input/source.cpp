@@ -32,6 +32,12 @@ void key_source::rewind() {
   sequence_ = 0;
 }
 
+void key_source::skip_rest() {
+  const std::lock_guard lock(mutex_);
+  carry_.clear();
+  bytes_.close();
+}
+
 bool key_source::next(chunk& out, want wanted) {
   {
     const std::lock_guard lock(mutex_);

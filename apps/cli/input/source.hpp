@@ -42,6 +42,8 @@ class key_source {
 
   [[nodiscard]] bool rereadable() const { return bytes_.rereadable(); }  // all are regular files
   void rewind();  // starts again from the first file
+  // No more records of the last chunk's file are wanted. For one thread: others read ahead.
+  void skip_rest();
   [[nodiscard]] std::string_view terminator() const { return format_->terminator(); }
   [[nodiscard]] record_report& report() { return report_; }
   // The inputs that could not be read, or not to their end; only with record_options::go_on.

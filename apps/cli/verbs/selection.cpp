@@ -201,7 +201,8 @@ void add_selection_options(command& verb, selection_options& o) {
   verb.add_flag(
       "-H,--with-filename", o.file_name,
       "The name of the input before each line or count; without it none, as with grep -h");
-  verb.add_option("-m,--max-count", o.most, "Stop after so many selected lines")->type_name("NUM");
+  verb.add_option("-m,--max-count", o.most, "Stop after so many selected lines of an input")
+      ->type_name("NUM");
   verb.add_flag("--line-buffered", o.line_buffered,
                 "Write each line by itself; without it, all when the input pauses");
   add_no_header(verb, o.no_header);
@@ -220,8 +221,12 @@ int select_records(const input_options& input, const selection_options& o,
   const bool readable = !records.hex && !records.integers;
   const std::uint64_t most = silent ? 1 : o.most.value_or(UINT64_MAX);
   const bool ends_early = most != UINT64_MAX;
-  // Threads that wait for a pipe would hold up the end.
-  const unsigned threads = ends_early && !source.rereadable() ? 1 : input.threads;
+  // As with grep, each input has as many. Threads that wait for a pipe would hold up the end, and
+  // those that read ahead would read of an input what is not wanted.
+  const bool each = ends_early && !silent && input.paths.size() > 1;
+  const unsigned threads = each || (ends_early && !source.rereadable()) ? 1 : input.threads;
+  std::uint64_t left = most;
+  const char* file = nullptr;  // inputs are told apart by the place of their names
   header_row header(print && !o.no_header && !(o.only_keys && readable), meter);
   const bool marked = o.annotate || (filters.size() > 1 && !o.invert);
   totals sums{.by_filter = std::vector<std::uint64_t>(filters.size())};
@@ -233,14 +238,16 @@ int select_records(const input_options& input, const selection_options& o,
       thread_local std::string text;
       found.ask(c, filters.size(), ask);
       totals here;
-      const auto choose = [&](std::uint64_t left) {
+      const auto choose = [&](std::uint64_t wanted) {
         text.clear();
-        here =
-            select(c, found, o, left, print, readable, {o, filters, c, source.terminator(), text});
+        here = select(c, found, o, wanted, print, readable,
+                      {o, filters, c, source.terminator(), text});
       };
       if (!ends_early) choose(UINT64_MAX);
       in_turn([&] {
-        if (ends_early) choose(most - sums.selected);
+        if (each && std::exchange(file, c.file.data()) != c.file.data()) left = most;
+        if (ends_early) choose(left);
+        left -= here.selected;
         sums.add(here);
         if (o.file_name && o.count) add_to_input(by_input, c.file, here);
         if (const std::string names = header.before(c); !names.empty()) {
@@ -251,7 +258,9 @@ int select_records(const input_options& input, const selection_options& o,
         } else {
           write_output(text);
         }
-        if (sums.selected >= most) throw enough_read();
+        if (left != 0) return;
+        if (!each) throw enough_read();
+        source.skip_rest();
       });
     });
   } catch (const enough_read&) {
