@@ -9,6 +9,7 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  truncateSync,
   writeFileSync,
 } from "node:fs";
 import { once } from "node:events";
@@ -484,8 +485,13 @@ describe("work", () => {
   });
 
   test("a filter larger than the memory of a page is told of in a sentence", async () => {
+    // All but its first bytes takes no space on the disk.
+    writeFileSync(inScratch("huge.bloom"), "BLOOMERY");
+    truncateSync(inScratch("huge.bloom"), 4e9);
+    await openWork(inScratch("huge.bloom"));
+    await message(/^“huge.bloom” has 4.00 GB; a page has at most 4 GB of memory/);
     writeFileSync(inScratch("few.txt"), "apple\npear\n");
-    await openWork(inScratch("few.txt"));
+    await give(inScratch("few.txt"));
     for (const kind of ["blocked", "cuckoo"]) {
       await page.locator("#build-kind").selectOption(kind);
       await page.fill("#build-keys", "1e12");
@@ -642,7 +648,8 @@ async function look(name) {
       ["phone", 390, 844],
     ]) {
       await page.setViewportSize({ width, height });
-      await page.waitForTimeout(150);
+      // What follows the size of the page, such as the charts, is drawn in the next frame.
+      await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
       await page.screenshot({ path: path.join(pictures, `${name}-${size}-${theme}.png`), fullPage: true });
       const sideways = await page.evaluate(
         () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
