@@ -9,8 +9,8 @@ namespace bloomery::sizing {
 
 // One filter is one draw: 99 of 100 of this shape, with so many keys, have at most this rate. What
 // make_plan plans for a target has it at most there, down to a target of 1e-6 for kinds in lines
-// and of keys/2^50 for others, and unless a tiny filter, or count-min in lines of less than 20 keys,
-// would have to double.
+// and of keys/2^50 for others, and unless a tiny filter, or count-min in lines of few keys, would
+// have to double.
 [[nodiscard]] double likely_fpr(const shape& s, std::uint64_t keys);
 
 }  // namespace bloomery::sizing
