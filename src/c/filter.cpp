@@ -278,7 +278,9 @@ void bloomery_filter::refuse(bool integers) const {
                  "ask it with 'bloomery check --key-file', or in C++ with crypto/siphash.hpp; "
                  "filters with the hash xxh3-secret can be asked here");
   }
-  if (spec.rule == key_rule::plain && spec.form.known()) {
+  const key_type type = spec.form.type;
+  const bool other_form = type == key_type::kmers || integers != (type == key_type::integers);
+  if (spec.rule == key_rule::plain && spec.form.known() && other_form) {
     detail::fail(errc::mismatch, "its keys are " + form_name(spec.form) + ", not " +
                                      (integers ? "integers" : "strings"));
   }

@@ -118,6 +118,16 @@ def test_a_secret_key_of_the_tool(tool, tmp_path):
             use()
 
 
+def test_a_hash_of_other_programs(tool, tmp_path):
+    """The error is about the hash, which is missing, and not about the keys, which are strings."""
+    path = tmp_path / "digest.bloom"
+    tool("build", "-q", "--kind", "classic", "--hash", "md5", "--probes", "4", "--keys", "2", "-o", path, keys="a\nb\n")
+    f = Filter.open(path)
+    for use in (lambda: "a" in f, lambda: f.contains_many(["a"])):
+        with pytest.raises((TypeError, ValueError), match="hash"):
+            use()
+
+
 def test_long_and_short_keys():
     """Keys of up to 32 bytes have a way of their own; one and many at once must agree."""
     keys = ["x" * length for length in (*range(70), 127, 128, 129, 240, 241, 1000)]
