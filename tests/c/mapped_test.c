@@ -54,9 +54,12 @@ static bloomery_filter* filled(uint32_t kind, int of_strings) {
   return f;
 }
 
-static void done(int status, bloomery_filter* made) {
+/* A pointer to what was made: C may read an argument before the call beside it makes anything. */
+static void done(int status, bloomery_filter** made) {
   CHECK(status <= 1);
-  bloomery_free(made);
+  if (made == NULL) return;
+  bloomery_free(*made);
+  *made = NULL;
 }
 static void done_bytes(int status, bloomery_buffer* made) {
   CHECK(status <= 0);
@@ -115,8 +118,8 @@ static void ask_everything(const bloomery_filter* f, const bloomery_filter* whol
   done_bytes(bloomery_pack(f, &bytes), &bytes);
   done_bytes(bloomery_diff(whole, f, &bytes), &bytes);
   done_bytes(bloomery_diff(f, whole, &bytes), &bytes);
-  done(bloomery_intersect(f, whole, &made), made);
-  done(bloomery_fold(f, 2, &made), made);
+  done(bloomery_intersect(f, whole, &made), &made);
+  done(bloomery_fold(f, 2, &made), &made);
   done(bloomery_compare(f, whole, &comparison), NULL);
   done(bloomery_estimate_keys(f, &estimate), NULL);
   done(bloomery_covers(f, whole), NULL);
