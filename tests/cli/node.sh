@@ -76,6 +76,8 @@ class Network:
                 sys.exit(f"{self.mode}, {when}: n{left[0]} misses {sorted(missing)[:5]}")
             else:
                 time.sleep(0.2)
+        print(f"{self.mode}, {self.count} nodes, {when}: everything is found from everywhere "
+              f"after {time.monotonic() - start:.1f} s")
 
     def stop(self):
         for node in self.running.values():
@@ -190,6 +192,29 @@ done
 grep -q '^bloomery: warning: dos: lines end with CR LF, and the CR is part of the keys; --crlf leaves it out$' node4 || fail "$(cat node4)"
 ! grep -q warning node5 || fail "$(cat node5)"
 until_found --node "127.0.0.1:$(grep -o '[0-9]*$' node5)" uno
+
+# Who wants the nearest and finds nothing within the depth hears that the tree was asked.
+echo distant >distant
+echo own >own
+listening() { # NAME: its port, once it listens
+  for _ in $(seq 200); do grep -q 'listening on port' $1.err && break; sleep 0.1; done
+  grep -o '[0-9]*$' $1.err | head -1
+}
+peer=()
+for name in far middle near; do
+  have=own
+  [[ $name == far ]] && have=distant
+  "$BLOOMERY" node --listen 127.0.0.1:0 --name $name --have $have --mode attenuated --depth 1 --beat 100 "${peer[@]}" 2>$name.err &
+  pids+=($!)
+  at=127.0.0.1:$(listening $name)
+  peer=(--peer $at)
+done
+until_found --node $at --nearest distant
+expect_equal "$(cat out)" $'distant\tfar'
+told="1 question found nothing within the depth and went on by the tree"
+grep -qxF "$told" err || fail "$(cat err)"
+until_found --node $at --nearest own
+! grep -qF "$told" err || fail "$(cat err)"
 
 # Strangers: noise, silence, another protocol, a claim of a huge message.
 IFS=: read -r host port <<<"$one"

@@ -95,6 +95,7 @@ struct found_keys {
   std::uint64_t bytes = 0;
   std::size_t holders = 0;
   std::size_t incomplete = 0;
+  std::size_t fallbacks = 0;
 };
 
 std::vector<std::vector<std::uint64_t>> questions_of(const find_verb& o, std::uint64_t seed) {
@@ -145,6 +146,7 @@ found_keys ask(const find_verb& o) {
     found.bytes += a.bytes;
     found.holders += a.holders.size();
     found.incomplete += a.complete ? 0 : 1;
+    found.fallbacks += a.fallback ? 1 : 0;
     found.answers.emplace(a.id, std::move(a));
   }
   return found;
@@ -190,6 +192,10 @@ void print(const find_verb& o, const found_keys& found) {
   tell("{}, {} found; {} and {} between nodes\n", counted(found.answers.size(), "question"),
        counted(found.holders, "holder"), counted(found.messages, "message"),
        as_bytes(static_cast<double>(found.bytes)));
+  if (found.fallbacks != 0) {
+    tell("{} found nothing within the depth and went on by the tree\n",
+         counted(found.fallbacks, "question"));
+  }
 }
 
 int run_find(find_verb& o) {
