@@ -5,9 +5,9 @@ nfpcapd and tshark.
     bench/packets.py [--packets N] [--tshark N] [--rounds N] [--capture FILE] [TOOL]
 
 They run in turns; printed are the medians of their processor time and of the time by the clock,
-start included, and for each the packets a second and the ratio to flows. tshark, which takes some thousand times as long, reads the
-first 300,000 packets, and so does flows beside it. What is not installed is left out. Nothing is
-asserted: a busy machine must not fail a build.
+start included, and for each the packets a second and the ratio to flows. tshark, which takes some
+thousand times as long, reads the first 300,000 packets, and so does flows beside it. What is not
+installed is left out. Nothing is asserted: a busy machine must not fail a build.
 """
 import argparse
 import ctypes
