@@ -1,5 +1,6 @@
-// All kinds of filters and sketches, sets and files. What is built from them
-// (guard/, lists/, exchange/ and others) is included by name.
+// All kinds of filters and sketches, sets and files. What few programs want of the core (foreign/,
+// format/describe.hpp, format/sliced_build.hpp and such) and what is built on it (guard/, lists/,
+// exchange/ and others) is included by name.
 #pragma once
 
 #include "bloomery/bits/bit_array.hpp"
@@ -33,3 +34,4 @@
 #include "bloomery/sketch/hyperloglog.hpp"
 #include "bloomery/sketch/number_counts.hpp"
 #include "bloomery/sketch/riblt.hpp"
+#include "bloomery/sketch/t_digest.hpp"
