@@ -68,6 +68,16 @@ TYPED_TEST(every_growing, is_new_again_when_cleared) {
   EXPECT_EQ(to_image(f), to_image(with_keys<TypeParam>(0, 50'000)));
 }
 
+TYPED_TEST(every_growing, knows_its_bytes) {
+  for (const std::uint64_t keys : {0U, 5000U}) {
+    const auto f = with_keys<TypeParam>(0, keys);
+    std::uint64_t bytes = 0;
+    for (const auto part : f.filter().parts()) bytes += part.size_bytes();
+    EXPECT_EQ(f.bytes(), bytes) << keys;
+    EXPECT_EQ(f.filter().bytes(), bytes) << keys;
+  }
+}
+
 // A copy of a view may come from a file, whose numbers are not to be trusted.
 TYPED_TEST(every_growing, is_cleared_when_it_was_copied) {
   auto f = with_keys<TypeParam>(0, 9000);
@@ -119,7 +129,10 @@ TEST(add, says_whether_the_key_was_new_where_that_is_free) {
   expect_new_keys_are_told<counting_filter>();
   expect_new_keys_are_told<partitioned_filter>();
   expect_new_keys_are_told<scalable_filter>();
+  expect_new_keys_are_told<layered_filter>();
   static_assert(std::same_as<decltype(std::declval<keyed<windowed_filter>&>().add(1)), void>);
+  static_assert(std::same_as<decltype(std::declval<keyed<count_min>&>().add(1)), void>);
+  static_assert(std::same_as<decltype(std::declval<keyed<spectral_filter>&>().add(1)), void>);
 }
 
 }  // namespace

@@ -80,6 +80,7 @@ class cuckoo_view : public detail::batch_answers<cuckoo_view> {
   [[nodiscard]] std::uint64_t keys() const noexcept { return keys_; }
   // The payload: the preamble, then each layer.
   [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const;
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return shape().bits / 8; }
   friend bool operator==(const cuckoo_view& a, const cuckoo_view& b) {
     return detail::same_parts(a, b);
   }

@@ -73,6 +73,7 @@ class layered_view : public detail::batch_answers<layered_view> {
   [[nodiscard]] std::uint64_t room() const noexcept;
   [[nodiscard]] std::uint64_t growth_bytes() const noexcept;
   [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const;
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return shape().bits / 8; }
   friend bool operator==(const layered_view& a, const layered_view& b) {
     return detail::same_parts(a, b);
   }

@@ -63,6 +63,7 @@ class scalable_view : public detail::batch_answers<scalable_view> {
   [[nodiscard]] std::uint64_t room() const noexcept;
   [[nodiscard]] std::uint64_t growth_bytes() const noexcept;
   [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const;
+  [[nodiscard]] std::uint64_t bytes() const noexcept { return shape().bits / 8; }
   friend bool operator==(const scalable_view& a, const scalable_view& b) {
     return detail::same_parts(a, b);
   }
