@@ -260,6 +260,12 @@ std::span<const std::uint64_t> any_filter::words() const {
   return joined;
 }
 
+std::optional<stream_product> any_filter::inner_product(const any_filter& other) const {
+  const std::optional<stream_product> joined = filter_->inner_product(*other.filter_);
+  if (joined) check_combinable(hash_spec_, other.hash_spec_);
+  return joined;
+}
+
 void any_filter::merge(const any_filter& other) {
   // Filters that grow differ in size all the time, and look for themselves.
   const bool both_grow = abilities_of(shape().kind).grow && other.shape().kind == shape().kind;

@@ -6,7 +6,6 @@
 #include <variant>
 #include <vector>
 
-#include "bloomery/core/sizing_sketch.hpp"
 #include "bloomery/filter/explanation.hpp"
 #include "bloomery/format/image.hpp"
 #include "bloomery/format/version_name.hpp"
@@ -25,12 +24,6 @@ void add_particulars(json_object& object, const any_filter& f) {
   const shape& s = f.shape();
   for (const fact& told : f->facts()) {
     std::visit([&](auto value) { object.add(told.name, value); }, told.value);
-  }
-  if (s.kind == filter_kind::count_min && (s.variant & 2U) != 0) {
-    object.add("rows", std::string_view("pairwise"));
-  }
-  if (s.kind == filter_kind::count_min && sizing::count_min_in_lines(s)) {
-    object.add("rows", std::string_view("in one line"));
   }
   if (!s.shard.whole()) {
     object.add("shard", std::uint64_t{s.shard.index});

@@ -69,6 +69,17 @@ concept keeps_keys = requires(Filter& f, std::span<const std::string_view> keys,
   f.serialise();
 };
 
+// The view of an owner, and a view itself.
+template <class Filter>
+struct viewed {
+  using type = Filter;
+};
+template <class Filter>
+  requires requires { typename Filter::view; }
+struct viewed<Filter> {
+  using type = typename Filter::view;
+};
+
 template <class Filter>
 constexpr abilities abilities_of_owner() {
   abilities a;
@@ -138,10 +149,10 @@ class reading_face : public filter_face {
   [[nodiscard]] std::vector<fact> facts() const override {
     std::vector<fact> all;
     const auto tell = [&]<class Value>(std::string_view name, Value value) {
-      if constexpr (std::floating_point<Value>) {
-        all.push_back({name, value});
-      } else {
+      if constexpr (std::integral<Value>) {
         all.push_back({name, static_cast<std::uint64_t>(value)});
+      } else {
+        all.push_back({name, value});
       }
     };
     if constexpr (requires { filter_.layers(); }) tell("layers", filter_.layers());
@@ -153,6 +164,10 @@ class reading_face : public filter_face {
     if constexpr (requires { filter_.total(); }) tell("total", filter_.total());
     if constexpr (requires { filter_.epsilon(); }) tell("epsilon", filter_.epsilon());
     if constexpr (requires { filter_.delta(); }) tell("delta", filter_.delta());
+    if constexpr (requires { filter_.pairwise(); }) {
+      if (filter_.pairwise()) tell("rows", std::string_view("pairwise"));
+      if (filter_.one_line()) tell("rows", std::string_view("in one line"));
+    }
     if constexpr (requires { filter_.window(); }) {
       tell("window", filter_.window());
       if (filter_.by_time()) tell("window_covered", filter_.covered());
@@ -216,6 +231,23 @@ class reading_face : public filter_face {
                                  });
     } else {
       filter_face::value(keys, hash, values, bitmap);
+    }
+  }
+  [[nodiscard]] std::optional<stream_product> inner_product(
+      const filter_face& other) const override {
+    if constexpr (requires { filter_.inner_product(filter_); }) {
+      check_combinable(planned().shape, other.planned().shape);
+      const typename viewed<Filter>::type there(other.planned(), other.parts().front(),
+                                                other.keys());
+      const double most = filter_.epsilon() * static_cast<double>(filter_.total()) *
+                          static_cast<double>(there.total());
+      return stream_product{.total = filter_.total(),
+                            .other_total = there.total(),
+                            .product = filter_.inner_product(there),
+                            .error = most,
+                            .delta = filter_.delta()};
+    } else {
+      return filter_face::inner_product(other);
     }
   }
 

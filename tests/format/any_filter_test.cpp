@@ -6,12 +6,14 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "bloomery/filter/cuckoo.hpp"
+#include "bloomery/sketch/count_min.hpp"
 #include "bloomery/sketch/top_k.hpp"
 #include "format/files.hpp"
 
@@ -423,6 +425,36 @@ TEST(any_filter, hands_out_the_filter_that_it_has) {
 
 // 4,096 blocks of 20,000: their rates scatter by some 70 % of the mean, so that of the sample by 1
 // %.
+TEST(any_filter, joins_two_streams_that_were_counted) {
+  const auto sketch = [](std::uint32_t variant, std::uint64_t seed = 0) {
+    const plan p = sizing::make_plan(
+        {.kind = filter_kind::count_min, .keys = 100, .fpr = 0.01, .variant = variant});
+    any_filter f(p, erase(xxh3_hasher(seed)));
+    f.add(views(texts(50)));
+    return f;
+  };
+  const temporary_directory folder;
+  const any_filter a = sketch(0);
+  a.save(folder / "b");
+  const any_filter b = any_filter::open(folder / "b");
+  const std::uint64_t wanted = a.get_if<count_min>()->inner_product(*a.get_if<count_min>());
+  EXPECT_GE(wanted, 50U);
+  for (const auto& [left, right] : {std::pair(&a, &b), std::pair(&b, &a), std::pair(&b, &b)}) {
+    const std::optional<stream_product> joined = left->inner_product(*right);
+    ASSERT_TRUE(joined);
+    EXPECT_EQ(joined->product, wanted);
+    EXPECT_EQ(joined->total, 50U);
+    EXPECT_EQ(joined->other_total, 50U);
+    EXPECT_EQ(joined->error, a.get_if<count_min>()->epsilon() * 50 * 50);
+    EXPECT_EQ(joined->delta, a.get_if<count_min>()->delta());
+  }
+  EXPECT_TRUE(throws(errc::unsupported, "", [&] { (void)sketch(1).inner_product(sketch(1)); }));
+  EXPECT_TRUE(throws(errc::mismatch, "", [&] { (void)a.inner_product(sketch(1)); }));
+  EXPECT_TRUE(throws(errc::mismatch, "seed", [&] { (void)a.inner_product(sketch(0, 9)); }));
+  const any_filter bits(plan_of<blocked_filter>(), erase(xxh3_hasher()));
+  EXPECT_FALSE(bits.inner_product(bits));
+}
+
 TEST(quick_fpr, is_near_the_rate_of_all_bits) {
   std::vector<std::uint64_t> hashes;
   for (std::uint64_t i = 0; i < 1'000'000; ++i) hashes.push_back(splitmix64(i));

@@ -1,8 +1,8 @@
 // bloomery compare: how many keys two filters have in common, by their bits.
 #include <cmath>
+#include <optional>
 
 #include "bloomery/set/estimate.hpp"
-#include "bloomery/sketch/count_min.hpp"
 #include "cli/verbs/sets.hpp"
 
 namespace bloomery::cli {
@@ -14,26 +14,21 @@ nlohmann::json number(double value) {
   return std::isfinite(value) ? nlohmann::json(value) : nlohmann::json(nullptr);
 }
 
-// Two count-min sketches have the size of the join of their streams in common.
-void compare_counts(const set_options& o, const any_filter& a, const any_filter& b) {
-  const count_min_view left(a.planned(), a.words(), a.keys());
-  const count_min_view right(b.planned(), b.words(), b.keys());
-  const std::uint64_t product = left.inner_product(right);
-  const double most =
-      left.epsilon() * static_cast<double>(left.total()) * static_cast<double>(right.total());
+// Two sketches of streams have the size of the join of these in common.
+void print_product(const set_options& o, const stream_product& joined) {
   if (o.json) {
-    return print_json({{"total_a", left.total()},
-                       {"total_b", right.total()},
-                       {"inner_product", product},
-                       {"inner_product_error", most},
-                       {"delta", left.delta()}});
+    return print_json({{"total_a", joined.total},
+                       {"total_b", joined.other_total},
+                       {"inner_product", joined.product},
+                       {"inner_product_error", joined.error},
+                       {"delta", joined.delta}});
   }
   write_output(fmt::format(
       "A is {}, with {} in all; B is {}, with {}\n"
       "  inner product  {}: the sum of count in A times count in B over all keys\n"
       "                 never too low, too high by more than {:.3g} in at most {} of all cases\n",
-      o.paths[0], counted(left.total(), "key"), o.paths[1], with_commas(right.total()),
-      with_commas(product), most, as_rate(left.delta())));
+      o.paths[0], counted(joined.total, "key"), o.paths[1], with_commas(joined.other_total),
+      with_commas(joined.product), joined.error, as_rate(joined.delta)));
 }
 
 struct compared {
@@ -61,9 +56,9 @@ void run_compare(const set_options& o) {
   const std::vector<any_filter> filters = open_alike(o.paths, o.threads);
   const any_filter& a = filters[0];
   const any_filter& b = filters[1];
-  if (a.shape().kind == filter_kind::count_min) {
-    return name_both(o.paths[0], a, o.paths[1], b, [&] { compare_counts(o, a, b); });
-  }
+  std::optional<stream_product> joined;
+  name_both(o.paths[0], a, o.paths[1], b, [&] { joined = a.inner_product(b); });
+  if (joined) return print_product(o, *joined);
   require(is_of_bits(a.shape().kind), a, o.paths[0], "has no bits to compare");
   const std::uint64_t bits_a = count_bits(a.words());
   const std::uint64_t bits_b = count_bits(b.words());

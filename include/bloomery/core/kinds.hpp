@@ -1,6 +1,8 @@
 // What is known of a kind without a filter at hand: its name, what its filters can do, how they lay
-// out their positions. All of it comes from one row of a table (src/core/kind_table.hpp); nothing
-// else in the library or in the programs lists or counts kinds.
+// out their positions. All of it comes from one row of a table (src/core/kind_table.hpp), which is
+// the one list of kinds: the compiler holds the types in format/all_filters.hpp against it, and
+// scripts/check_kinds.py the lists of C, Python and the web. Code that names a kind means what that
+// one alone has, such as the generations of a windowed filter.
 #pragma once
 
 #include <cstdint>

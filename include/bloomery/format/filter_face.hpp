@@ -26,7 +26,17 @@ class loss_meter;  // format/loss_meter.hpp
 // Something to tell about a filter that other kinds do not have, such as its layers.
 struct fact {
   std::string_view name;
-  std::variant<std::uint64_t, double> value;  // a number of things, or a share or chance
+  // A number of things, a share or chance, or words.
+  std::variant<std::uint64_t, double, std::string_view> value;
+};
+
+// The join of two streams that were counted: the sum of count here times count there over all keys.
+struct stream_product {
+  std::uint64_t total = 0;  // of the counts here
+  std::uint64_t other_total = 0;
+  std::uint64_t product = 0;  // never too low, and too high by more than `error` with a probability
+  double error = 0;           // of at most delta
+  double delta = 0;
 };
 
 class filter_face {
@@ -75,6 +85,10 @@ class filter_face {
   virtual void value(keys_type, const any_hasher&, std::span<std::uint64_t>,
                      std::span<std::uint64_t>) const {
     refuse("have values");
+  }
+  // Null where the kind has none; any_filter compares the hash functions too.
+  [[nodiscard]] virtual std::optional<stream_product> inner_product(const filter_face&) const {
+    return std::nullopt;
   }
 
   // ---- what changes it ------------------------------------------------------------------------
