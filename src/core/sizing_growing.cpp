@@ -65,22 +65,50 @@ plan part_of(const request& r, std::uint64_t keys, double share, std::uint64_t p
 constexpr double reserved_share = 0.85;  // what the first layer gets of the rate
 constexpr double steep_share = 1.0 / 16;
 
+constexpr std::uint64_t most_blocks = max_bits / bits_per_block;
+
+bool will_never_come(const growth::step& next) {
+  return next.blocks == 0 || next.blocks > most_blocks;
+}
+
 // The least spread that keeps all layers with a rate of their own below it; 0 when there is none.
+// A wider spread means more blocks for the same keys, so what holds for one holds for all above it.
 std::uint32_t spread_for(const shape& first, const request& r, growth::rule rule) {
+  constexpr std::uint32_t most_spread = 255;
   const growth::step start{.blocks = first.bits / bits_per_block, .keys = r.keys};
   const double rate = blocked_fpr(start.keys, start.blocks, first.probes);
   const auto layers = static_cast<double>(growth::dealt_layers(rule));
-  for (rule.spread = 1; rule.spread < 256; ++rule.spread) {
-    const growth::step next = growth::after(start, 1, growth::variant_of(rule));
-    if (next.blocks == 0 || next.blocks > max_bits / bits_per_block) return 1;  // will never come
+  const auto next_with = [&](std::uint32_t spread) {
+    rule.spread = spread;
+    return growth::after(start, 1, growth::variant_of(rule));
+  };
+  const auto rate_of_all = [&](const growth::step& next) {
     const double early = blocked_fpr(next.keys, next.blocks, first.probes);
     const double late = blocked_fpr(next.keys, growth::late_blocks(next.blocks), first.probes);
-    if (-std::expm1(std::log1p(-rate) + layers * (std::log1p(-early) + std::log1p(-late))) <=
-        *r.fpr) {
-      return rule.spread;
-    }
+    return -std::expm1(std::log1p(-rate) + layers * (std::log1p(-early) + std::log1p(-late)));
+  };
+  const auto is_enough = [&](std::uint32_t spread) {
+    const growth::step next = next_with(spread);
+    return will_never_come(next) || growth::late_blocks(next.blocks) > most_blocks ||
+           rate_of_all(next) <= *r.fpr;
+  };
+  // Most are narrow: so in steps that double, and then between the last two.
+  std::uint32_t low = 0;  // too narrow
+  std::uint32_t high = 1;
+  while (!is_enough(high)) {
+    if (high == most_spread) return 0;
+    low = high;
+    high = std::min(2 * high, most_spread);
   }
-  return 0;
+  while (high - low > 1) {
+    const std::uint32_t middle = low + (high - low) / 2;
+    (is_enough(middle) ? high : low) = middle;
+  }
+  const growth::step next = next_with(high);
+  if (will_never_come(next)) return 1;
+  // Refuses what could come early and not late.
+  if (growth::late_blocks(next.blocks) > most_blocks) static_cast<void>(rate_of_all(next));
+  return high;
 }
 
 [[noreturn]] void throw_rate(double fpr) {
