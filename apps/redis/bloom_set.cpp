@@ -11,6 +11,7 @@
 
 #include "bloom.hpp"
 #include "bloomery/core/error.hpp"
+#include "bloomery/filter/blocked.hpp"
 #include "bloomery/set/algebra.hpp"
 #include "bloomery/set/estimate.hpp"
 #include "job.hpp"
@@ -104,6 +105,100 @@ class comparison final : public job {  // counts the bits of two filters and of 
   std::uint64_t set_a_ = 0;
   std::uint64_t set_b_ = 0;
   std::uint64_t set_union_ = 0;
+};
+
+void reply_stats(const call& c, const value& v, double fill, double fpr) {
+  const auto seen = seen_now(v);
+  const any_filter& f = v.filter();
+  auto bits = static_cast<double>(f.shape().bits);
+  const std::uint64_t keys = keys_of(v);
+  const auto* const old = v.foreign<bloomery::foreign::bloom_layers>();
+  for (std::size_t i = 0; old != nullptr && i < old->layers().size(); ++i) {
+    bits += static_cast<double>(old->layers()[i].modulus);
+  }
+  api::ReplyWithMap(c.ctx, 8 + (seen ? 1 : 0) + (old != nullptr ? 2 : 0));
+  api::ReplyWithSimpleString(c.ctx, "kind");
+  reply_text(c, bloomery::kind_name(f.shape().kind));
+  api::ReplyWithSimpleString(c.ctx, "keys");
+  api::ReplyWithLongLong(c.ctx, static_cast<long long>(keys));
+  api::ReplyWithSimpleString(c.ctx, "bits");
+  api::ReplyWithLongLong(c.ctx, static_cast<long long>(bits));
+  api::ReplyWithSimpleString(c.ctx, "layers");
+  api::ReplyWithLongLong(c.ctx, static_cast<long long>(layers_of(v)));
+  reply_number(c, "fill", fill);
+  reply_number(c, "fpr", fpr);
+  reply_number(c, "fpr_target", f.planned().fpr_target);
+  reply_number(c, "bits_per_key", keys == 0 ? 0 : bits / static_cast<double>(keys));
+  if (old != nullptr) {
+    api::ReplyWithSimpleString(c.ctx, "foreign_layers");
+    api::ReplyWithLongLong(c.ctx, static_cast<long long>(old->layers().size()));
+    api::ReplyWithSimpleString(c.ctx, "foreign_keys");
+    api::ReplyWithLongLong(c.ctx, static_cast<long long>(old->items()));
+  }
+  if (seen) {
+    reply_number(c, "window_covered", static_cast<double>(seen->covered() * v.facts()[5]) / 1000);
+  }
+}
+
+// Reads all of a filter of blocks, for how full it is and how often it errs. Nothing is lent, so
+// that a server which is watched copies nothing: who adds meanwhile changes bits that were counted
+// or will be. Filters of other kinds, and one that was replaced meanwhile, are read at the end.
+class measurement final : public job {
+ public:
+  explicit measurement(const value& v) : id_(v.id), filter_(v.lend()) {}
+
+  bool step() override {
+    const auto f = filter_.lock();
+    const filter_kind kind = f == nullptr ? filter_kind::classic : f->shape().kind;
+    if (kind != filter_kind::layered && kind != filter_kind::blocked) return true;
+    auto layers = (*f)->parts();
+    if (kind == filter_kind::layered) layers.erase(layers.begin());  // which tells of the others
+    const auto rest = layers[layer_].subspan(word_);
+    const auto piece = rest.first(std::min(rest.size(), piece_words));
+    word_ += piece.size();
+    words_ += piece.size();
+    set_ += bloomery::count_bits(piece);
+    rates_ += rate_of(piece, f->shape().probes) * static_cast<double>(piece.size());
+    if (word_ < layers[layer_].size()) return false;
+    none_ *= 1 - rates_ / static_cast<double>(word_);
+    rates_ = 0;
+    word_ = 0;
+    complete_ = ++layer_ == layers.size();
+    return complete_;
+  }
+
+  void finish(const call& c) override {
+    const opened_key key(c, 1, api::read_only);
+    const value& v = key.get(bloom_family);
+    if (complete_ && v.id == id_) {
+      reply_stats(c, v, static_cast<double>(set_) / static_cast<double>(words_ * 64), 1 - none_);
+    } else {
+      const auto seen = seen_now(v);
+      reply_stats(c, v, v.filter()->fill(), seen ? seen->fpr() : v.filter().fpr());
+    }
+  }
+
+ private:
+  // The rate takes far longer than to read the bits.
+  static constexpr std::size_t piece_words = step_bytes / 8 / 8;
+
+  static double rate_of(std::span<const std::uint64_t> blocks, std::uint32_t probes) {
+    const bloomery::shape s{.kind = filter_kind::blocked,
+                            .probes = probes,
+                            .block_bits = bloomery::bits_per_block,
+                            .bits = blocks.size() * 64};
+    return bloomery::blocked_view({.shape = s}, blocks, 0).fpr();
+  }
+
+  std::uint64_t id_;
+  std::weak_ptr<const any_filter> filter_;
+  std::size_t layer_ = 0;
+  std::size_t word_ = 0;  // of the layer
+  std::uint64_t words_ = 0;
+  std::uint64_t set_ = 0;
+  double rates_ = 0;  // of the layer's blocks, each times its words
+  double none_ = 1;   // that no layer errs
+  bool complete_ = false;
 };
 
 // Merges at once. A filter of a fixed size is merged in place, because that needs no memory.
@@ -243,38 +338,15 @@ void bloom::compare(const call& c) {
 }
 
 void bloom::stats(const call& c) {
-  opened_key key(c, 1, api::read_only);
-  const value& v = key.get(bloom_family);
-  const auto seen = seen_now(v);
-  const any_filter& f = v.filter();
-  auto bits = static_cast<double>(f.shape().bits);
-  const std::uint64_t keys = keys_of(v);
-  const auto* const old = v.foreign<bloomery::foreign::bloom_layers>();
-  for (std::size_t i = 0; old != nullptr && i < old->layers().size(); ++i) {
-    bits += static_cast<double>(old->layers()[i].modulus);
+  std::unique_ptr<measurement> work;
+  std::uint64_t bytes = 0;
+  {
+    const opened_key key(c, 1, api::read_only);
+    const value& v = key.get(bloom_family);
+    work = std::make_unique<measurement>(v);
+    bytes = v.bytes();
   }
-  api::ReplyWithMap(c.ctx, 8 + (seen ? 1 : 0) + (old != nullptr ? 2 : 0));
-  api::ReplyWithSimpleString(c.ctx, "kind");
-  reply_text(c, bloomery::kind_name(f.shape().kind));
-  api::ReplyWithSimpleString(c.ctx, "keys");
-  api::ReplyWithLongLong(c.ctx, static_cast<long long>(keys));
-  api::ReplyWithSimpleString(c.ctx, "bits");
-  api::ReplyWithLongLong(c.ctx, static_cast<long long>(bits));
-  api::ReplyWithSimpleString(c.ctx, "layers");
-  api::ReplyWithLongLong(c.ctx, static_cast<long long>(layers_of(v)));
-  reply_number(c, "fill", f->fill());
-  reply_number(c, "fpr", seen ? seen->fpr() : f.fpr());
-  reply_number(c, "fpr_target", f.planned().fpr_target);
-  reply_number(c, "bits_per_key", keys == 0 ? 0 : bits / static_cast<double>(keys));
-  if (old != nullptr) {
-    api::ReplyWithSimpleString(c.ctx, "foreign_layers");
-    api::ReplyWithLongLong(c.ctx, static_cast<long long>(old->layers().size()));
-    api::ReplyWithSimpleString(c.ctx, "foreign_keys");
-    api::ReplyWithLongLong(c.ctx, static_cast<long long>(old->items()));
-  }
-  if (seen) {
-    reply_number(c, "window_covered", static_cast<double>(seen->covered() * v.facts()[5]) / 1000);
-  }
+  run_job(c, bytes, std::move(work));
 }
 
 void bloom::scandump(const call& c) { scan_dump(c, bloom_family, say); }

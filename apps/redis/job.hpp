@@ -1,6 +1,6 @@
 // Work that takes longer than a server may keep other clients waiting, done while its client is
-// blocked. What reads is done in slices of half a millisecond by the server's timer, from filters
-// that it was lent (value.hpp): others may change or delete the keys meanwhile.
+// blocked. What reads is done in slices of half a millisecond by the server's timer, mostly from
+// filters that it was lent (value.hpp): others may change or delete the keys meanwhile.
 //
 // What changes a key is done in a thread, on a copy. The server's thread then puts the copy in its
 // place, when nobody has paused writes, and whether its client is still there or not. The keys are

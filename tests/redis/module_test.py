@@ -264,6 +264,10 @@ class server(harness.server_test):
         self.assertEqual({"Capacity": 5}, raw("BF.INFO", "f", "CAPACITY"))
 
 
+def packed(*args):
+    return b"*%d\r\n" % len(args) + b"".join(b"$%d\r\n%s\r\n" % (len(p), p.encode()) for p in args)
+
+
 class slow_work(harness.server_test):
     """What takes long on large filters is done in slices: others are served meanwhile."""
 
@@ -297,19 +301,43 @@ class slow_work(harness.server_test):
             self.assertEqual("OK", self.call("BF.IMPORT", "c", offset, image[offset:offset + 10**7]))
         self.assertEqual(answer[7], self.call("BF.COMPARE", "a", "c")[7])
 
+    def test_statistics(self):
+        self.call("BF.MADD", "a", *range(1000, 30000))
+        for kind, keys in (("scaling", 30000), ("NONSCALING", 2000)):
+            if kind == "NONSCALING":
+                self.call("DEL", "a")
+                self.call("BF.RESERVE", "a", "0.01", "10000000", kind)
+                self.call("BF.MADD", "a", *range(keys))
+            answer = self.call("BF.STATS", "a")
+            self.call("MULTI")  # nobody may wait
+            self.call("BF.STATS", "a")
+            at_once = self.call("EXEC")[0]
+            self.assertEqual(keys, answer[3])
+            self.assertEqual(answer[:10], at_once[:10])  # the fill is the last of these
+            self.assertEqual(answer[12:], at_once[12:])
+            self.assertGreater(float(answer[9]), 0)
+            self.assertAlmostEqual(1, float(answer[11]) / float(at_once[11]), places=9)
+        waiting = harness.Raw(self.server.port, protocol=2)
+        self.addCleanup(waiting.close)
+        def waits():
+            waiting.socket.sendall(packed("BF.STATS", "b"))
+            others_are_served = b"blocked_clients:1" in self.call("INFO", "clients")
+            waiting.read()
+            return others_are_served
+        harness.wait_until(waits, what="an answer in slices")
+
     def test_a_key_that_changes_meanwhile(self):
         for change in (("DEL", "a"), ("BF.ADD", "a", "new"), ("RENAME", "a", "z"), ("FLUSHALL",)):
-            self.setUp()
-            # One packet: the second command comes while the first one waits.
-            def packed(*args):
-                return b"*%d\r\n" % len(args) + b"".join(b"$%d\r\n%s\r\n" % (len(p), p.encode()) for p in args)
-            waiting = harness.Raw(self.server.port, protocol=2)
-            waiting.socket.sendall(packed("BF.COMPARE", "a", "b"))
-            self.three(*change)
-            answer = waiting.read()
-            waiting.close()
-            # Or it was done before.
-            self.assertTrue(isinstance(answer, list) or str(answer).startswith("ERR "), answer)
+            for command in (("BF.COMPARE", "a", "b"), ("BF.STATS", "a")):
+                self.setUp()
+                # One packet: the second command comes while the first one waits.
+                waiting = harness.Raw(self.server.port, protocol=2)
+                waiting.socket.sendall(packed(*command))
+                self.three(*change)
+                answer = waiting.read()
+                waiting.close()
+                # Or it was done before.
+                self.assertTrue(isinstance(answer, list) or str(answer).startswith("ERR "), answer)
         self.assertEqual("PONG", self.call("PING"))
 
     def test_a_union_in_a_thread(self):
