@@ -153,6 +153,7 @@ ${about}
 
 This module gives a Redis server the commands BF, CF, CMS, TOPK and TDIGEST,
 and reads the data of RedisBloom. It is loaded by a line in the server's
-configuration: include /etc/redis/bloomery.conf")
+configuration, loadmodule /usr/lib/redis/modules/bloomery.so, and has its
+settings in /etc/redis/bloomery.conf.")
 
 include(CPack)

@@ -34,7 +34,14 @@ void tell(api::info_ctx* to, int) {
 
 bool load(api::ctx* c, std::span<api::string* const> arguments) {
   if (!api::resolve(c)) return false;  // no way to say so: there may be no Log
-  if (api::IsModuleNameBusy(module_name) != 0) return false;
+  if (api::IsModuleNameBusy(module_name) != 0) {
+    // The server ends now. CONFIG REWRITE brings it here where only an included file has the line.
+    api::Log(c, "warning",
+             "bloomery: this module, or another one named %s, is loaded already: leave one of the "
+             "loadmodule lines, the one in the main configuration file",
+             module_name);
+    return false;
+  }
   api::SetModuleAttribs(c, module_name, module_version, api::version);
   api::SetModuleOptions(c, api::handles_io_errors | api::says_what_changed);
   take_memory_from_server();

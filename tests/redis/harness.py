@@ -50,10 +50,13 @@ def wait_until(condition, seconds=20, what="a condition"):
 
 
 class Server:
-    """One redis-server. `options` are command-line options without the two dashes."""
+    """One redis-server. `options` are command-line options without the two dashes; they stand over
+    what a configuration `file` says.
+    """
 
-    def __init__(self, folder=None, modules=None, module_args="", may_refuse_its_master=False, **options):
+    def __init__(self, folder=None, modules=None, module_args="", may_refuse_its_master=False, file=None, **options):
         self.may_refuse_its_master = may_refuse_its_master
+        self.file = file
         self.own_folder = folder is None
         self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="bloomery-redis-"))
         self.modules = [MODULE] if modules is None else modules
@@ -73,7 +76,8 @@ class Server:
         for attempt in range(5):
             self.port = free_port()
             checker = CHECKER and [*CHECKER, f"--log-file={self.folder}/checked.%p"]
-            command = [*checker, "redis-server", "--port", str(self.port), "--dir", str(self.folder)]
+            command = [*checker, "redis-server", *([str(self.file)] if self.file else []),
+                       "--port", str(self.port), "--dir", str(self.folder)]
             for module in self.modules:
                 command += ["--loadmodule", os.path.abspath(module), *self.module_args.split()]
             for name, value in self.options.items():

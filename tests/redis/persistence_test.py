@@ -188,6 +188,7 @@ class files(harness.server_test):
         self.server.start()
         self.two.close()
         self.two = harness.Raw(self.server.port, protocol=2)
+        self.addCleanup(self.two.close)
         self.call("FLUSHALL")
         self.call("SAVE")
 
