@@ -183,16 +183,25 @@ bool register_choice(api::ctx* c, const choice& which) {
                                  put_choice, nullptr, data_of(which)) == api::ok;
 }
 
+// Names without a prefix are Redis 8's. Valkey counts its versions alike, says who it is, and would
+// write a warning into its log for each of them.
+bool is_redis_8(api::ctx* c) {
+  constexpr int redis_8 = 8 << 16;
+  if (api::GetServerVersion == nullptr || api::GetServerVersion() < redis_8) return false;
+  api::server_info* const info = api::GetServerInfo(c, "server");
+  const bool has_other_name = api::ServerInfoGetFieldC(info, "server_name") != nullptr;
+  api::FreeServerInfo(c, info);
+  return !has_other_name;
+}
+
 bool register_settings(api::ctx* c) {
   if (api::RegisterNumericConfig == nullptr) return true;
-  constexpr int redis_8 = 8 << 16;
   constexpr unsigned without_prefix = 1U << 9U;
   bool fine = true;
   for (const rate& r : rates) fine = fine && register_rate(c, r.name, 0, r);
   for (const number& n : numbers) fine = fine && register_number(c, n.name, 0, n);
   for (const choice& which : choices) fine = fine && register_choice(c, which);
-  if (api::GetServerVersion != nullptr && api::GetServerVersion() >= redis_8) {
-    // Servers without such names refuse them, which does no harm.
+  if (is_redis_8(c)) {  // a fork of it that has no such names refuses them, which does no harm
     for (const rate& r : rates) {
       if (r.without_prefix == nullptr) continue;
       static_cast<void>(register_rate(c, r.without_prefix, without_prefix, r));

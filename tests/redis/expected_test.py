@@ -3,6 +3,8 @@ replies at the edges.
 """
 import pathlib
 import re
+import shutil
+import tempfile
 import unittest
 
 import harness
@@ -60,13 +62,27 @@ class documentation(harness.server_test):
         """Servers from 7.2 on have categories; 7.0 knows commands and keys."""
         if not self.call("COMMAND", "INFO", "bf.add")[0][6]:
             self.skipTest("this server has no categories for commands of modules")
-        self.call("ACL", "SETUSER", "reader", "on", "nopass", "~*", "+@read")
-        other = harness.Raw(self.server.port, protocol=2)
-        self.addCleanup(other.close)
-        other("AUTH", "reader", "x")
-        self.assertEqual(0, other("BF.EXISTS", "f", "a"))
-        self.assertRegex(other("BF.ADD", "f", "a"), "^NOPERM")
-
+        asking = [("BF.EXISTS", "f", "a"), ("CF.COUNT", "c", "a"), ("CMS.QUERY", "m", "a"), ("TOPK.LIST", "t"),
+                  ("TDIGEST.MAX", "d")]
+        adding = [("BF.ADD", "f", "a"), ("CF.ADD", "c", "a"), ("CMS.INCRBY", "m", "a", "1"), ("TOPK.ADD", "t", "a"),
+                  ("TDIGEST.ADD", "d", "1")]
+        for made in (("CMS.INITBYDIM", "m", "10", "2"), ("TOPK.RESERVE", "t", "3"), ("TDIGEST.CREATE", "d"),
+                     ("BF.ADD", "f", "x"), ("CF.ADD", "c", "x")):
+            self.call(*made)
+        for rules, allowed in ((["+@read"], asking), (["+@all", "-@write"], asking), (["+@write"], adding),
+                               (["+@all", "-@read"], adding), (["+@fast"], adding[:4] + asking[:3] + asking[4:]),
+                               (["+@slow"], [adding[4], asking[3]]), (["+@bloom"], [asking[0], adding[0]]),
+                               (["+@cuckoo"], [asking[1], adding[1]]), (["+@cms"], [asking[2], adding[2]]),
+                               (["+@topk"], [asking[3], adding[3]]), (["+@tdigest"], [asking[4], adding[4]]),
+                               (["+@all", "-@bloom"], asking[1:] + adding[1:])):
+            self.assertEqual("OK", self.call("ACL", "SETUSER", "limited", "reset", "on", "nopass", "~*", *rules), rules)
+            other = harness.Raw(self.server.port, protocol=2)
+            other("AUTH", "limited", "x")
+            for command in asking + adding:
+                refused = str(other(*command)).startswith("NOPERM")
+                self.assertEqual(command in allowed, not refused, (rules, command))
+            other.close()
+        self.call("ACL", "DELUSER", "limited")
 
     def test_what_is_fast(self):
         """What is the same work for an item whatever the key holds, as the server has it for SADD
@@ -105,6 +121,29 @@ class settings(harness.server_test):
             self.assertEqual(value, self.get(ours))
             self.set(ours, before)
             self.assertEqual(before, self.get(theirs))
+
+    def test_names_of_redis_8(self):
+        """They have no prefix, and mean the same."""
+        names = {"bf-error-rate": "0.125", "bf-initial-size": "7", "bf-expansion-factor": "4",
+                 "cf-initial-size": "5000", "cf-bucket-size": "4", "cf-max-iterations": "33",
+                 "cf-expansion-factor": "2", "cf-max-expansions": "3"}
+        if not self.call("CONFIG", "GET", "bf-error-rate"):
+            self.assertNotIn("Invalid flag", self.server.log_text())
+            self.skipTest("names without a prefix are Redis 8's")
+        for theirs, value in names.items():
+            ours = "bf." + theirs.removeprefix("bf-")
+            before = self.get(ours)
+            self.set(theirs, value)
+            self.assertEqual(value, self.get(ours))
+            self.set(ours, before)
+            self.assertEqual(before, self.get(theirs))
+        server = harness.Server(**names)
+        self.addCleanup(server.stop)
+        call = harness.Raw(server.port, protocol=2)
+        self.addCleanup(call.close)
+        self.assertEqual(names, {n: call("CONFIG", "GET", n)[1].decode() for n in names})
+        call("BF.ADD", "f", "a")
+        self.assertEqual([[7], [b"0.125"]], [call("BF.INFO", "f", field) for field in ("CAPACITY", "ERROR")])
 
     def test_cuckoo(self):
         for name, value in (("cf-initial-size", 5000), ("cf-bucket-size", 4), ("cf-max-iterations", 33),
@@ -164,6 +203,37 @@ class settings(harness.server_test):
         self.assertEqual({n for n in known if "bloom" not in n}, set(listed))
         for name, value in listed.items():
             self.assertEqual(value, self.get(name))
+
+    def test_a_rewritten_configuration(self):
+        """A server writes its own into its file, as Sentinel tells it to after a failover, and
+        starts with it. It adds a loadmodule line if the file itself has none, so there must be one.
+        """
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="bloomery-redis-"))
+        self.addCleanup(shutil.rmtree, folder)
+        included, main = folder / "bloomery.conf", folder / "redis.conf"
+        packaged = (pathlib.Path(__file__).parents[2] / "apps" / "redis" / "bloomery.conf").read_text()
+        included.write_text(packaged.replace("# bf.initial-size 100", "bf.initial-size 7"))
+        load = f"loadmodule {pathlib.Path(harness.MODULE).absolute()}\n"
+        main.write_text(f"{load}include {included}\n")
+        server = harness.Server(folder=folder, modules=[], file=main)
+        self.addCleanup(server.stop)
+        for _ in range(2):
+            call = harness.Raw(server.port, protocol=2)
+            self.assertEqual(b"7", call("CONFIG", "GET", "bf.initial-size")[1])
+            self.assertEqual("OK", call("CONFIG", "SET", "bf.error-rate", "0.125"))
+            self.assertEqual("OK", call("CONFIG", "REWRITE"))
+            call.close()
+            server.restart()
+            call = harness.Raw(server.port, protocol=2)
+            self.assertEqual(b"0.125", call("CONFIG", "GET", "bf.error-rate")[1])
+            call.close()
+            self.assertEqual(1, main.read_text().count("loadmodule"))
+        server.shut_down()
+        # Two lines stop the start, and the log says why.
+        included.write_text(load)
+        with self.assertRaises(RuntimeError) as failed:
+            server.start()
+        self.assertIn("is loaded already: leave one of the loadmodule lines", str(failed.exception))
 
     def test_one_in_the_file_is_not_undone_by_the_default_of_another(self):
         for name in ("bf.error-rate", "bf.bloom-fp-rate"):
