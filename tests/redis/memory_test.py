@@ -131,6 +131,30 @@ class small(own_server):
         self.assertIn(b"rdb_last_bgsave_status:ok", self.call("INFO", "persistence"))
 
 
+class defragmentation(own_server):
+    def test_small_values_are_moved(self):
+        """By servers with the allocator that this needs, which Debian's do not have."""
+        if self.call("CONFIG", "SET", "activedefrag", "yes") != "OK":
+            self.skipTest("this server's allocator cannot say what is worth moving")
+        self.call("CONFIG", "SET", "activedefrag", "no")
+        made = (("BF.ADD", "f", "item"), ("CF.ADD", "c", "item"), ("CMS.INITBYDIM", "m", "20", "5"),
+                ("TOPK.RESERVE", "t", "10"), ("TDIGEST.CREATE", "d"))
+        self.many([(command, f"{key}:{i}", *rest) for i in range(KEYS) for command, key, *rest in made])
+        # What is left of every page is a tenth.
+        self.many([("DEL", *(f"{key}:{i}" for _, key, *_ in made)) for i in range(KEYS) if i % 10 != 0])
+        digest = self.call("DEBUG", "DIGEST")
+        for name, value in (("ignore-bytes", "1"), ("threshold-lower", "1"), ("cycle-min", "50"), ("cycle-max", "75")):
+            self.assertEqual("OK", self.call("CONFIG", "SET", "active-defrag-" + name, value))
+        self.assertEqual("OK", self.call("CONFIG", "SET", "activedefrag", "yes"))
+        moved = lambda: int(re.search(r"active_defrag_hits:(\d+)", self.call("INFO", "stats").decode())[1])
+        harness.wait_until(lambda: moved() > KEYS // 2, what="values that are moved")
+        self.call("CONFIG", "SET", "activedefrag", "no")
+        self.assertEqual(digest, self.call("DEBUG", "DIGEST"))
+        self.assertEqual({1}, set(self.many([("BF.EXISTS", f"f:{i}", "item") for i in range(0, KEYS, 10)])))
+        self.assertEqual({1}, set(self.many([("CF.DEL", f"c:{i}", "item") for i in range(0, KEYS, 10)])))
+        self.call("FLUSHALL")
+
+
 class limits(own_server):
     def test_without_eviction(self):
         self.call("CONFIG", "SET", "maxmemory", "10mb")
