@@ -66,23 +66,27 @@ page.setDefaultTimeout(300000);
 await page.goto(`${server.url}#plan`);
 await page.locator("#plan-sizes rect").first().waitFor({ state: "attached" });
 for (const id of ["plan-keys-slider", "plan-fpr-slider"]) {
-  const steps = await page.evaluate((sliderId) => {
-    const slider = document.getElementById(sliderId);
-    const times = [];
-    for (let round = 0; round < 3; ++round) {
-      for (let v = 20; v < 90; ++v) {
-        const started = performance.now();
-        slider.value = v;
-        slider.dispatchEvent(new Event("input", { bubbles: true }));
-        document.body.getBoundingClientRect(); // with the layout
-        times.push(performance.now() - started);
+  // Each step at its quickest: what else the machine does only adds to it.
+  const steps = await page.evaluate(
+    ([sliderId, turns]) => {
+      const slider = document.getElementById(sliderId);
+      const least = new Map();
+      for (let round = 0; round < turns; ++round) {
+        for (let v = 20; v < 90; ++v) {
+          const started = performance.now();
+          slider.value = v;
+          slider.dispatchEvent(new Event("input", { bubbles: true }));
+          document.body.getBoundingClientRect(); // with the layout
+          least.set(v, Math.min(least.get(v) ?? Infinity, performance.now() - started));
+        }
       }
-    }
-    return times;
-  }, id);
+      return [...least.values()];
+    },
+    [id, rounds],
+  );
   console.log(
-    `${id}: median ${median(steps).toFixed(1)} ms a step, 95 of 100 below ` +
-      `${steps.sort((x, y) => x - y)[Math.floor(0.95 * steps.length)].toFixed(1)} ms`,
+    `${id}: median ${median(steps).toFixed(1)} ms a step, the slowest of ${steps.length} ` +
+      `${Math.max(...steps).toFixed(1)} ms (each the least of ${rounds})`,
   );
 }
 
