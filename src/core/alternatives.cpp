@@ -6,6 +6,7 @@
 
 #include "binomial.hpp"
 #include "checks.hpp"
+#include "log_gamma.hpp"
 
 namespace bloomery::sizing {
 
@@ -64,7 +65,7 @@ double exact_set_bits(std::uint64_t keys, double universe) {
   check_keys(keys);
   check_universe(keys, universe);
   const auto n = static_cast<long double>(keys);
-  const long double sets = log_falling(universe, n) - std::lgamma(n + 1);  // their logarithm
+  const long double sets = log_falling(universe, n) - log_gamma(n + 1);  // their logarithm
   return static_cast<double>(std::max(0.0L, sets) / std::numbers::ln2_v<long double>);
 }
 

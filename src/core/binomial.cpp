@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include "log_gamma.hpp"
+
 namespace bloomery::sizing {
 
 // The difference of lgammas loses all digits near 2^64: Stirling's series is subtracted termwise.
 long double log_falling(long double x, long double n) {
   const long double rest = x - n;
-  if (rest < 1e6L) return std::lgamma(x + 1) - std::lgamma(rest + 1);
+  if (rest < 1e6L) return log_gamma(x + 1) - log_gamma(rest + 1);
   return n * std::log(x) - (rest + 0.5L) * std::log1p(-n / x) - n + 1 / (12 * x) - 1 / (12 * rest);
 }
 
@@ -18,7 +20,7 @@ double binomial_tail(long double trials, long double p, long double value) {
   const long double odds = p / (1 - p);
   const bool above_mean = value > trials * p;
   const long double first = above_mean ? value : value - 1;
-  long double term = std::exp(log_falling(trials, first) - std::lgamma(first + 1) +
+  long double term = std::exp(log_falling(trials, first) - log_gamma(first + 1) +
                               first * std::log(p) + (trials - first) * std::log1p(-p));
   long double sum = 0;
   for (long double j = first; j >= 0 && j <= trials; j += above_mean ? 1 : -1) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "log_gamma.hpp"
+
 namespace bloomery::sizing {
 
 // The mean of f(load) over load ~ Binomial(n, 1/blocks), for an f that grows from 0 to 1. Starting
@@ -17,7 +19,7 @@ double mean_over_loads(double n, double blocks, Function f) {
   if (f(first) > 1 - 1e-12L)
     return 1.0;  // hopelessly overfull; the sum would only take long to say so
   long double chance =
-      std::exp(std::lgamma(n + 1.0L) - std::lgamma(first + 1.0L) - std::lgamma(n - first + 1.0L) +
+      std::exp(log_gamma(n + 1.0L) - log_gamma(first + 1.0L) - log_gamma(n - first + 1.0L) +
                first * std::log(p) + (n - first) * std::log1p(-p));
   long double sum = 0;
   for (long double load = first; load <= n; ++load) {

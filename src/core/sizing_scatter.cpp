@@ -8,6 +8,7 @@
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/core/sizing_sketch.hpp"
 #include "kind_table.hpp"
+#include "log_gamma.hpp"
 
 namespace bloomery::sizing {
 
@@ -38,7 +39,7 @@ double scatter_of_blocks(double keys, double blocks, double cells, double probes
   const double load = keys / blocks;
   const double first = std::floor(std::max(0.0, load - 12 * std::sqrt(load)));
   const double last = std::ceil(load + 12 * std::sqrt(load) + 30);
-  double chance = std::exp(first * std::log(load) - load - std::lgamma(first + 1));
+  double chance = std::exp(first * std::log(load) - load - log_gamma(first + 1));
   double mean = 0;
   double square = 0;
   double with_load = 0;

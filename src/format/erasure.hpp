@@ -95,6 +95,26 @@ constexpr abilities abilities_of_owner() {
   return a;
 }
 
+// The words of a sketch that keeps keys, made when they are first asked for. Several threads may ask
+// at once, but none while the sketch is changed.
+class made_words {
+ public:
+  template <class Sketch>
+  std::span<const std::uint64_t> of(const Sketch& sketch) {
+    const std::scoped_lock lock(mutex_);
+    if (words_.words().empty()) words_ = sketch.serialise();
+    return std::as_const(words_).words();
+  }
+  void forget() { words_ = bit_array(); }
+
+ private:
+  std::mutex mutex_;
+  bit_array words_;
+};
+struct no_words {
+  static void forget() noexcept {}
+};
+
 // What owners and views share.
 template <class Filter>
 class reading_face : public filter_face {
@@ -108,8 +128,7 @@ class reading_face : public filter_face {
   [[nodiscard]] std::uint64_t keys() const noexcept override { return filter_.keys(); }
   [[nodiscard]] std::vector<std::span<const std::uint64_t>> parts() const override {
     if constexpr (keeps_keys<Filter>) {
-      if (made_words_.words().empty()) made_words_ = filter_.serialise();
-      return {made_words_.words()};
+      return {made_words_.of(filter_)};
     } else {
       return parts_of(filter_);
     }
@@ -253,7 +272,8 @@ class reading_face : public filter_face {
 
  protected:
   Filter filter_;
-  mutable bit_array made_words_;  // of a sketch that keeps keys, until it is changed
+  [[no_unique_address]] mutable std::conditional_t<keeps_keys<Filter>, made_words, no_words>
+      made_words_;
 };
 
 template <class Filter>
@@ -277,7 +297,7 @@ class owning_face final : public reading_face<Filter> {
   }
   // Whoever may change the filter has no use for words of how it was.
   [[nodiscard]] void* owned() noexcept override {
-    this->made_words_ = bit_array();
+    this->made_words_.forget();
     return &this->filter_;
   }
   [[nodiscard]] const void* owned() const noexcept override { return &this->filter_; }
@@ -325,7 +345,7 @@ class owning_face final : public reading_face<Filter> {
         detail::fail(errc::bad_argument, "a " + std::string(kind_name(Filter::kind)) +
                                              " sketch needs the keys, not only their hashes");
       }
-      this->made_words_ = bit_array();
+      this->made_words_.forget();
       this->filter_.add_batch(keys, hashes);
     } else if constexpr (updatable<Filter>) {
       add_all(hashes);
@@ -348,7 +368,7 @@ class owning_face final : public reading_face<Filter> {
   }
   void clear() override {
     if constexpr (requires { this->filter_.clear(); }) {
-      this->made_words_ = bit_array();
+      this->made_words_.forget();
       this->filter_.clear();
     } else {
       base::clear();
