@@ -95,8 +95,8 @@ constexpr abilities abilities_of_owner() {
   return a;
 }
 
-// The words of a sketch that keeps keys, made when they are first asked for. Several threads may ask
-// at once, but none while the sketch is changed.
+// The words of a sketch that keeps keys, made when they are first asked for. Several threads may
+// ask at once, but none while the sketch is changed.
 class made_words {
  public:
   template <class Sketch>
