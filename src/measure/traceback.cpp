@@ -114,7 +114,7 @@ any_filter opened(const std::filesystem::path& path, std::uint64_t bytes,
 class slice_rates {
  public:
   double of(const any_filter& packets) {
-    constexpr std::uint64_t small_bits = std::uint64_t{1} << 18U;
+    constexpr std::uint64_t small_bits = std::uint64_t{1} << 16U;
     if (packets.shape().bits <= small_bits) return packets.fpr();
     const double target = packets.planned().fpr_target;
     if (target > 0) return target;

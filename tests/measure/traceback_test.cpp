@@ -275,12 +275,12 @@ TEST_F(trace, large_slices_planned_by_their_size_have_the_rate_of_the_model) {
     fs::remove_all(folder_);
     trace_recorder recorder(folder_, {.kind = kind, .bits_per_packet = 10, .seed = 1});
     for (std::uint32_t i = 0; i < 30'000; ++i) recorder.add(made_packet(i).parsed, second);
-    for (std::uint32_t i = 0; i < 20'000; ++i) recorder.add(made_packet(i).parsed, 3 * second);
+    for (std::uint32_t i = 0; i < 6'000; ++i) recorder.add(made_packet(i).parsed, 3 * second);
     recorder.finish();
     const trace_answer a = trace_folder(folder_).ask(made_packet(7).identity(), {});
     ASSERT_EQ(a.sightings.size(), 2U);
     const auto large = any_filter::open(folder_ / trace_folder(folder_).slices()[0].name());
-    EXPECT_GT(large.shape().bits, 1U << 18U);
+    EXPECT_GT(large.shape().bits, 1U << 16U);
     EXPECT_EQ(a.sightings[0].fpr, sizing::fpr(large.shape(), 30'000));
     EXPECT_NEAR(a.sightings[0].fpr / large.fpr(), 1, 0.1);  // 600 blocks, or 4 standard deviations
     const auto small = any_filter::open(folder_ / trace_folder(folder_).slices()[1].name());
