@@ -3,7 +3,8 @@
 does nothing and against commands of the server's own, all on one server in one run.
 
     cmake --build --preset release --target bloomery_module bloomery_noop_module
-    bench/redis/bench.py [--module build/release/bloomery.so] [--rounds 5] [--growth N] [--many N]
+    bench/redis/bench.py [--module build/release/bloomery.so] [--rounds 5]
+                         [--growth N] [--many N] [--large N]
 
 redis-benchmark sends the commands (-P 64); the time is that of the server's process. Each round
 goes through all commands, so that other load on the machine affects all of them. Prints medians
@@ -13,7 +14,10 @@ and the ratios to the command that does nothing and to PING.
 beside the longest of as many PINGs. The server's log of slow commands has time on the wall, others'
 included, so it also prints the longest piece of 64 commands in processor time, which bounds that of
 each of them, and how long a piece waited for a processor. --many N makes N filters of 100 items and
-prints what each takes of resident memory.
+prints what each takes of resident memory. --large N makes a filter of N items that nobody reserved,
+and prints for commands that go through all of it or copy it: how long the client waited, how much
+processor time of the server's thread that took, and how long it kept the server from everything
+else at once, by its log of slow commands. What is done in slices or in a thread is not in that log.
 
 The no-op module's commands are: noop.one and the others, which only reply, and noop.asked,
 noop.added and noop.counted, which also open the key, and say that they changed it: what no command
@@ -26,6 +30,7 @@ import random
 import statistics
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "redis"))
 import harness  # noqa: E402
@@ -129,6 +134,55 @@ def many(server, filters):
     raw.close()
 
 
+def large(server, items, rounds):
+    raw = harness.Raw(server.port, protocol=2)
+    reader = harness.Raw(server.port, protocol=2)
+    raw("CONFIG", "SET", "slowlog-log-slower-than", "0")
+    for first in range(0, items, 10_000):
+        raw("BF.MADD", "f", *range(first, first + 10_000))
+    print(f"{items:,} items: {raw('BF.INFO', 'f', 'FILTERS')[0]} layers, {raw('BF.INFO', 'f', 'SIZE')[0] / 2**20:.1f} MiB")
+    new = iter(range(items, 10 * items))
+    nothing = lambda: None
+    def read_all(client, command):  # the server keeps what it lent until the last piece
+        at = client(command, "f", 0)[0]
+        while at != 0:
+            at = client(command, "f", at)[0]
+    begin_reading = lambda: reader("BF.SCANDUMP", "f", 0)
+    end_reading = lambda: read_all(reader, "BF.SCANDUMP")
+    no_copy = lambda: raw("DEL", "g")
+    copied = lambda: raw("COPY", "f", "g")
+    rows = [
+        ("BF.STATS", nothing, lambda: ("BF.STATS", "f"), nothing),
+        ("BF.SCANDUMP, the first piece", nothing, lambda: ("BF.SCANDUMP", "f", "0"), lambda: read_all(raw, "BF.SCANDUMP")),
+        ("BF.SCANDUMP, a piece of 4 MiB", begin_reading, lambda: ("BF.SCANDUMP", "f", "1"), end_reading),
+        ("BF.EXPORT, the first piece", nothing, lambda: ("BF.EXPORT", "f", "0"), lambda: read_all(raw, "BF.EXPORT")),
+        ("BF.ADD while somebody reads pieces", begin_reading, lambda: ("BF.ADD", "f", next(new)), end_reading),
+        ("BF.ADD at other times", nothing, lambda: ("BF.ADD", "f", next(new)), nothing),
+        ("BF.MADD of 100", nothing, lambda: ("BF.MADD", "f", *(next(new) for _ in range(100))), nothing),
+        ("COPY", no_copy, lambda: ("COPY", "f", "g"), no_copy),
+        ("BF.MERGE", copied, lambda: ("BF.MERGE", "both", "f", "g"), lambda: raw("DEL", "both", "g")),
+        ("DEL", copied, lambda: ("DEL", "g"), nothing),
+        ("BF.INFO", nothing, lambda: ("BF.INFO", "f"), nothing),
+    ]
+    print(f"{'command, ms':38} {'client waits':>12} {'processor':>10} {'log, longest':>12}")
+    for label, before, command, after in rows:
+        waits, ran, log = [], [], []
+        for _ in range(rounds):
+            before()
+            raw("SLOWLOG", "RESET")
+            words = command()
+            cpu, clock = cpu_seconds(server.process.pid), time.perf_counter()
+            raw(*words)
+            waits.append(time.perf_counter() - clock)
+            ran.append(cpu_seconds(server.process.pid) - cpu)
+            log += [entry[2] / 1000 for entry in raw("SLOWLOG", "GET", "-1") if entry[3][0].decode() == words[0]]
+            after()
+        print(f"{label:38} {1000 * statistics.median(waits):12.2f} {1000 * statistics.median(ran):10.2f} "
+              f"{max(log, default=0):12.2f}")
+    raw.close()
+    reader.close()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--module", default=harness.MODULE)
@@ -136,14 +190,17 @@ def main():
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--growth", type=int)
     parser.add_argument("--many", type=int)
+    parser.add_argument("--large", type=int)
     options = parser.parse_args()
     server = harness.Server(modules=[options.module, options.noop])
     try:
-        if options.growth or options.many:
+        if options.growth or options.many or options.large:
             if options.growth:
                 growth(server, options.growth)
             if options.many:
                 many(server, options.many)
+            if options.large:
+                large(server, options.large, options.rounds)
             return
         raw = harness.Raw(server.port, protocol=2)
         raw("BF.RESERVE", "f", "0.01", ITEMS)
