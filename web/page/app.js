@@ -13,6 +13,7 @@ const modules = { plan: "./plan.js", see: "./see.js", work: "./work.js", served:
 export const app = {
   engine: null,
   wasm: null, // the compiled module
+  address: location.hash, // the last that show() has seen or flush() has written
   // Replaces the state of the view that is shown; sliders write often, so that it waits a little.
   save(view, state) {
     clearTimeout(app.waiting);
@@ -20,9 +21,13 @@ export const app = {
     app.pending = `#${view}${query ? `?${query}` : ""}`;
     app.waiting = setTimeout(app.flush, 200);
   },
+  // A link that was followed a moment ago stays in the address: show() comes for it.
   flush() {
     clearTimeout(app.waiting);
-    if (app.pending && app.pending !== location.hash) window.history.replaceState(null, "", app.pending);
+    if (app.pending && app.pending !== location.hash && location.hash === app.address) {
+      window.history.replaceState(null, "", app.pending);
+      app.address = location.hash;
+    }
     app.pending = null;
   },
   problem(text) {
@@ -38,6 +43,7 @@ function parseHash() {
 
 let shown = null;
 async function show(focus) {
+  app.address = location.hash;
   if (location.hash === "#main") return; // the link past the navigation
   app.pending = null;
   const { name, state } = parseHash();

@@ -782,6 +782,21 @@ describe("for everybody", () => {
     }
   });
 
+  test("a link is followed though the state of a view has yet to go into the address", async () => {
+    await open("plan");
+    await planned();
+    await page.evaluate(() => {
+      const slider = document.querySelector("#plan-keys-slider");
+      slider.value = Number(slider.value) + 1;
+      slider.dispatchEvent(new Event("input", { bubbles: true }));
+      location.hash = "#see";
+      dispatchEvent(new Event("pagehide")); // writes what waits, before anybody hears of the new address
+    });
+    await started(page, "#view-see");
+    assert.match(page.url(), /#see/);
+    unharmed();
+  });
+
   test("a view takes nothing before its script is there", async () => {
     const fresh = await browse({ serviceWorkers: "block" });
     try {
