@@ -790,7 +790,8 @@ describe("for everybody", () => {
       slider.value = Number(slider.value) + 1;
       slider.dispatchEvent(new Event("input", { bubbles: true }));
       location.hash = "#see";
-      dispatchEvent(new Event("pagehide")); // writes what waits, before anybody hears of the new address
+      // This writes what waits, before anybody hears of the new address.
+      dispatchEvent(new Event("pagehide"));
     });
     await started(page, "#view-see");
     assert.match(page.url(), /#see/);
