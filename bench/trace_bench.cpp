@@ -158,7 +158,7 @@ int main(int argc, char** argv) {
       fs::path(argc > 2 ? argv[2] : fs::temp_directory_path().string()) / "bloomery_trace_bench";
   fs::create_directories(folder);
   measure_recording(folder, packets);
-  for (const std::uint64_t in_slice : {100U, 1000U, 10'000U, 100'000U}) {
+  for (const std::uint64_t in_slice : {100U, 1000U, 10'000U, 30'000U, 100'000U}) {
     measure_asking(folder, in_slice, {}, "rate");
   }
   // Their size says nothing of their rate.
