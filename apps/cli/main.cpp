@@ -148,7 +148,13 @@ std::string mistake(const CLI::App& verb, const std::string& path, const CLI::Pa
   }
   if (dynamic_cast<const CLI::ArgumentMismatch*>(&e) != nullptr &&
       what.find(" required ") != std::string::npos) {
-    return fmt::format("{} needs a value", what.substr(0, what.find(':')));
+    const bool many = what.find(": At Most ") != std::string::npos;
+    return fmt::format("{} {}", what.substr(0, what.find(':')),
+                       many ? "is given twice" : "needs a value");
+  }
+  if (dynamic_cast<const CLI::ConversionError*>(&e) != nullptr) {  // only flags come here
+    const std::size_t at = what.find("--");
+    return fmt::format("{} takes no value", what.substr(at, what.find(' ', at) - at));
   }
   if (dynamic_cast<const CLI::ExtrasError*>(&e) != nullptr) {
     return fmt::format("one argument too many: {}", what.substr(what.rfind(": ") + 2));

@@ -161,6 +161,6 @@ expect_error "missing.csv" bloomery join missing.csv a.csv --on id
 expect_error "two tables, not 1" bloomery join a.csv --on id
 expect_error "one table, not 2" bloomery join --listen 127.0.0.1:0 a.csv b.csv --on id
 expect_error "only one of the two tables can be standard input" bloomery join - - --on id
-expect_error "--on needs the name of a column" bloomery join a.csv b.csv --on ''
+expect_error "--on needs the name of a column" bloomery join a.csv b.csv --on =id
 head -c 100000 /dev/urandom >bad.csv
 expect_status 2 bloomery join bad.csv a.csv --on id

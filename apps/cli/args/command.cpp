@@ -18,7 +18,7 @@ namespace {
 
 std::optional<std::size_t> after_dashes;
 
-// Stands before an argument after "--" that looks like an option.
+// Stands before an argument after "--" that looks like an option, and for the value in "--name=".
 constexpr std::string_view no_option = "\x1f--\x1f";
 
 // The whole number that the text is, or why it is none. CLI11 would take -1 for 2^64 - 1, what is
@@ -48,10 +48,35 @@ CLI::Option* add_number(CLI::App& app, const std::string& names, Number& to,
       help);
 }
 
-// Arguments without the marks of part_arguments; options have none.
-CLI::Option* unmarked(CLI::Option* argument) {
-  if (argument->nonpositional()) return argument;
-  return argument->transform([](const std::string& text) { return without_marks(text); });
+template <class Number>  // double, or std::optional<double>
+CLI::Option* add_fraction(CLI::App& app, const std::string& names, Number& to,
+                          const std::string& help) {
+  return app.add_option(
+      names,
+      [&to, names](const CLI::results_t& given) {
+        const std::string& text = given.back();
+        double value = 0;
+        const char* const end = text.data() + text.size();
+        const auto [stop, failure] = std::from_chars(text.data(), end, value);
+        if (failure != std::errc() || stop != end) {
+          throw CLI::ValidationError(names.substr(names.rfind(',') + 1),
+                                     fmt::format("'{}' is no number", text));
+        }
+        to = value;
+        return true;
+      },
+      help);
+}
+
+// Takes the marks of part_arguments out of every value, and refuses an option's value that is
+// empty, with the error that CLI11 has for one that is missing.
+CLI::Option* checked(CLI::Option* o) {
+  o->transform([](const std::string& text) { return without_marks(text); });
+  if (!o->nonpositional()) return o;
+  return o->check([o](const std::string& text) {
+    if (text.empty()) throw CLI::ArgumentMismatch::TypedAtLeast(o->get_name(), 1, "value");
+    return std::string();
+  });
 }
 
 }  // namespace
@@ -61,6 +86,10 @@ std::optional<std::size_t> arguments_after_dashes() { return after_dashes; }
 std::vector<std::string> part_arguments(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   const auto at = std::ranges::find(words, "--");
+  for (auto word = words.begin(); word != at; ++word) {
+    const bool no_value = word->starts_with("--") && word->find('=') == word->size() - 1;
+    if (no_value) word->append(no_option);
+  }
   if (at == words.end()) return words;
   after_dashes = static_cast<std::size_t>(words.end() - at) - 1;
   for (auto word = at + 1; word != words.end(); ++word) {
@@ -147,37 +176,37 @@ option* command::keep(CLI::Option& wrapped) {
 }
 
 option* command::add_option(const std::string& names, std::string& value, const std::string& help) {
-  return keep(*unmarked(wrapped_->add_option(names, value, help)));
+  return keep(*checked(wrapped_->add_option(names, value, help)));
 }
 
 option* command::add_option(const std::string& names, std::vector<std::string>& values,
                             const std::string& help) {
-  return keep(*unmarked(wrapped_->add_option(names, values, help)));
+  return keep(*checked(wrapped_->add_option(names, values, help)));
 }
 
 option* command::add_option(const std::string& names, std::uint32_t& value,
                             const std::string& help) {
-  return keep(*add_number<std::uint32_t>(*wrapped_, names, value, help));
+  return keep(*checked(add_number<std::uint32_t>(*wrapped_, names, value, help)));
 }
 
 option* command::add_option(const std::string& names, std::uint64_t& value,
                             const std::string& help) {
-  return keep(*add_number<std::uint64_t>(*wrapped_, names, value, help));
+  return keep(*checked(add_number<std::uint64_t>(*wrapped_, names, value, help)));
 }
 
 option* command::add_option(const std::string& names, std::optional<std::uint32_t>& value,
                             const std::string& help) {
-  return keep(*add_number<std::uint32_t>(*wrapped_, names, value, help));
+  return keep(*checked(add_number<std::uint32_t>(*wrapped_, names, value, help)));
 }
 
 option* command::add_option(const std::string& names, std::optional<std::uint64_t>& value,
                             const std::string& help) {
-  return keep(*add_number<std::uint64_t>(*wrapped_, names, value, help));
+  return keep(*checked(add_number<std::uint64_t>(*wrapped_, names, value, help)));
 }
 
 option* command::add_option(const std::string& names, std::optional<double>& value,
                             const std::string& help) {
-  return keep(*wrapped_->add_option(names, value, help));
+  return keep(*checked(add_fraction(*wrapped_, names, value, help)));
 }
 
 option* command::add_flag(const std::string& names, bool& value, const std::string& help) {

@@ -20,8 +20,9 @@ namespace bloomery::cli {
 // How many arguments stand after the "--" that part_arguments took out; nothing without one.
 std::optional<std::size_t> arguments_after_dashes();
 // The arguments for CLI11, without "--": where an argument of any number stands before it, CLI11
-// would take what follows for too much. What looks like an option after it gets a mark, which
-// arguments lose before a verb sees them, and messages by without_marks.
+// would take what follows for too much. What looks like an option after it gets a mark. So does
+// "--name=", whose value CLI11 would take from the next argument. Arguments lose it before a verb
+// sees them, and messages by without_marks.
 std::vector<std::string> part_arguments(int argc, char** argv);
 std::string without_marks(std::string text);
 
