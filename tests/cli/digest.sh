@@ -167,6 +167,8 @@ grep -qE 'warning: 7[0-9.]+ % of the bits of full are ones; Squid uses no digest
 bloomery digest info full | grep -q 'Squid uses no digest with more' || fail "info of a full digest"
 echo nothing >none
 expect_error "none:1: 'nothing' is no URL, and no other line has one either" bloomery digest make -o x none
+echo http://a.example/ >no.log
+expect_error "no.log:1: 'http://a.example/' is no line of an access log, nor is any other; without --log" bloomery digest make -o x --log no.log
 bloomery digest make -o empty /dev/null 2>err
 grep -q 'there are no keys in the input' err || fail "$(cat err)"
 expect_status 1 bloomery digest ask -q empty --list urls

@@ -136,9 +136,11 @@ cached_urls::cached_urls(const std::string& base, const progress_options& show) 
   base_ = *url;
 }
 
-void cached_urls::tell_bad(std::string_view file, std::uint64_t number, std::string_view line) {
+void cached_urls::tell_bad(std::string_view file, std::uint64_t number, std::string_view line,
+                           bool of_log) {
   constexpr std::size_t most = 60;
   if (left_out_.bad++ != 0) return;
+  left_out_.of_log = of_log;
   left_out_.first_bad = fmt::format("{}:{}: '{}'{}", file, number, escaped(line.substr(0, most)),
                                     line.size() > most ? "..." : "");
 }
@@ -147,7 +149,7 @@ void cached_urls::add_lists(const std::vector<std::string>& paths) {
   const auto take = [&](std::string_view line, std::string_view file, std::uint64_t number) {
     if (line.empty() || line.starts_with('#')) return;
     if (const auto url = cache_url(line)) return add(*url);
-    tell_bad(file, number, line);
+    tell_bad(file, number, line, false);
   };
   for_each_url_line(paths, show_, take);
 }
@@ -160,7 +162,7 @@ void cached_urls::add_logs(const std::vector<std::string>& paths) {
       case logged::fetched: return add(found.url);
       case logged::other: ++left_out_.other; return;
       case logged::cut: ++left_out_.cut; return;
-      case logged::unknown: return tell_bad(file, number, line);
+      case logged::unknown: return tell_bad(file, number, line, true);
       case logged::path:
         throw error(errc::bad_argument,
                     fmt::format("{}:{}: the log has paths without a host; give the URL of the "

@@ -19,6 +19,7 @@ struct left_out_urls {
   std::uint64_t cut = 0;  // and those whose query Squid did not write
   std::uint64_t files = 0;  // that are no objects of the cache
   std::string first_bad;    // "list:17: 'text'"
+  bool of_log = false;      // the first bad line
 };
 
 class cached_urls {
@@ -39,7 +40,7 @@ class cached_urls {
 
  private:
   void add(std::string_view url) { keys_.push_back(key_of_request(url)); }
-  void tell_bad(std::string_view file, std::uint64_t number, std::string_view line);
+  void tell_bad(std::string_view file, std::uint64_t number, std::string_view line, bool of_log);
 
   std::string base_;
   progress_options show_;

@@ -153,7 +153,11 @@ collected collect(const digest_options& o) {
   collected all{.keys = urls.take(), .left_out = urls.left_out()};
   if (all.keys.empty() && all.left_out.bad > 0) {
     throw error(errc::corrupt,
-                all.left_out.first_bad + " is no URL, and no other line has one either");
+                all.left_out.first_bad +
+                    (all.left_out.of_log
+                         ? " is no line of an access log, nor is any other; without --log, INPUT "
+                           "has URLs, one a line"
+                         : " is no URL, and no other line has one either"));
   }
   return all;
 }
