@@ -14,7 +14,7 @@ double entropy(double p) {
 }
 
 void check_probability(std::string_view name, double p) {
-  if (!(p >= 0 && p <= 1)) detail::throw_bad_argument(name, p, "it must be from 0 to 1");
+  if (!(p >= 0 && p <= 1)) detail::throw_bad_argument(name, p, "from 0 to 1");
 }
 
 estimate mean_of_field(std::span<const comparison> all, estimate comparison::*field) {
@@ -33,10 +33,9 @@ estimate mean_of_field(std::span<const comparison> all, estimate comparison::*fi
 }  // namespace
 
 plan noisy_plan(const noisy_options& o) {
-  if (o.keys == 0) detail::throw_bad_argument("the number of keys", o.keys, "it must be above 0");
+  if (o.keys == 0) detail::throw_bad_argument("the number of keys", o.keys, "above 0");
   if (!(o.fpr >= 0.001 && o.fpr <= 0.999)) {
-    detail::throw_bad_argument("the fpr of a noisy filter", o.fpr,
-                               "it must be from 0.001 to 0.999");
+    detail::throw_bad_argument("the fpr of a noisy filter", o.fpr, "from 0.001 to 0.999");
   }
   // A bit stays 0 with probability (1 - 1/m)^n.
   const double bits = -1 / std::expm1(std::log1p(-o.fpr) / static_cast<double>(o.keys));
@@ -80,8 +79,7 @@ double eavesdropper::learned_bits() const {
 
 double eavesdropper::false_candidates(std::uint64_t dictionary, std::uint64_t members) const {
   if (members > dictionary) {
-    detail::throw_bad_argument("the number of members", members,
-                               "it must be at most that of the dictionary");
+    detail::throw_bad_argument("the number of members", members, "at most that of the dictionary");
   }
   return static_cast<double>(dictionary - members) * together();
 }

@@ -253,7 +253,7 @@ std::uint32_t text_index_view::member(const group& g, std::uint64_t column) cons
 std::uint32_t text_index_view::file_of(std::uint32_t document) const {
   if (document >= documents_) {
     detail::throw_bad_argument("the document", std::uint64_t{document},
-                               "it must be below " + detail::to_text(documents_));
+                               "below " + detail::to_text(documents_));
   }
   const auto file =
       read<std::uint32_t>(document_table_, std::size_t{document} * index_layout::document_bytes);
@@ -299,7 +299,7 @@ std::optional<indexed_document> text_index_view::document(std::uint32_t number) 
 std::vector<std::uint32_t> text_index_view::find(std::span<const std::uint64_t> hashes,
                                                  double share) const {
   if (!(share > 0 && share <= 1)) {
-    detail::throw_bad_argument("the share of the terms", share, "it must be above 0 and at most 1");
+    detail::throw_bad_argument("the share of the terms", share, "above 0 and at most 1");
   }
   if (hashes.empty()) throw error(errc::bad_argument, "there is no word to search for");
   std::vector<std::uint64_t> different(hashes.begin(), hashes.end());

@@ -42,18 +42,17 @@ std::uint32_t choose_probes(double fpr) {
 
 text_index_options checked(text_index_options o) {
   if (!(o.fpr >= 1e-9 && o.fpr <= 0.9)) {
-    detail::throw_bad_argument("the fpr of a text index", o.fpr,
-                               "it must be at least 1e-9 and at most 0.9");
+    detail::throw_bad_argument("the fpr of a text index", o.fpr, "at least 1e-9 and at most 0.9");
   }
   if (o.probes > max_probes) {
     detail::throw_bad_argument("the number of probes", std::uint64_t{o.probes},
-                               "it must be at most " + detail::to_text(std::uint64_t{max_probes}));
+                               "at most " + detail::to_text(std::uint64_t{max_probes}));
   }
   if (o.probes == 0) o.probes = choose_probes(o.fpr);
   const bool of_kmers = o.terms == term_kind::kmers;
   if (of_kmers ? o.kmer < 1 || o.kmer > index_layout::longest_kmer : o.kmer != 0) {
     detail::throw_bad_argument("the length of k-mers", std::uint64_t{o.kmer},
-                               "it must be 1 to 1024, and 0 for words");
+                               "from 1 to 1024, and 0 for words");
   }
   return o;
 }
