@@ -159,6 +159,10 @@ expect_status 0 bloomery find --node "$two" --key-file secret -q new/file
 until_found --node "$one" --key-file secret --together report.txt new/file
 expect_equal "$(cat out)" $'report.txt new/file\tsecond'
 
+expect_status 0 bloomery find --node "$one" --key-file secret - nothing <<<$'new/file\n\nreport.txt'
+expect_equal "$(sort out)" $'new/file\tsecond\nreport.txt\tsecond'
+expect_error "there is no key on standard input" bloomery find --node "$one" - </dev/null
+
 # Another key, or none.
 expect_error "$one: " bloomery find --node "$one" --key-file other report.txt
 expect_error "the node wants a key: --key-file" bloomery find --node "$one" report.txt

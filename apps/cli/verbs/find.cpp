@@ -10,6 +10,7 @@
 #include "bloomery/hash/hash.hpp"
 #include "bloomery/route/node_messages.hpp"
 #include "cli/args/options.hpp"
+#include "cli/input/source.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
 #include "cli/verbs/node_loop.hpp"
@@ -116,6 +117,22 @@ std::vector<std::vector<std::uint64_t>> questions_of(const find_verb& o, std::ui
   return all;
 }
 
+// "-" stands for the lines of standard input.
+std::vector<std::string> with_lines_read(const std::vector<std::string>& given) {
+  std::vector<std::string> keys;
+  for (const std::string& key : given) {
+    if (key != "-") {
+      keys.push_back(key);
+      continue;
+    }
+    progress meter("reading", {.quiet = true});
+    key_source lines({key}, {}, meter);
+    for (chunk c; lines.next(c);) keys.insert(keys.end(), c.keys.begin(), c.keys.end());
+  }
+  if (keys.empty()) throw error(errc::bad_argument, "there is no key on standard input");
+  return keys;
+}
+
 found_keys ask(const find_verb& o) {
   const std::optional<master_key> key =
       o.key_file.empty() ? std::nullopt : std::optional(read_master_key(o.key_file));
@@ -203,6 +220,7 @@ int run_find(find_verb& o) {
   if (!(o.seconds >= 0.05 && o.seconds <= 60)) {
     throw error(errc::bad_argument, "--timeout is a number of seconds from 0.05 to 60");
   }
+  o.keys = with_lines_read(o.keys);
   found_keys found;
   try {
     found = ask(o);
@@ -227,7 +245,9 @@ int run_find(find_verb& o) {
 void add_find(command& app, int& status) {
   auto o = std::make_shared<find_verb>();
   command* verb = app.add_subcommand("find", "Ask a node which nodes have a key");
-  verb->add_option("KEY", o->keys, "The names, digests or lines that are looked for")
+  verb->add_option("KEY", o->keys,
+                   "The names, digests or lines that are looked for; - is standard input, with "
+                   "one on each line")
       ->required()
       ->type_name("");
   verb->add_option("--node", o->node, "A node that runs")->required()->type_name("HOST:PORT");
