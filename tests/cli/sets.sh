@@ -84,6 +84,15 @@ expect_status 0 bloomery merge -o pq.bloom p.bloom q.bloom
 # fold says once what became of the rate.
 expect_status 0 bloomery fold -o small.bloom q.bloom
 expect_equal "$(grep -c warning err)" 1
+# One input alone would replace another filter by a copy.
+cp p.bloom kept.bloom
+expect_error "'merge -o p.bloom p.bloom q.bloom' has both" bloomery merge -o p.bloom q.bloom
+cmp p.bloom kept.bloom
+bloomery merge -q -o copy.bloom q.bloom
+bloomery merge -q -o copy.bloom ./copy.bloom
+bloomery merge -q -o copy.bloom copy.bloom p.bloom
+cmp copy.bloom pq.bloom
+rm kept.bloom copy.bloom
 # A merge that is fuller than planned warns, and the rate is the truth.
 bloomery build -q -o p.bloom --keys 50000 --kind blocked --seed 2 a
 bloomery build -q -o q.bloom --keys 50000 --kind blocked --seed 2 b
