@@ -78,6 +78,8 @@ expect_equal "$(cat out)" "$(seq 10)"
 for options in "--keys 5" "--window 1h --keys 1k"; do
   expect_error "seen.bloom: it was begun with other values of --keys or --window" bloomery dedup --state seen.bloom $options lines.txt
 done
+expect_error "a layered filter keeps others, and --keys N makes one here" bloomery dedup --fpr 1e-8 lines.txt
+expect_status 0 bloomery dedup -q --fpr 1e-8 --keys 1k lines.txt
 expect_error "seen.bloom: it was begun with --fpr 1e-06, not 0.01" bloomery dedup --state seen.bloom --fpr 1% lines.txt
 # A filter that was built is no state by mistake: one size is soon full, and 1 % are lost without a
 # word.

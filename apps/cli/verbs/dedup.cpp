@@ -57,6 +57,16 @@ window_span parse_window(const std::string& text) {
   }
 }
 
+// The error for a rate that a scalable filter does not keep, in options of dedup.
+plan plan_of(const sizing::request& r) {
+  try {
+    return sizing::make_plan(r);
+  } catch (const error& e) {
+    if (r.kind != filter_kind::scalable || e.code() != errc::unreachable) throw;
+    throw error(e.code(), fmt::format("{}, and --keys N makes one here", e.what()));
+  }
+}
+
 any_filter make_filter(const dedup_options& o) {
   constexpr std::uint64_t first_lines = 50'000;
   sizing::request r;
@@ -76,7 +86,7 @@ any_filter make_filter(const dedup_options& o) {
                   "with a --window of time, say with --keys how many lines it may hold");
     }
   }
-  any_filter f(sizing::make_plan(r), make_hasher(o.hash, 1, o.input.records.form()));
+  any_filter f(plan_of(r), make_hasher(o.hash, 1, o.input.records.form()));
   if (window.by_time) f->set_window(window.length);
   return f;
 }
