@@ -174,7 +174,11 @@ printf '\x04\x22\x4d\x18 and so on' >a.lz4
 for file in a.tar a.tgz; do expect_error "$file: this is a tar archive" bloomery build -o x.bloom $file; done
 expect_error "filter.gz: $hint" bloomery check plain.bloom filter.gz
 expect_error "a.lz4: this is packed with lz4" bloomery dedup a.lz4
-expect_error "utf16: this is UTF-16, not UTF-8; convert it with 'iconv" bloomery build -o x.bloom utf16
+expect_error "utf16: this is UTF-16, not UTF-8; convert it with 'iconv -f UTF-16" bloomery build -o x.bloom utf16
+for form in '\xff\xfe\0\0a\0\0\0' '\0\0\xfe\xff\0\0\0a'; do
+  printf "$form" >utf32
+  expect_error "utf32: this is UTF-32, not UTF-8; convert it with 'iconv -f UTF-32" bloomery build -o x.bloom utf32
+done
 bloomery build -q --record-bytes 1 -o x.bloom utf16 # bytes are bytes
 # Binary data and line ends of another system: a warning, once, and none where they are expected.
 expect_status 0 bloomery build -o x.bloom "$BLOOMERY"

@@ -18,8 +18,12 @@ bool is_tar(std::string_view text) {  // by the first header, whose name is fill
   return text.size() >= magic_at && text.substr(magic_at).starts_with("ustar");
 }
 
-bool is_utf16(std::string_view text) {
-  return text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff");
+// Which form of Unicode that is not UTF-8, by its mark of the byte order; nothing for none.
+std::string_view wide_text(std::string_view text) {
+  using namespace std::string_view_literals;
+  if (text.starts_with("\xff\xfe\0\0"sv) || text.starts_with("\0\0\xfe\xff"sv)) return "UTF-32";
+  if (text.starts_with("\xff\xfe") || text.starts_with("\xfe\xff")) return "UTF-16";
+  return {};
 }
 
 bool most_end_with_return(std::string_view text) {
@@ -34,6 +38,14 @@ bool most_end_with_return(std::string_view text) {
 }
 
 }  // namespace
+
+void refuse_wide_text(std::string_view start, std::string_view file) {
+  const std::string_view wide = wide_text(start);
+  if (wide.empty() || start.find('\0') == std::string_view::npos) return;
+  throw error(errc::bad_argument,
+              fmt::format("{0}: this is {1}, not UTF-8; convert it with 'iconv -f {1} -t UTF-8'",
+                          file, wide));
+}
 
 first_look::first_look(const record_options& o, progress& meter)
     : meter_(&meter),
@@ -54,9 +66,7 @@ void first_look::take(std::string_view text, std::string_view file) {
     if (is_tar(start)) {
       refuse("this is a tar archive, not a list of keys; 'tar -xO' prints the files in it");
     }
-    if (is_utf16(start)) {
-      refuse("this is UTF-16, not UTF-8; convert it with 'iconv -f UTF-16 -t UTF-8'");
-    }
+    refuse_wide_text(start, file);
     if (!json_) {
       warn(told_of_zeros_, file,
            "has NUL bytes, which are rare in text; -0 reads keys that end with NUL, and "

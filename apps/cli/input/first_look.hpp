@@ -1,5 +1,5 @@
-// What a user may have got wrong, as the beginning of a file tells: an archive or UTF-16 in place
-// of a list, binary data, line ends of another system.
+// What a user may have got wrong, as the beginning of a file tells: an archive, UTF-16 or
+// UTF-32 in place of a list, binary data, line ends of another system.
 #pragma once
 
 #include <string_view>
@@ -11,6 +11,9 @@ namespace bloomery::cli {
 
 inline constexpr std::string_view crlf_warning =
     "lines end with CR LF, and the CR is part of the keys; --crlf leaves it out";
+
+// Throws errc::bad_argument if a text begins as UTF-16 or UTF-32 does, and has a NUL as they have.
+void refuse_wide_text(std::string_view start, std::string_view file);
 
 class first_look {
  public:
