@@ -1,7 +1,9 @@
 // CSV, of which one column holds the keys.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cstdint>
 
 #include "bloomery/core/error.hpp"
 #include "cli/input/csv_fields.hpp"
@@ -76,13 +78,13 @@ class csv_format final : public record_format {
       const std::string_view record = c.text.substr(start, f.stop - start);
       if (record.empty() || record == "\r") continue;  // an empty line is no row
       if (columns <= c.column) {
-        take_bad(c, record.data(),
+        take_row(c, record,
                  fmt::format("the row has {} column{}, not {}", columns, columns == 1 ? "" : "s",
                              c.column + 1));
         continue;
       }
       if (tail) {  // what was meant, and where the columns are, is anybody's guess
-        take_bad(c, record.data(), csv_fields::tail_mistake);
+        take_row(c, record, csv_fields::tail_mistake);
         continue;
       }
       const std::string_view text = csv_fields::unquoted(c.text, key, next);
@@ -99,6 +101,16 @@ class csv_format final : public record_format {
   }
 
  private:
+  // A bad row may have line ends in quotes: its last line is told too, so that none of them
+  // vanishes.
+  void take_row(chunk& c, std::string_view row, std::string_view what) const {
+    const auto more = static_cast<std::uint64_t>(std::ranges::count(row, '\n'));
+    if (more == 0) return take_bad(c, row.data(), what);
+    const std::uint64_t line = line_of(c, row.data());
+    take_bad(c, row.data(),
+             fmt::format("{}, in the row of lines {} to {}", what, line, line + more));
+  }
+
   void read_header(chunk& c) {  // the first record of a file names the columns
     std::size_t found = 0;
     std::size_t at = 0;
