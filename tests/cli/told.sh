@@ -17,3 +17,28 @@ expect_error "$torn" bloomery join --on id torn.csv torn.csv
 printf 'a\n"1\n2"\n' >short.csv
 expect_error "short.csv:2: the row has 1 column, not 2, in the row of lines 2 to 3" \
   bloomery build -o x.bloom --column 2 --header short.csv
+
+# Inputs of check that are no lists are told of like missing ones, and the others have their turn.
+lines a b >list
+printf 'PK\3\4and so on' >a.zip
+gzip -c a.bloom >filter.gz
+printf '\xff\xfea\0\n\0' >utf16
+for bad in a.zip a.bloom filter.gz utf16; do
+  expect_status 2 bloomery check a.bloom list $bad list
+  expect_equal "$(cat out)" "$(lines a a)"
+  expect_equal "$(grep -c "^bloomery: $bad: this is " err)" 1
+  expect_status 0 bloomery check -q a.bloom $bad list
+  expect_status 2 bloomery check -cH a.bloom $bad list
+  expect_equal "$(cat out)" list:1
+  expect_error "$bad: this is " bloomery check a.bloom $bad
+  expect_error "$bad: this is " bloomery build -o x.bloom list $bad
+done
+printf 'x\na\n' >other.csv
+printf 'k\na\n' >right.csv
+expect_status 2 bloomery check --column k a.bloom other.csv right.csv
+expect_equal "$(cat out)" "$(lines k a)"
+grep -q "^bloomery: other.csv:1: there is no column 'k' among x" err || fail "$(cat err)"
+seq 100000 | sed 's/^/"/; s/$/",/' >more.csv # in several pieces
+sed -i '1s/.*/k,/' more.csv
+expect_status 2 bloomery check -v -c --column k --threads 4 a.bloom more.csv other.csv more.csv
+expect_equal "$(cat out)" 199998

@@ -41,16 +41,10 @@ void key_source::skip_rest() {
 bool key_source::next(chunk& out, want wanted) {
   {
     const std::lock_guard lock(mutex_);
-    if (!fill(out)) return false;
+    do {
+      if (!fill(out)) return false;
+    } while (!begin(out));
     out.sequence = sequence_++;
-    out.file = bytes_.name();
-    if (first_of_file_ && !report_.muted()) look_.take(out.text, out.file);
-    if (numbered_) {
-      if (first_of_file_) records_before_ = 0;
-      out.first_line = records_before_ + 1;
-      records_before_ += count_records(out.text, terminator().front()).all;
-    }
-    format_->begin(out, std::exchange(first_of_file_, false));
   }
   if (out.unread.size() != 0) read_left(out);
   out.keyless.clear();
@@ -59,6 +53,27 @@ bool key_source::next(chunk& out, want wanted) {
   wanted == want::keys ? format_->split(out) : format_->count(out);
   report_.take(out);
   meter_->count_keys(out.number);
+  return true;
+}
+
+// False if a file is not what was asked for, as its beginning shows: then it is left out whole.
+bool key_source::begin(chunk& c) {
+  c.file = bytes_.name();
+  const bool first = std::exchange(first_of_file_, false);
+  try {
+    if (first && !report_.muted()) look_.take(c.text, c.file);
+    if (numbered_) {
+      if (first) records_before_ = 0;
+      c.first_line = records_before_ + 1;
+      records_before_ += count_records(c.text, terminator().front()).all;
+    }
+    format_->begin(c, first);
+  } catch (const error& e) {
+    if (!first) throw;
+    leave(e);
+    carry_.clear();
+    return false;
+  }
   return true;
 }
 
@@ -81,7 +96,8 @@ void key_source::grow(chunk& c, std::size_t used, std::size_t capacity) {
 }
 
 void key_source::tell_unreadable(const error& reason, std::string_view file) {
-  const bool unreadable = reason.code() == errc::io || reason.code() == errc::corrupt;
+  const bool unreadable = reason.code() == errc::io || reason.code() == errc::corrupt ||
+                          reason.code() == errc::bad_argument;  // another form of file
   if (!go_on_ || !unreadable) throw error(reason);
   meter_->clear();
   tell("bloomery: {}\n", reason.what());

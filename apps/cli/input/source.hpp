@@ -54,6 +54,7 @@ class key_source {
   static constexpr std::size_t longest_record = std::size_t{1} << 30U;
 
   bool fill(chunk& c);
+  bool begin(chunk& c);
   bool leave_unread(chunk& c);
   void read_left(chunk& c);
   bool open_next();
