@@ -42,3 +42,16 @@ seq 100000 | sed 's/^/"/; s/$/",/' >more.csv # in several pieces
 sed -i '1s/.*/k,/' more.csv
 expect_status 2 bloomery check -v -c --column k --threads 4 a.bloom more.csv other.csv more.csv
 expect_equal "$(cat out)" 199998
+
+# Empty lines of reconcile.
+printf 'x\n\ny\n\n' >a
+printf 'y\nz\n' >b
+expect_status 0 bloomery reconcile -o union a b
+expect_equal "$(cat union)" "$(lines x y z)"
+grep -qF 'bloomery: a: 2 empty lines were left out; with --keep-empty an empty line is a line too' err || fail "$(cat err)"
+! grep -q 'b: ' err || fail "$(cat err)"
+expect_status 0 bloomery reconcile --keep-empty -o union a b
+expect_equal "$(cat union)" "$(lines x '' y '' z)"
+! grep -q 'empty' err || fail "$(cat err)"
+expect_status 0 bloomery reconcile -q a b
+[[ ! -s err ]] || fail "$(cat err)"

@@ -41,7 +41,9 @@ class line_list {  // all lines of a file, in memory
     progress meter("reading", progress_options{.quiet = quiet});
     key_source source({path}, records, meter);
     for (chunk c; source.next(c);) {
+    std::uint64_t empty = 0;
       for (const std::string_view line : c.keys) {
+      empty += c.empty;
         if (line.size() > reconcile_longest_key) {
           throw error(errc::bad_argument,
                       fmt::format("{}: a line of {} bytes; at most {} can be reconciled", path,
@@ -52,6 +54,12 @@ class line_list {  // all lines of a file, in memory
       }
     }
     std::size_t start = 0;
+    if (empty != 0 && !quiet) {
+      meter.clear();
+      tell("bloomery: {}: {} left out; with --keep-empty an empty line is a line too\n",
+           name_of_input(path),
+           empty == 1 ? "1 empty line was" : with_commas(empty) + " empty lines were");
+    }
     views_.reserve(ends_.size());
     for (const std::size_t end : ends_) {
       views_.push_back(std::string_view(text_).substr(start, end - start));
@@ -156,7 +164,8 @@ void tell_report(const findings& f, std::string_view who) {
       counted(r.round_trips, "round trip"), size(r.everything_bytes()), size(r.smaller_bytes()));
 }
 
-// Writes the union: our lines as they are, then the lines that only the peer has.
+// Writes the union: our lines as they are, but for empty ones that were left out, then the lines
+// that only the peer has.
 void write_union(const reconcile_verb& o, const line_list& lines, const findings& f) {
   atomic_file file(o.output);
   piecewise out([&](std::string_view text) { file.append(std::as_bytes(std::span(text))); },
