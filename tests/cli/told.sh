@@ -55,3 +55,14 @@ expect_equal "$(cat union)" "$(lines x '' y '' z)"
 ! grep -q 'empty' err || fail "$(cat err)"
 expect_status 0 bloomery reconcile -q a b
 [[ ! -s err ]] || fail "$(cat err)"
+
+# A state has seen what was only counted.
+for numbers in -c --json; do
+  rm -f s.bloom
+  expect_status 0 bloomery dedup $numbers --state s.bloom list
+  grep -qF 'warning: no line was printed, but s.bloom has seen' err || fail "$(cat err)"
+  expect_status 0 bloomery dedup $numbers --state s.bloom list
+  ! grep -q warning err || fail "$(cat err)" # nothing new
+done
+expect_status 0 bloomery dedup -c list
+! grep -q warning err || fail "$(cat err)"

@@ -238,6 +238,12 @@ class dedup {
       tell("bloomery: {} without a key, printed besides\n", counted(keyless, "record"));
     }
     warn();
+    if (!o_.state.empty() && (o_.count || o_.json) && printed_ != 0) {
+      tell(
+          "bloomery: warning: no line was printed, but {} has seen them, so that no later run "
+          "prints them\n",
+          o_.state);
+    }
   }
 
   void warn() const {
