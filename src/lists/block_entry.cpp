@@ -76,6 +76,15 @@ block_line parse_between(std::string_view first, std::string_view last) {
   return line;
 }
 
+// An address whose prefix is none, "10.0.0.0/33" or "10.0.0.0/255.0.0.0": no part of a URL, but a
+// mistake, or a form that is not read.
+bool has_odd_prefix(std::string_view token) {
+  const std::size_t slash = token.find('/');
+  if (slash == std::string_view::npos || slash + 1 == token.size()) return false;
+  return token.find_first_not_of("0123456789.", slash + 1) == std::string_view::npos &&
+         ip_address::parse(token.substr(0, slash));
+}
+
 std::optional<block_line> parse_addresses(std::string_view text) {
   std::string_view rest = text;
   const std::string_view word = take_word(rest);
@@ -85,6 +94,7 @@ std::optional<block_line> parse_addresses(std::string_view text) {
     return parse_between(token.substr(0, dash), token.substr(dash + 1));
   }
   const auto range = ip_range::parse(token);
+  if (!range && has_odd_prefix(token)) return only(line_kind::bad);
   if (!range) return std::nullopt;
   if (token.size() < word.size()) return only(range_entry(*range));
   rest = trim(rest);

@@ -66,3 +66,13 @@ for numbers in -c --json; do
 done
 expect_status 0 bloomery dedup -c list
 ! grep -q warning err || fail "$(cat err)"
+
+# A list without an entry, and addresses with a prefix that is none.
+printf '10.0.0.0/33\n' >prefix
+expect_error "prefix:1: '10.0.0.0/33' is no address, domain, URL" bloomery block build --strict -o x.bloom prefix
+expect_error "prefix:1: '10.0.0.0/33' is no entry of a block list, nor is any other line" \
+  bloomery block build -o x.bloom prefix
+printf '/banner/\n@@||a.example^\n' >rules
+expect_error "rules: no line is an entry that a filter can hold: 1 exception, 0 hiding rules, 0 rules with options, 1 pattern" \
+  bloomery block build -o x.bloom rules
+[[ ! -e x.bloom ]] || fail "a filter of nothing"

@@ -80,7 +80,10 @@ TEST(block_line, addresses_ranges_and_what_follows_them) {
   EXPECT_EQ(parsed("10.0.0.2-10.0.0.1"), "bad");
   EXPECT_EQ(parsed("10.0.0.2-::1"), "bad");
   EXPECT_EQ(parsed("10.0.0.2-x"), "bad");
-  EXPECT_EQ(parsed("1.2.3.0/33"), "pattern");  // a '/' in it: a part of a URL
+  for (const char* line : {"1.2.3.0/33", "1.2.3.0/255.255.255.0", "2001:db8::/129"}) {
+    EXPECT_EQ(parsed(line), "bad") << line;
+  }
+  EXPECT_EQ(parsed("1.2.3.0/33/x"), "pattern");  // a '/' in it: a part of a URL
   EXPECT_EQ(parsed("1.2.3.256"), "bad");
   EXPECT_EQ(parsed("0.0.0.0/8 ; SBL1"), "0.0.0.0/8");
   EXPECT_EQ(parsed("127.0.0.1"), "127.0.0.1");

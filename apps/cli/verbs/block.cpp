@@ -78,6 +78,19 @@ struct line_counts {  // the lines of the lists by what they were
   [[nodiscard]] std::uint64_t operator[](line_kind kind) const {
     return of[static_cast<std::size_t>(kind)];
   }
+  // What block lists have, and no set of strings can hold.
+  [[nodiscard]] std::uint64_t left_out() const {
+    const auto& self = *this;
+    return self[line_kind::exception] + self[line_kind::hiding] + self[line_kind::options] +
+           self[line_kind::pattern];
+  }
+  [[nodiscard]] std::string text() const {
+    const auto& self = *this;
+    return fmt::format(
+        "{}, {}, {} with options, {}", counted(self[line_kind::exception], "exception"),
+        counted(self[line_kind::hiding], "hiding rule"), counted(self[line_kind::options], "rule"),
+        counted(self[line_kind::pattern], "pattern"));
+  }
   [[nodiscard]] nlohmann::json json() const {
     const auto& self = *this;
     return {{"exceptions", self[line_kind::exception]},
@@ -106,6 +119,13 @@ line_counts read_lists(const list_options& o, block_list_builder& builder) {
     throw error(errc::corrupt,
                 counts.first_bad + " is no entry of a block list, nor is any other line");
   }
+  if (builder.entries() == 0 && counts.left_out() > 0) {
+    const std::vector<std::string> standard = {"standard input"};
+    throw error(errc::corrupt,
+                fmt::format("{}: no line is an entry that a filter can hold: {}",
+                            fmt::join(o.input.paths.empty() ? standard : o.input.paths, ", "),
+                            counts.text()));
+  }
   return counts;
 }
 
@@ -116,14 +136,7 @@ void print_built(const list_options& o, const block_list_builder& builder,
        entries == 1 ? "entry" : "entries", as_bytes(static_cast<double>(bytes)),
        entries == 0 ? 0.0 : 8 * static_cast<double>(bytes) / static_cast<double>(entries),
        as_rate(parse_rate(o.fpr)));
-  const std::uint64_t left_out = counts[line_kind::exception] + counts[line_kind::hiding] +
-                                 counts[line_kind::options] + counts[line_kind::pattern];
-  if (left_out > 0) {
-    tell("left out: {}, {}, {}, {}\n", counted(counts[line_kind::exception], "exception"),
-         counted(counts[line_kind::hiding], "hiding rule"),
-         counted(counts[line_kind::options], "rule") + " with options",
-         counted(counts[line_kind::pattern], "pattern"));
-  }
+  if (counts.left_out() > 0) tell("left out: {}\n", counts.text());
   if (counts[line_kind::bad] > 0) {
     tell("bloomery: warning: {} no entry of a block list; the first is {}\n",
          counts[line_kind::bad] == 1 ? "1 line is"
