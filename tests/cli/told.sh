@@ -76,3 +76,11 @@ printf '/banner/\n@@||a.example^\n' >rules
 expect_error "rules: no line is an entry that a filter can hold: 1 exception, 0 hiding rules, 0 rules with options, 1 pattern" \
   bloomery block build -o x.bloom rules
 [[ ! -e x.bloom ]] || fail "a filter of nothing"
+
+# With both files here, nobody is hostile.
+seq 20000 >many
+seq 10000 30000 >others
+expect_error "--memory 100k is too little for these two files" bloomery reconcile -q --memory 100k many others
+(echo k,x; sed 's/$/,1/' many) >many.csv
+(echo k,y; sed 's/$/,2/' others) >others.csv
+expect_error "--memory 100k is too little for these two files" bloomery join -q --on k --memory 100k many.csv others.csv

@@ -16,6 +16,7 @@
 #include "cli/input/csv_table.hpp"
 #include "cli/output/report.hpp"
 #include "cli/output/text.hpp"
+#include "cli/verbs/local_peers.hpp"
 #include "cli/verbs/verbs.hpp"
 
 namespace bloomery::cli {
@@ -250,7 +251,7 @@ int run_here(const join_options& o) {  // in this process, with A in a thread of
   failure.guard([&] { status = run_at_b(*peer_of_b, b, o); });
   peer_of_b.reset();
   sender.join();
-  failure.rethrow();
+  rethrow_local(failure, o.peer);
   return status;
 }
 

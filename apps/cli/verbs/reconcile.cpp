@@ -18,6 +18,7 @@
 #include "cli/output/report.hpp"
 #include "cli/output/streams.hpp"
 #include "cli/output/text.hpp"
+#include "cli/verbs/local_peers.hpp"
 #include "cli/verbs/verbs.hpp"
 
 namespace bloomery::cli {
@@ -40,10 +41,10 @@ class line_list {  // all lines of a file, in memory
   line_list(const std::string& path, const record_options& records, bool quiet) {
     progress meter("reading", progress_options{.quiet = quiet});
     key_source source({path}, records, meter);
-    for (chunk c; source.next(c);) {
     std::uint64_t empty = 0;
-      for (const std::string_view line : c.keys) {
+    for (chunk c; source.next(c);) {
       empty += c.empty;
+      for (const std::string_view line : c.keys) {
         if (line.size() > reconcile_longest_key) {
           throw error(errc::bad_argument,
                       fmt::format("{}: a line of {} bytes; at most {} can be reconciled", path,
@@ -53,13 +54,13 @@ class line_list {  // all lines of a file, in memory
         ends_.push_back(text_.size());
       }
     }
-    std::size_t start = 0;
     if (empty != 0 && !quiet) {
       meter.clear();
       tell("bloomery: {}: {} left out; with --keep-empty an empty line is a line too\n",
            name_of_input(path),
            empty == 1 ? "1 empty line was" : with_commas(empty) + " empty lines were");
     }
+    std::size_t start = 0;
     views_.reserve(ends_.size());
     for (const std::size_t end : ends_) {
       views_.push_back(std::string_view(text_).substr(start, end - start));
@@ -221,7 +222,7 @@ void run_local(const reconcile_verb& o) {
   std::thread other([&] { half(peer_of_b, b, of_b); });
   half(peer_of_a, a, of_a);
   other.join();
-  failure.rethrow();
+  rethrow_local(failure, o.peer);
   show(o, a,
        {.here = chosen(a, of_a.only_here),
         .there = chosen(b, of_b.only_here),
