@@ -107,11 +107,10 @@ void print_built(const index_options& o, const output_file& out, const index_tot
   nlohmann::json object = info_json(*made);
   if (!o.quiet) {
     const auto replaced = object["replaced"].get<std::uint64_t>();
-    tell("{}: {}{}, {} in them, {}{}\n", out.name(),
+    tell("{}: {}{}, {}, each counted once a document, {}{}\n", out.name(),
          counted(object["documents"].get<std::uint64_t>(), "document"),
          replaced == 0 ? "" : fmt::format(" ({} more replaced)", with_commas(replaced)),
-         counted(made->words(), "different word"),
-         as_bytes(static_cast<double>(made->file_bytes())),
+         counted(made->words(), "word"), as_bytes(static_cast<double>(made->file_bytes())),
          o.add || totals.bytes == 0
              ? ""
              : fmt::format(", {:.1f} % of the text", 100 * static_cast<double>(made->file_bytes()) /

@@ -141,7 +141,7 @@ int publish_documents(const keyword_options& o) {
   const published_totals totals = publish_files(o, paths, network, complaints);
   tell_complaints(complaints);
   if (!o.quiet) {
-    tell("{} documents, {} different words in them, {} sent to {} nodes\n",
+    tell("{} documents, {} words, each counted once a document, {} sent to {} nodes\n",
          with_commas(totals.documents), with_commas(totals.words),
          as_bytes(static_cast<double>(network.bytes_sent())), network.nodes().size());
     if (totals.binary != 0) tell("left out: {} binary files\n", with_commas(totals.binary));
