@@ -84,3 +84,17 @@ expect_error "--memory 100k is too little for these two files" bloomery reconcil
 (echo k,x; sed 's/$/,1/' many) >many.csv
 (echo k,y; sed 's/$/,2/' others) >others.csv
 expect_error "--memory 100k is too little for these two files" bloomery join -q --on k --memory 100k many.csv others.csv
+
+# Texts in UTF-16, as lists: no words would be found in them. An index has the others.
+printf 'UTF-8\na1b\n' >patterns
+for verb in "spell -d list" "hyphenate --patterns patterns" "spell build -o x.bloom"; do
+  expect_error "utf16: this is UTF-16, not UTF-8; convert it with 'iconv" bloomery $verb utf16
+done
+expect_error "standard input: this is UTF-16" bloomery spell -d list <utf16
+mkdir texts
+cp utf16 list texts
+expect_status 2 bloomery index -o i.bloom texts
+grep -q '^bloomery: texts/utf16: this is UTF-16' err || fail "$(cat err)"
+grep -q '^i.bloom: 1 document, 2 words, each counted once a document, ' err || fail "$(cat err)"
+expect_equal "$(bloomery search i.bloom a)" texts/list
+expect_status 0 bloomery index -I -o i.bloom texts

@@ -12,6 +12,7 @@
 #include "bloomery/hash/secret_hasher.hpp"
 #include "bloomery/text/word_scanner.hpp"
 #include "cli/input/bytes.hpp"
+#include "cli/input/first_look.hpp"
 #include "cli/input/source.hpp"
 #include "cli/output/text.hpp"
 
@@ -138,6 +139,7 @@ reading read_texts(const std::string& path, document_unit unit, bool skip_binary
       done.binary = true;
       return done;
     }
+    if (done.bytes == 0) refuse_wide_text(piece, path);
     done.bytes += got;
     unit == document_unit::paragraph ? cut.feed(piece) : words.feed(piece, each);
     if (to.enough()) break;

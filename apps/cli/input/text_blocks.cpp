@@ -4,6 +4,8 @@
 #include <cstring>
 #include <utility>
 
+#include "cli/input/first_look.hpp"
+
 namespace bloomery::cli {
 
 namespace {
@@ -31,6 +33,7 @@ text_blocks::text_blocks(std::vector<std::string> paths, progress& meter)
 
 bool text_blocks::hand_out(text_block& out, std::size_t size) {
   out = {.text = std::string_view(buffer_).substr(0, size), .file = file_, .first_line = line_};
+  if (std::exchange(first_, false)) refuse_wide_text(out.text, file_);
   used_ = size;
   line_ += static_cast<std::uint64_t>(std::count(out.text.begin(), out.text.end(), '\n'));
   return true;
@@ -44,6 +47,7 @@ bool text_blocks::next(text_block& out) {
       if (!bytes_.open_next()) return false;
       file_ = bytes_.name();
       line_ = 1;
+      first_ = true;
     }
     const std::size_t got = bytes_.read(buffer_.data() + size_, buffer_.size() - size_);
     size_ += got;

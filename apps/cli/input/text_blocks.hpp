@@ -32,6 +32,7 @@ class text_blocks {
   std::size_t used_ = 0;  // bytes of the block that was handed out
   std::size_t size_ = 0;  // bytes in the buffer
   std::uint64_t line_ = 1;
+  bool first_ = true;  // whether the next block begins the file
   std::string file_;
 };
 
