@@ -75,11 +75,11 @@ expect_status 0 bloomery check -q -c f.bloom keys
 [[ ! -s out ]] || fail "not quiet: $(cat out)"
 expect_status 1 bloomery check -qv f.bloom keys
 mkfifo endless
-(echo no such key; echo 7; exec sleep 20) >endless &
+(echo no such key; echo 7; exec sleep 120) >endless &
 writer=$!
-expect_status 0 timeout 10 "$BLOOMERY" check -q f.bloom endless
-(echo no such key; echo 7; exec sleep 20) >endless &
-expect_status 0 timeout 10 "$BLOOMERY" check -m 1 --threads 4 f.bloom endless
+expect_status 0 timeout 60 "$BLOOMERY" check -q f.bloom endless
+(echo no such key; echo 7; exec sleep 120) >endless &
+expect_status 0 timeout 60 "$BLOOMERY" check -m 1 --threads 4 f.bloom endless
 expect_equal "$(cat out)" 7
 kill $writer $! 2>/dev/null || true
 
@@ -118,8 +118,8 @@ if bloomery help share >/dev/null 2>&1; then  # and libsodium
 fi
 # The first selected line is the end, also where more is to come.
 for verb in "block check -q blocked.bloom" "passwd check -q forbidden.bloom"; do
-  (echo none; echo 7 10.1.2.3; echo 7; exec sleep 20) >endless &
-  expect_status 0 timeout 10 "$BLOOMERY" $verb endless
+  (echo none; echo 7 10.1.2.3; echo 7; exec sleep 120) >endless &
+  expect_status 0 timeout 60 "$BLOOMERY" $verb endless
   kill $! 2>/dev/null || true
 done
 
@@ -177,8 +177,8 @@ for options in "-H -m1" "-H -n -m2" "-H -c -m1" "-H -v -m1" "-H -n -vm 150000" "
 done
 expect_equal "$(bloomery check -qm1 f.bloom one two && echo found)" found
 expect_equal "$(bloomery check -cm1 f.bloom one long two)" 3
-(echo no such key; echo 7; exec sleep 20) >endless &
-expect_status 0 timeout 10 "$BLOOMERY" check -m 1 --threads 4 f.bloom endless two
+(echo no such key; echo 7; exec sleep 120) >endless &
+expect_status 0 timeout 60 "$BLOOMERY" check -m 1 --threads 4 f.bloom endless two
 expect_equal "$(tr '\n' ' ' <out)" "7 9 "
 kill $! 2>/dev/null || true
 seq 100000 >many

@@ -159,7 +159,7 @@ expect_status 0 bloomery find --node "$two" --key-file secret -q new/file
 until_found --node "$one" --key-file secret --together report.txt new/file
 expect_equal "$(cat out)" $'report.txt new/file\tsecond'
 
-expect_status 0 bloomery find --node "$one" --key-file secret - nothing <<<$'new/file\n\nreport.txt'
+expect_status 0 bloomery find --timeout 60 --node "$one" --key-file secret - nothing <<<$'new/file\n\nreport.txt'
 expect_equal "$(sort out)" $'new/file\tsecond\nreport.txt\tsecond'
 expect_error "there is no key on standard input" bloomery find --node "$one" - </dev/null
 

@@ -91,7 +91,8 @@ for i in $(seq 0 11); do
 done
 /usr/bin/python3 delay.py "${wires[@]}" &
 pids[12]=$!
-for _ in $(seq 200); do [[ -e wired ]] && break; sleep 0.05; done
+for _ in $(seq 1200); do [[ -e wired ]] && break; sleep 0.05; done
+[[ -e wired ]] || fail "the relay of the wires does not start"
 # There and back over four wires, as a refused connection does, takes 40 ms at least.
 ip netns exec ${prefix}n0 /usr/bin/python3 - <<'P' || fail "no delays"
 import errno, socket, time

@@ -84,15 +84,18 @@ expect_status 0 bloomery merge -o pq.bloom p.bloom q.bloom
 # fold says once what became of the rate.
 expect_status 0 bloomery fold -o small.bloom q.bloom
 expect_equal "$(grep -c warning err)" 1
-# One input alone would replace another filter by a copy.
-cp p.bloom kept.bloom
-expect_error "'merge -o p.bloom p.bloom q.bloom' has both" bloomery merge -o p.bloom q.bloom
-cmp p.bloom kept.bloom
+# One input alone replaces another filter by a copy, which is said.
+bloomery merge -q -o copy.bloom p.bloom
+expect_status 0 bloomery merge -o copy.bloom q.bloom
+grep -q "'merge -o copy.bloom copy.bloom q.bloom' has both" err || fail "a copy: $(cat err)"
+cmp copy.bloom q.bloom
+expect_status 0 bloomery merge -o copy.bloom q.bloom p.bloom
+! grep -q "becomes a copy" err || fail "two inputs: $(cat err)"
 bloomery merge -q -o copy.bloom q.bloom
 bloomery merge -q -o copy.bloom ./copy.bloom
 bloomery merge -q -o copy.bloom copy.bloom p.bloom
 cmp copy.bloom pq.bloom
-rm kept.bloom copy.bloom
+rm copy.bloom
 # A merge that is fuller than planned warns, and the rate is the truth.
 bloomery build -q -o p.bloom --keys 50000 --kind blocked --seed 2 a
 bloomery build -q -o q.bloom --keys 50000 --kind blocked --seed 2 b

@@ -86,6 +86,7 @@ expect_error "--memory 100k is too little for these two files" bloomery reconcil
 expect_error "--memory 100k is too little for these two files" bloomery join -q --on k --memory 100k many.csv others.csv
 
 # Texts in UTF-16, as lists: no words would be found in them. An index has the others.
+bloomery help search >/dev/null 2>&1 || exit 0 # where the tool has no ICU
 printf 'UTF-8\na1b\n' >patterns
 for verb in "spell -d list" "hyphenate --patterns patterns" "spell build -o x.bloom"; do
   expect_error "utf16: this is UTF-16, not UTF-8; convert it with 'iconv" bloomery $verb utf16

@@ -64,6 +64,8 @@ measure() {
   measured=$(awk -v n="$seconds" -v from="$from" '/^.SUM./ && ++line > from && line <= n + from { sum += $(NF - 1) } END { printf "%.2f", sum / n / 1000 }' tcp.out)
 }
 measure
+# A machine that stood still for a second has lost packets: it has another try.
+[[ $(json queue.json "d['lost_by_kernel']") == 0 ]] || measure
 fair=$measured
 expect_equal "$(json queue.json "d['fair'], d['dropped_penalty'] > 1000, d['lost_by_kernel']")" "(True, True, 0)"
 # TCP has promised to take a mark for a drop, and got some.

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <cmath>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -58,7 +59,7 @@ CLI::Option* add_fraction(CLI::App& app, const std::string& names, Number& to,
         double value = 0;
         const char* const end = text.data() + text.size();
         const auto [stop, failure] = std::from_chars(text.data(), end, value);
-        if (failure != std::errc() || stop != end) {
+        if (failure != std::errc() || stop != end || !std::isfinite(value)) {
           throw CLI::ValidationError(names.substr(names.rfind(',') + 1),
                                      fmt::format("'{}' is no number", text));
         }

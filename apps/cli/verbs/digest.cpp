@@ -421,7 +421,7 @@ void add_digest_ask(command& digest, int& status) {
   verb->footer(
       "Prints the URL, a tab and the digest, for each digest that has it.\n"
       "Exit status: 0 when a URL was selected, 1 when none was, 2 after an error.\n\n"
-      "Example:\n  bloomery digest ask --url http://deb.debian.org/debian/ls-lR.gz *.digest\n"
+      "Example:\n  bloomery digest ask --url http://mirror.example/debian/ls-lR.gz *.digest\n"
       "  bloomery digest ask -c cache.digest < urls.txt");
   verb->callback([o, &status] { status = run_ask(*o); });
 }

@@ -12,23 +12,24 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// "merge -o A B" puts nothing of B into A: it would make A, which is gone then, a copy of B.
-void check_inputs(const set_options& o) {
+// "merge -o A B" puts nothing of B into A: it makes A a copy of B. A script whose pattern matches
+// one file may want that, so it is no error.
+void warn_of_copy(const set_options& o) {
   const std::string& only = o.paths.front();
   std::error_code none;
-  if (o.paths.size() > 1 || !fs::is_regular_file(o.output, none)) return;
+  if (o.quiet || o.paths.size() > 1 || !fs::is_regular_file(o.output, none)) return;
   if (only == "-" || fs::equivalent(o.output, only, none)) return;
   std::array<char, 8> start{};
   if (!std::ifstream(o.output, std::ios::binary).read(start.data(), start.size())) return;
   if (std::string_view(start.data(), start.size()) != "BLOOMERY") return;
-  throw error(errc::bad_argument,
-              fmt::format("{0} is a filter already, and would be replaced by a copy of {1}; 'merge "
-                          "-o {0} {0} {1}' has both, and cp makes a copy",
-                          o.output, only));
+  tell(
+      "bloomery: warning: {0} is a filter, and becomes a copy of {1} alone; 'merge -o {0} "
+      "{0} {1}' has both\n",
+      o.output, only);
 }
 
 void run_merge(const set_options& o) {
-  check_inputs(o);
+  warn_of_copy(o);
   set_output out(o);
   const std::vector<any_filter> filters = open_alike(o.paths, o.threads);
   if (is_of_bits(filters.front().shape().kind)) {
