@@ -25,7 +25,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view filter_magic = "BLOOMERY";
 constexpr std::size_t piece_bytes = std::size_t{256} << 10U;
 
 bool input_taken = false;                                          // standard input

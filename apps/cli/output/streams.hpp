@@ -17,6 +17,8 @@
 
 namespace bloomery::cli {
 
+inline constexpr std::string_view filter_magic = "BLOOMERY";  // a filter file begins with it
+
 enum class content : std::uint8_t { filter, anything };
 
 // The file to open instead of `path`: that itself, or a copy of what "-", standard input, or a pipe

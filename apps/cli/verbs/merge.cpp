@@ -1,7 +1,7 @@
 // bloomery merge: the union of filters.
-#include <array>
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <system_error>
 
 #include "cli/verbs/sets.hpp"
@@ -19,9 +19,9 @@ void warn_of_copy(const set_options& o) {
   std::error_code none;
   if (o.quiet || o.paths.size() > 1 || !fs::is_regular_file(o.output, none)) return;
   if (only == "-" || fs::equivalent(o.output, only, none)) return;
-  std::array<char, 8> start{};
-  if (!std::ifstream(o.output, std::ios::binary).read(start.data(), start.size())) return;
-  if (std::string_view(start.data(), start.size()) != "BLOOMERY") return;
+  std::string start(filter_magic.size(), '\0');
+  std::ifstream(o.output, std::ios::binary).read(start.data(), std::ssize(start));
+  if (start != filter_magic) return;
   tell(
       "bloomery: warning: {0} is a filter, and becomes a copy of {1} alone; 'merge -o {0} "
       "{0} {1}' has both\n",
