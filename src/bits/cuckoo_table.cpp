@@ -30,24 +30,23 @@ cuckoo_table::cuckoo_table(const shape& s, const std::uint64_t* words, std::uint
   const std::uint32_t cells = s.block_bits / s.cell_bits;
   const std::uint32_t group_cells = std::min(cells, 64 / s.cell_bits);
   const std::uint64_t ones = ones_of(group_cells, s.cell_bits);
-  // Eight bits more than it has make all fingerprints equally likely; vectors multiply 32.
-  const std::uint32_t print_bits = std::min(s.cell_bits + 8, 32U);
+  const bool in_one_load = group_cells == cells && fits_into_a_load(s.block_bits);
   t_ = {.words = words,
         .base = base_buckets,
         .buckets = base_buckets << scale,
         .most = detail::low_mask(s.cell_bits),
-        .print_mask = detail::low_mask(print_bits),
         .group_ones = ones,
         .group_tops = ones << (s.cell_bits - 1),
         .group_rest = (ones << (s.cell_bits - 1)) - ones,
         .bytes = cuckoo_geometry::layer_words(base_buckets << scale, s.block_bits) * 8,
-        .print_bits = print_bits,
         .scale = scale,
         .cell_bits = s.cell_bits,
         .cells = cells,
         .bucket_bits = s.block_bits,
+        .bucket_bytes = s.block_bits % 8 == 0 ? s.block_bits / 8 : 0,
         .group_cells = group_cells,
-        .in_one_load = group_cells == cells && fits_into_a_load(s.block_bits)};
+        .in_one_load = in_one_load,
+        .is_plain = in_one_load && scale == 0};
 }
 
 // visit(matches, first cell of the group): the highest bit of each cell that equals the fingerprint
@@ -90,10 +89,6 @@ cuckoo_table::spot cuckoo_table::search_either(const place& p) const noexcept {
   const std::uint32_t found = in_first != nowhere ? in_first : in_second;
   return {.bucket = in_first != nowhere ? p.first : p.second,
           .bit = found != nowhere ? found * t_.cell_bits : nowhere};
-}
-
-bool cuckoo_table::search(std::uint64_t hash) const noexcept {
-  return search_either(place_of(hash)).bit != nowhere;
 }
 
 std::uint32_t cuckoo_table::occurrences(std::uint64_t bucket,

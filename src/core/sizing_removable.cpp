@@ -218,9 +218,11 @@ namespace {
 
 using namespace cuckoo_geometry;
 
-// ln of the chance that one fingerprint differs from the query's.
+// ln of the chance that one fingerprint differs from the query's. 1 stands for 0, too, and is twice
+// as likely as each of the 2^f - 2 others: (2^f - 2 + 2 * 2) / 2^2f is the chance of two equal ones.
 double log_differs(std::uint32_t fingerprint_bits) {
-  return std::log1p(-1.0 / static_cast<double>((std::uint64_t{1} << fingerprint_bits) - 1));
+  const double all = std::ldexp(1.0, static_cast<int>(fingerprint_bits));
+  return std::log1p(-(all + 2) / (all * all));
 }
 
 void check_bucket(std::uint32_t cells) {

@@ -10,14 +10,12 @@
 #include "bloomery/core/sizing_removable.hpp"
 #include "bloomery/detail/filter/batch.hpp"
 #include "bloomery/filter/explanation.hpp"
-#include "cuckoo_preamble.hpp"
 #include "kernel/batch.hpp"
 #include "kernel/wide/wide.hpp"
 
 namespace bloomery {
 
 using namespace cuckoo_geometry;
-using namespace cuckoo_preamble;
 
 namespace {
 
@@ -173,10 +171,7 @@ cuckoo_view::cuckoo_view(const plan& p, std::span<const std::uint64_t> words, st
     at += size;
   }
   if (at != words.size()) throw_corrupt("layers are shorter than its words");
-}
-
-std::uint64_t cuckoo_view::used(std::size_t layer) const noexcept {
-  return detail::little_endian(preamble_[used_word(layer)]);
+  layers_changed();
 }
 
 std::uint32_t cuckoo_view::max_layers() const noexcept {
@@ -258,10 +253,11 @@ double cuckoo_view::fpr() const noexcept {
   return -std::expm1(log_none);
 }
 
-// All layers but the first. Not inline: most filters have one.
-bool cuckoo_view::further_contain(std::uint64_t hash) const noexcept {
+// Every layer is asked: a branch on the outcome would often be mispredicted, and then the misses of
+// one key are not taken together with those of the next.
+bool cuckoo_view::any_contains(std::uint64_t hash) const noexcept {
   bool found = false;
-  for (std::size_t i = 1; i < layers_.size(); ++i) found |= layers_[i].contains(hash);
+  for (const cuckoo_table& layer : layers_) found |= layer.contains(hash);
   return found;
 }
 
@@ -329,6 +325,7 @@ cuckoo_filter& cuckoo_filter::operator=(cuckoo_filter other) noexcept {
   std::swap(keys_, other.keys_);
   std::swap(preamble_, other.preamble_);
   std::swap(layers_, other.layers_);
+  std::swap(is_plain_, other.is_plain_);
   std::swap(arrays_, other.arrays_);
   std::swap(longest_path_, other.longest_path_);
   return *this;
@@ -365,6 +362,7 @@ void cuckoo_filter::append_layer(std::uint64_t base, std::uint32_t scale) {
 void cuckoo_filter::update_size() noexcept {
   plan_.shape.bits = 0;
   for (const bit_array& array : arrays_) plan_.shape.bits += array.words().size() * 64;
+  layers_changed();
 }
 
 bool cuckoo_filter::grow() {
@@ -376,10 +374,6 @@ bool cuckoo_filter::grow() {
 void cuckoo_filter::put(std::size_t layer, std::uint64_t bucket, std::uint32_t index,
                         std::uint64_t fingerprint) noexcept {
   layers_[layer].set_cell(words_of(layer), bucket, index, fingerprint);
-}
-
-void cuckoo_filter::set_used(std::size_t layer, std::uint64_t used) noexcept {
-  arrays_[0].words()[used_word(layer)] = detail::little_endian(used);
 }
 
 bool cuckoo_filter::try_add(std::uint64_t hash, const cuckoo_table::place& newest) noexcept {
@@ -404,23 +398,24 @@ bool cuckoo_filter::try_add(std::uint64_t hash, const cuckoo_table::place& newes
   return false;
 }
 
-bool cuckoo_filter::try_add(std::uint64_t hash) noexcept {
+bool cuckoo_filter::try_add_by_moving(std::uint64_t hash) noexcept {
   return try_add(hash, layers_.back().place_of(hash));
 }
 
-bool cuckoo_filter::add(std::uint64_t hash) { return try_add(hash) || (grow() && try_add(hash)); }
+bool cuckoo_filter::add_by_moving(std::uint64_t hash) {
+  return try_add_by_moving(hash) || (grow() && try_add_by_moving(hash));
+}
 
 bool cuckoo_filter::remove_at(std::size_t layer, const cuckoo_table::spot& s,
                               std::uint64_t fingerprint) noexcept {
   if (s.bit == cuckoo_table::nowhere) return false;
   layers_[layer].toggle(words_of(layer), s, fingerprint);
-  if (used(layer) != 0) set_used(layer, used(layer) - 1);  // a file may claim 0 used cells
-  if (keys_ != 0) --keys_;
+  count_removed(layer);
   return true;
 }
 
 // From the layer with the largest scale that has a match: the head of cuckoo.hpp says why.
-bool cuckoo_filter::remove(std::uint64_t hash) noexcept {
+bool cuckoo_filter::remove_from_largest(std::uint64_t hash) noexcept {
   std::size_t layer = 0;
   const cuckoo_table::place p = layers_.front().place_of(hash);
   cuckoo_table::spot s = layers_.front().find_in_either(p);

@@ -5,12 +5,10 @@
 
 #include "bloomery/detail/core/arithmetic.hpp"
 #include "bloomery/filter/cuckoo.hpp"
-#include "cuckoo_preamble.hpp"
 
 namespace bloomery {
 
 using namespace cuckoo_geometry;
-using namespace cuckoo_preamble;
 
 namespace {
 

@@ -285,7 +285,9 @@ TEST(CountingOverflow, IsNumericallySound) {
 // ---- cuckoo -----------------------------------------------------------------------------------
 
 TEST(CuckooModel, IsItsFormula) {
-  EXPECT_NEAR(cuckoo_fpr(8, 4, 0.95), 1 - std::pow(1 - 1 / 255.0, 8 * 0.95), 1e-15);
+  // 254 fingerprints stand for one number of eight bits each, and one for two.
+  const double same = (254 + 4) / 65536.0;
+  EXPECT_NEAR(cuckoo_fpr(8, 4, 0.95), 1 - std::pow(1 - same, 8 * 0.95), 1e-15);
   EXPECT_EQ(cuckoo_fpr(8, 4, 0.0), 0.0);
   EXPECT_NEAR(cuckoo_fpr(32, 4, 1.0), 8 / 4294967295.0, 1e-17);
   EXPECT_TRUE(

@@ -304,8 +304,7 @@ class Cuckoo(Payload):
         return 8 * ceil_div((buckets - 1) * self.block_bits + max(self.block_bits, 64), 512)
 
     def fingerprint(self, h):
-        g = min(self.cell_bits + 8, 32)
-        return 1 + (h % (1 << g) * ((1 << self.cell_bits) - 1) >> g)
+        return max(1, h % (1 << self.cell_bits))
 
     def partner(self, i, fingerprint, scale):
         y = low64(fingerprint, 0x9FB21C651E98DF25)

@@ -529,7 +529,7 @@ TEST(cuckoo_filter, has_the_positions_of_the_format) {
     const auto high = [](std::uint64_t a, std::uint64_t b) {
       return static_cast<std::uint64_t>((static_cast<detail::uint128>(a) * b) >> 64U);
     };
-    const std::uint64_t fingerprint = 1 + (((h % (1U << 19U)) * 2047) >> 19U);
+    const std::uint64_t fingerprint = std::max<std::uint64_t>(1, h % 2048);
     std::uint64_t m = fingerprint * 0x9fb21c651e98df25U;
     m ^= m << 32U;
     const std::uint64_t first = high(h, buckets);

@@ -51,14 +51,11 @@ class cuckoo_view : public detail::batch_answers<cuckoo_view> {
   // bits, and errc::corrupt when the preamble contradicts them or itself.
   cuckoo_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
-  // Every layer is asked: a branch on the outcome would often be mispredicted, and then the misses
-  // of one key are not taken together with those of the next.
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
-    const bool found = layers_.front().contains(hash);
-    if (layers_.size() == 1) [[likely]] {
-      return found;
+    if (is_plain_) [[likely]] {
+      return layers_.front().plain_contains(hash);
     }
-    return found | further_contain(hash);
+    return any_contains(hash);
   }
   // Matching fingerprints: never fewer than the times that the key was added and not removed.
   [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept {
@@ -107,14 +104,19 @@ class cuckoo_view : public detail::batch_answers<cuckoo_view> {
 
  protected:
   cuckoo_view(const plan& p, std::uint64_t keys) : plan_(p), keys_(keys) {}
-  [[nodiscard]] std::uint64_t used(std::size_t layer) const noexcept;
+  [[nodiscard]] std::uint64_t used(std::size_t layer) const noexcept {
+    return detail::little_endian(preamble_[cuckoo_geometry::used_word(layer)]);
+  }
   [[nodiscard]] std::optional<std::uint32_t> next_scale() const noexcept;
-  [[nodiscard]] bool further_contain(std::uint64_t hash) const noexcept;
+  [[nodiscard]] bool any_contains(std::uint64_t hash) const noexcept;
+  // To be called when layers came or went.
+  void layers_changed() noexcept { is_plain_ = layers_.size() == 1 && layers_[0].is_plain(); }
 
   plan plan_;
   std::uint64_t keys_ = 0;
   std::span<const std::uint64_t> preamble_;
   std::vector<cuckoo_table> layers_;
+  bool is_plain_ = false;  // one layer, and that is plain
 };
 
 class cuckoo_filter : public cuckoo_view {
@@ -135,15 +137,28 @@ class cuckoo_filter : public cuckoo_view {
 
   // False, and nothing changed, when no layer takes the key and there may be no more of them.
   // Throws errc::no_memory, and nothing changed, when a new layer cannot be had.
-  bool add(std::uint64_t hash);
+  bool add(std::uint64_t hash) { return put_into_free_cell(hash) || add_by_moving(hash); }
   // How many were added.
   std::size_t add_batch(std::span<const std::uint64_t> hashes);
   // Like add, but adds no layer: for whoever must ask before the filter grows. A batch ends at the
   // first key that finds no place; returns how many came before it.
-  bool try_add(std::uint64_t hash) noexcept;
+  bool try_add(std::uint64_t hash) noexcept {
+    return put_into_free_cell(hash) || try_add_by_moving(hash);
+  }
   std::size_t try_add_batch(std::span<const std::uint64_t> hashes) noexcept;
   // False, and nothing changed, when the key is surely not there.
-  bool remove(std::uint64_t hash) noexcept;
+  bool remove(std::uint64_t hash) noexcept {
+    if (!is_plain_) [[unlikely]] {
+      return remove_from_largest(hash);
+    }
+    const cuckoo_table& layer = layers_.front();
+    const cuckoo_table::place p = layer.plain_place_of(hash);
+    const cuckoo_table::spot s = layer.loaded_in_either(p);
+    if (s.bit == cuckoo_table::nowhere) return false;
+    layer.toggle_loaded(words_of(0), s, p.fingerprint);
+    count_removed(0);
+    return true;
+  }
   std::size_t remove_batch(std::span<const std::uint64_t> hashes) noexcept;
 
   // Growth, part of the payload: at most 1 to 32 layers (32); a new one has 1, 2, 4, ... 32768
@@ -170,8 +185,34 @@ class cuckoo_filter : public cuckoo_view {
   }
   void put(std::size_t layer, std::uint64_t bucket, std::uint32_t index,
            std::uint64_t fingerprint) noexcept;
-  void set_used(std::size_t layer, std::uint64_t used) noexcept;
+  void set_used(std::size_t layer, std::uint64_t used) noexcept {
+    arrays_[0].words()[cuckoo_geometry::used_word(layer)] = detail::little_endian(used);
+  }
+  void count_removed(std::size_t layer) noexcept {
+    if (used(layer) != 0) set_used(layer, used(layer) - 1);  // a file may claim 0 used cells
+    if (keys_ != 0) --keys_;
+  }
+  // What most keys need; false for all others, and for all where there are more layers. Inline, and
+  // without the calls that the others take: see cuckoo_table::is_plain.
+  bool put_into_free_cell(std::uint64_t hash) noexcept {
+    if (!is_plain_) [[unlikely]] {
+      return false;
+    }
+    const cuckoo_table& layer = layers_.front();
+    const cuckoo_table::place p = layer.plain_place_of(hash);
+    const cuckoo_table::spot s = layer.loaded_empty(p);
+    if (s.bit == cuckoo_table::nowhere) [[unlikely]] {
+      return false;
+    }
+    layer.toggle_loaded(words_of(0), s, p.fingerprint);
+    set_used(0, used(0) + 1);
+    ++keys_;
+    return true;
+  }
+  bool add_by_moving(std::uint64_t hash);
+  bool try_add_by_moving(std::uint64_t hash) noexcept;
   bool try_add(std::uint64_t hash, const cuckoo_table::place& newest) noexcept;
+  bool remove_from_largest(std::uint64_t hash) noexcept;
   bool remove_at(std::size_t layer, const cuckoo_table::spot& s,
                  std::uint64_t fingerprint) noexcept;
   bool put_in_free_cell(std::size_t layer, const cuckoo_table::place& p) noexcept {

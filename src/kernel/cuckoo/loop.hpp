@@ -20,12 +20,7 @@ template <class Number>
 class cuckoo_finder {
  public:
   explicit cuckoo_finder(const detail::cuckoo_array& table) noexcept
-      : buckets_(table.buckets),
-        base_(table.base),
-        most_(table.most),
-        print_mask_(table.print_mask),
-        print_bits_(table.print_bits),
-        scale_(table.scale) {}
+      : buckets_(table.buckets), base_(table.base), most_(table.most), scale_(table.scale) {}
 
   struct place {
     Number first;
@@ -33,9 +28,8 @@ class cuckoo_finder {
     Number fingerprint;
   };
   [[gnu::always_inline]] [[nodiscard]] place of(const Number& hash) const noexcept {
-    const Number bits = hash & Number::all(print_mask_);
-    const Number fingerprint =
-        Number::all(1) + (multiply_halves(bits, Number::all(most_)) >> print_bits_);
+    const Number last = hash & Number::all(most_);
+    const Number fingerprint = last + ((last - Number::all(1)) >> 63U);
     const Number first = multiply_high_short(hash, Number::all(buckets_));
     return {first, partner(first, fingerprint), fingerprint};
   }
@@ -58,8 +52,6 @@ class cuckoo_finder {
   std::uint64_t buckets_;
   std::uint64_t base_;
   std::uint64_t most_;
-  std::uint64_t print_mask_;
-  std::uint32_t print_bits_;
   std::uint32_t scale_;
 };
 

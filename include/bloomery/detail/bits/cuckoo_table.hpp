@@ -35,18 +35,18 @@ struct cuckoo_array {
   std::uint64_t base = 0;  // B0
   std::uint64_t buckets = 0;
   std::uint64_t most = 0;        // the greatest fingerprint
-  std::uint64_t print_mask = 0;  // the bits of the hash that it is made of
   std::uint64_t group_ones = 0;  // the lowest bit of each cell of a group
   std::uint64_t group_tops = 0;  // the highest
   std::uint64_t group_rest = 0;  // all but the highest
   std::uint64_t bytes = 0;       // eight can be read from where any bucket begins
-  std::uint32_t print_bits = 0;  // how many these are
   std::uint32_t scale = 0;       // t
   std::uint32_t cell_bits = 0;
   std::uint32_t cells = 0;
   std::uint32_t bucket_bits = 0;
-  std::uint32_t group_cells = 0;  // that fit into a word
-  bool in_one_load = false;       // every bucket
+  std::uint32_t bucket_bytes = 0;  // 0 where that is no whole number
+  std::uint32_t group_cells = 0;   // that fit into a word
+  bool in_one_load = false;        // every bucket
+  bool is_plain = false;           // that, and t = 0
 
   // Turns a fingerprint into where its partner is.
   static constexpr std::uint64_t multiplier = 0x9fb21c651e98df25U;
@@ -67,25 +67,36 @@ class cuckoo_table {
     std::uint64_t fingerprint;
   };
   [[nodiscard]] place place_of(std::uint64_t hash) const noexcept {
-    // The last bits of the hash, since the bucket has the first. 1 to 2^f - 1: 0 is an empty cell.
-    const std::uint64_t fingerprint = 1 + (((hash & t_.print_mask) * t_.most) >> t_.print_bits);
+    const std::uint64_t fingerprint = fingerprint_of(hash);
     const std::uint64_t first = detail::multiply_high(hash, buckets());
     return {.first = first, .second = partner(first, fingerprint), .fingerprint = fingerprint};
   }
   [[nodiscard]] std::uint64_t partner(std::uint64_t bucket,
                                       std::uint64_t fingerprint) const noexcept {
-    // A product alone has equal differences, so that moves from a bucket lead to few others: with
-    // fingerprints of 5 bits the table would fill to 91 instead of 97 %.
-    std::uint64_t mixed = fingerprint * detail::cuckoo_array::multiplier;
-    mixed ^= mixed << 32U;
-    const std::uint64_t mirror = detail::multiply_high(mixed, t_.base);
-    const auto reflect = [&](std::uint64_t upper) {
-      return mirror - upper + (mirror < upper ? t_.base : 0);
-    };
-    if (t_.scale == 0) return reflect(bucket);
+    const std::uint64_t mixed = mix(fingerprint);
+    if (t_.scale == 0) return reflect(bucket, mixed);
     const std::uint64_t flip = (mixed & UINT32_MAX) >> (32U - t_.scale);
     const std::uint64_t lower = bucket & ((std::uint64_t{1} << t_.scale) - 1);
-    return reflect(bucket >> t_.scale) << t_.scale | (lower ^ flip);
+    return reflect(bucket >> t_.scale, mixed) << t_.scale | (lower ^ flip);
+  }
+
+  // Nearly every filter is one layer of t = 0 whose buckets lie in one load each: calls with one key
+  // ask for that once, and then take plain_place_of and the calls below that say so. Out of the cache
+  // such a call costs as much as it has instructions, since a processor looks ahead over a fixed
+  // number of them for the next keys' misses.
+  [[nodiscard]] bool is_plain() const noexcept { return t_.is_plain; }
+  [[nodiscard]] place plain_place_of(std::uint64_t hash) const noexcept {
+    const std::uint64_t fingerprint = fingerprint_of(hash);
+    const std::uint64_t first = detail::multiply_high(hash, t_.base);
+    return {.first = first, .second = reflect(first, mix(fingerprint)), .fingerprint = fingerprint};
+  }
+  [[nodiscard]] bool plain_contains(std::uint64_t hash) const noexcept {
+    const place p = plain_place_of(hash);
+    const bool in_bytes = t_.bucket_bytes != 0;
+    const std::uint64_t in_first = in_bytes ? load_bytes(p.first) : load(p.first);
+    const std::uint64_t in_second = in_bytes ? load_bytes(p.second) : load(p.second);
+    const std::uint64_t wanted = p.fingerprint * t_.group_ones;
+    return ((borrows(in_first ^ wanted) | borrows(in_second ^ wanted)) & t_.group_tops) != 0;
   }
 
   static constexpr std::uint32_t nowhere = UINT32_MAX;
@@ -94,7 +105,7 @@ class cuckoo_table {
   [[nodiscard]] std::uint32_t occurrences(std::uint64_t bucket,
                                           std::uint64_t fingerprint) const noexcept;
   [[nodiscard]] bool has_empty(std::uint64_t bucket) const noexcept {
-    if (t_.in_one_load) return equal_cells(load(bucket), 0) != 0;
+    if (t_.in_one_load) return (borrows(load(bucket)) & t_.group_tops) != 0;
     return find(bucket, 0) != nowhere;
   }
   [[nodiscard]] std::uint64_t cell(std::uint64_t bucket, std::uint32_t index) const noexcept {
@@ -126,30 +137,36 @@ class cuckoo_table {
   // The lowest empty cell of both, of two that are equally low that of the first bucket. Cells are
   // filled from the lowest on: until keys are removed this is the less loaded bucket.
   [[nodiscard]] spot find_empty(const place& p) const noexcept {
-    if (!t_.in_one_load) return search_empty(p);
-    const std::uint64_t in_first = lowest_bit(equal_cells(load(p.first), 0));
-    const std::uint64_t in_second = lowest_bit(equal_cells(load(p.second), 0));
+    return t_.in_one_load ? loaded_empty(p) : search_empty(p);
+  }
+  [[nodiscard]] spot loaded_empty(const place& p) const noexcept {
+    const std::uint64_t in_first = lowest_bit(borrows(load(p.first)) & t_.group_tops);
+    const std::uint64_t in_second = lowest_bit(borrows(load(p.second)) & t_.group_tops);
     // None is greater than any, and no branch, as below.
     const std::uint64_t other = std::uint64_t{0} - std::uint64_t{in_second - 1 < in_first - 1};
     return spot_of(p, in_first ^ ((in_first ^ in_second) & other), other);
   }
   // The first cell with the fingerprint in the first bucket, or in the second.
   [[nodiscard]] spot find_in_either(const place& p) const noexcept {
-    if (!t_.in_one_load) return search_either(p);
-    const std::uint64_t in_first = equal_cells(load(p.first), p.fingerprint);
-    const std::uint64_t in_second = equal_cells(load(p.second), p.fingerprint);
+    return t_.in_one_load ? loaded_in_either(p) : search_either(p);
+  }
+  [[nodiscard]] spot loaded_in_either(const place& p) const noexcept {
+    const std::uint64_t wanted = p.fingerprint * t_.group_ones;
+    const std::uint64_t in_first = borrows(load(p.first) ^ wanted) & t_.group_tops;
+    const std::uint64_t in_second = borrows(load(p.second) ^ wanted) & t_.group_tops;
     // By a mask: which of the buckets it is nobody can predict, and compilers would branch.
     const std::uint64_t other = std::uint64_t{0} - std::uint64_t{in_first == 0};
     return spot_of(p, in_first | (in_second & other), other);
   }
   // Puts the fingerprint into an empty cell, or takes it out of its own.
   void toggle(std::uint64_t* words, const spot& s, std::uint64_t fingerprint) const noexcept {
-    if (!t_.in_one_load) {
-      const std::uint64_t at = position_of(s.bucket) + s.bit;
-      const std::uint64_t there = detail::get_bits(words, at, t_.cell_bits);
-      detail::set_bits(words, at, t_.cell_bits, there ^ fingerprint);
-      return;
-    }
+    if (t_.in_one_load) return toggle_loaded(words, s, fingerprint);
+    const std::uint64_t at = position_of(s.bucket) + s.bit;
+    const std::uint64_t there = detail::get_bits(words, at, t_.cell_bits);
+    detail::set_bits(words, at, t_.cell_bits, there ^ fingerprint);
+  }
+  void toggle_loaded(std::uint64_t* words, const spot& s,
+                     std::uint64_t fingerprint) const noexcept {
     const load_place from = load_place_of(s.bucket);
     auto* const bytes = reinterpret_cast<unsigned char*>(words) + from.byte;
     std::uint64_t eight = 0;
@@ -159,13 +176,7 @@ class cuckoo_table {
   }
 
   [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
-    if (!t_.in_one_load) [[unlikely]] {
-      return search(hash);
-    }
-    const place p = place_of(hash);
-    const std::uint64_t wanted = p.fingerprint * t_.group_ones;
-    return ((borrows(load(p.first) ^ wanted) | borrows(load(p.second) ^ wanted)) & t_.group_tops) !=
-           0;
+    return t_.is_plain ? plain_contains(hash) : find_in_either(place_of(hash)).bit != nowhere;
   }
   [[nodiscard]] std::uint64_t count(std::uint64_t hash) const noexcept {
     return count(place_of(hash));
@@ -197,6 +208,22 @@ class cuckoo_table {
   }
 
  private:
+  // The last bits of the hash, since the bucket has the first. 0 is an empty cell: where they are 0
+  // the fingerprint is 1, which is twice as likely as others and adds 2^-f of itself to the rate.
+  [[nodiscard]] std::uint64_t fingerprint_of(std::uint64_t hash) const noexcept {
+    const std::uint64_t last = hash & t_.most;
+    return last + ((last - 1) >> 63U);
+  }
+  // A product alone has equal differences, so that moves from a bucket lead to few others: with
+  // fingerprints of 5 bits the table would fill to 91 instead of 97 %.
+  [[nodiscard]] static std::uint64_t mix(std::uint64_t fingerprint) noexcept {
+    const std::uint64_t product = fingerprint * detail::cuckoo_array::multiplier;
+    return product ^ (product << 32U);
+  }
+  [[nodiscard]] std::uint64_t reflect(std::uint64_t upper, std::uint64_t mixed) const noexcept {
+    const std::uint64_t mirror = detail::multiply_high(mixed, t_.base);
+    return mirror - upper + (mirror < upper ? t_.base : 0);
+  }
   // The eight bytes that hold a bucket: those from its first byte on.
   struct load_place {
     std::uint64_t byte;
@@ -213,6 +240,12 @@ class cuckoo_table {
     std::memcpy(&eight, reinterpret_cast<const unsigned char*>(t_.words) + from.byte, sizeof eight);
     return detail::little_endian(eight) >> from.shift;
   }
+  [[nodiscard]] std::uint64_t load_bytes(std::uint64_t bucket) const noexcept {
+    std::uint64_t eight = 0;
+    std::memcpy(&eight, reinterpret_cast<const unsigned char*>(t_.words) + bucket * t_.bucket_bytes,
+                sizeof eight);
+    return detail::little_endian(eight);
+  }
   // The highest bit of each cell that equals the fingerprint. A field of x = cells xor fingerprint
   // is 0 where they are equal, and adding all ones but the highest to its lower bits then leaves
   // the highest 0; no carry reaches the next field.
@@ -220,8 +253,7 @@ class cuckoo_table {
                                                   std::uint64_t tops) noexcept {
     return ~(((x & rest) + rest) | x) & tops;
   }
-  // The highest bit of the lowest field that is 0; of the fields above it no bit has a meaning. One
-  // constant less to hold in a register, where only the question is if there is one.
+  // The highest bit of the lowest field that is 0; of the fields above it no bit has a meaning.
   [[nodiscard]] std::uint64_t borrows(std::uint64_t x) const noexcept {
     return (x - t_.group_ones) & ~x;
   }
@@ -245,7 +277,6 @@ class cuckoo_table {
   void for_each_group(std::uint64_t bucket, std::uint64_t fingerprint, Visit visit) const noexcept;
   [[nodiscard]] spot search_empty(const place& p) const noexcept;
   [[nodiscard]] spot search_either(const place& p) const noexcept;
-  [[nodiscard]] bool search(std::uint64_t hash) const noexcept;
 
   detail::cuckoo_array t_;
 };

@@ -32,6 +32,15 @@ inline constexpr std::uint64_t line_words = 8;
   return header_words + whole_lines(entry_words * layers);
 }
 
+// Words of the preamble.
+enum header_word : std::size_t { layers_word = 0, max_layers_word = 1, expansion_word = 2 };
+[[nodiscard]] constexpr std::size_t buckets_word(std::size_t layer) noexcept {
+  return header_words + entry_words * layer;
+}
+[[nodiscard]] constexpr std::size_t used_word(std::size_t layer) noexcept {
+  return buckets_word(layer) + 1;
+}
+
 // What the last bucket of a layer takes: eight bytes can be read from where it begins, so that no
 // lookup asks if it is the last.
 [[nodiscard]] constexpr std::uint64_t last_bucket_bits(std::uint64_t bucket_bits) noexcept {
