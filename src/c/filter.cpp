@@ -134,24 +134,23 @@ std::optional<std::uint32_t> variant_of(const bloomery_options& o, filter_kind k
 
 // Fields of other kinds are slips: a caller who sets them expects that they do something.
 void check_fields(const bloomery_options& o, filter_kind kind) {
-  const auto only = [&](bool given, const char* field, std::initializer_list<filter_kind> kinds) {
-    if (!given || std::ranges::find(kinds, kind) != kinds.end()) return;
+  const auto only = [&](bool given, const char* field, bool has_it) {
+    if (!given || has_it) return;
     detail::fail(errc::bad_argument, std::string(field) + " is not for filters of kind " +
                                          std::string(kind_name(kind)));
   };
   using enum filter_kind;
-  only(o.window != 0, "window", {windowed});
-  only(o.generations != 0, "generations", {windowed});
-  only(o.cell_bits != 0, "cell_bits",
-       {counting, cuckoo, fuse, ribbon, bloomier, count_min, spectral});
-  only(o.epsilon != 0, "epsilon", {count_min});
-  only(o.delta != 0, "delta", {count_min});
-  only(o.bucket_cells != 0, "bucket_cells", {cuckoo});
-  only(o.layout != 0, "layout", {counting});
-  only(o.update != 0, "update", {count_min, spectral});
-  only(o.growth != 0, "growth", {layered});
-  only(o.value_bits != 0, "value_bits", {bloomier});
-  only(o.k != 0, "k", {top_k});
+  only(o.window != 0, "window", kind == windowed);
+  only(o.generations != 0, "generations", kind == windowed);
+  only(o.cell_bits != 0, "cell_bits", has_chosen_cells(kind));
+  only(o.epsilon != 0, "epsilon", kind == count_min);
+  only(o.delta != 0, "delta", kind == count_min);
+  only(o.bucket_cells != 0, "bucket_cells", kind == cuckoo);
+  only(o.layout != 0, "layout", kind == counting);
+  only(o.update != 0, "update", kind == count_min || kind == spectral);
+  only(o.growth != 0, "growth", kind == layered);
+  only(o.value_bits != 0, "value_bits", kind == bloomier);
+  only(o.k != 0, "k", kind == top_k);
   if (o.layout > BLOOMERY_LAYOUT_ANYWHERE) {
     detail::throw_bad_argument("layout", std::uint64_t{o.layout}, "at most 2");
   }
