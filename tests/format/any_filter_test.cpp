@@ -451,6 +451,8 @@ TEST(any_filter, joins_two_streams_that_were_counted) {
   EXPECT_TRUE(throws(errc::unsupported, "", [&] { (void)sketch(1).inner_product(sketch(1)); }));
   EXPECT_TRUE(throws(errc::mismatch, "", [&] { (void)a.inner_product(sketch(1)); }));
   EXPECT_TRUE(throws(errc::mismatch, "seed", [&] { (void)a.inner_product(sketch(0, 9)); }));
+  // The hash functions are compared first, before any counter is read.
+  EXPECT_TRUE(throws(errc::mismatch, "seed", [&] { (void)sketch(1).inner_product(sketch(1, 9)); }));
   const any_filter bits(plan_of<blocked_filter>(), erase(xxh3_hasher()));
   EXPECT_FALSE(bits.inner_product(bits));
 }
