@@ -110,6 +110,18 @@ http_route route_of_verb(std::string_view rest) {
                            : http_route::other;
 }
 
+constexpr std::string_view http_scheme = "http://";
+
+// Proxies name the host in the target, also where they want a digest.
+std::string_view without_host(std::string_view target) {
+  if (target.starts_with(http_scheme)) {
+    const std::size_t slash = target.find('/', http_scheme.size());
+    target = slash == std::string_view::npos ? "/" : target.substr(slash);
+  }
+  if (!target.starts_with('/')) throw http_error(400, "the target of a request begins with /");
+  return target;
+}
+
 }  // namespace
 
 routes::routes(shelf& filters, route_options o, serve_counters& counters)
@@ -144,16 +156,8 @@ http_plan routes::answer(const http_request& q) {
 
 // `route` is set before anything on it can fail, so that refusals are counted where they belong.
 http_plan routes::dispatch(const http_request& q, http_route& route) {
-  // Proxies name the host in the target, also where they want a digest.
-  std::string_view whole = q.target;
-  constexpr std::string_view scheme = "http://";
-  const bool absolute = whole.starts_with(scheme);
-  if (absolute) {
-    const std::size_t slash = whole.find('/', scheme.size());
-    whole = slash == std::string_view::npos ? "/" : whole.substr(slash);
-  }
-  if (!whole.starts_with('/')) throw http_error(400, "the target of a request begins with /");
-  const auto [path, query] = split_target(whole);
+  const bool absolute = q.target.starts_with(http_scheme);
+  const auto [path, query] = split_target(without_host(q.target));
   if (path == squid_path || path.starts_with(digests_path)) {
     route = http_route::digest;
     allow(q, "GET");
