@@ -65,7 +65,8 @@ std::uint64_t checked_width(const shape& s, std::span<const std::uint64_t> words
                                "at least 512 and a counter for each probe");
   }
   const cell_format cells(s.cell_bits);
-  // Those of a line that belong to no row are not looked at: that would read the whole file.
+  // Counters of a line that belong to no row are not checked, because that would read the whole
+  // file.
   const std::uint64_t used = sizing::count_min_in_lines(s)
                                  ? s.bits / s.cell_bits
                                  : preamble_words * 64 / s.cell_bits + width * s.probes;
@@ -545,7 +546,8 @@ void heavy_hitters::add(std::uint64_t hash, std::uint64_t count) {
   if (candidates_.size() > capacity_) make_room();
 }
 
-// Counts are asked for again: what was added past the tracker is not in those seen last.
+// Asks the sketch for the counts again: keys that were added to it without the tracker are not in
+// those that were seen last.
 void heavy_hitters::make_room() {
   auto least = candidates_.end();
   for (auto c = candidates_.begin(); c != candidates_.end();) {
