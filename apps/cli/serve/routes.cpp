@@ -328,16 +328,25 @@ http_plan routes::image(const http_request& q, const std::string& name, const sh
   return plan;
 }
 
-http_plan routes::delta(const std::string& name, const shelf_filter& f, std::string_view query) {
-  const auto given = query_value(query, "from");
-  if (!given) throw http_error(400, "from which version? delta?from=VERSION");
-  std::string_view from = *given;
-  if (from.size() >= 2 && from.starts_with('"') && from.ends_with('"')) {
-    from = from.substr(1, from.size() - 2);
+namespace {
+
+// With the quotation marks of an ETag or without.
+std::string version_asked_from(std::string_view query) {
+  auto from = query_value(query, "from");
+  if (!from) throw http_error(400, "from which version? delta?from=VERSION");
+  if (from->size() >= 2 && from->starts_with('"') && from->ends_with('"')) {
+    from = from->substr(1, from->size() - 2);
   }
-  if (!parse_version_name(from)) {
+  if (!parse_version_name(*from)) {
     throw http_error(400, "a version is 16 hexadecimal digits, as in the ETag of a filter");
   }
+  return *std::move(from);
+}
+
+}  // namespace
+
+http_plan routes::delta(const std::string& name, const shelf_filter& f, std::string_view query) {
+  const std::string from = version_asked_from(query);
   const auto to_whole = [location = "/filters/" + percent_encoded(name)] {
     http_reply r = error_reply(303, "there is no delta from that version; take the whole");
     r.add("Location", location);
