@@ -31,6 +31,7 @@
 #include "bloomery/set/estimate.hpp"
 #include "bloomery/sketch/dyadic_counts.hpp"
 #include "bloomery/sketch/frequent_keys.hpp"
+#include "bloomery/sketch/heavy_hitters.hpp"
 #include "bloomery/sketch/hyperloglog.hpp"
 #include "bloomery/sketch/number_counts.hpp"
 #include "bloomery/sketch/riblt.hpp"

@@ -118,40 +118,43 @@ std::optional<Number> said(Number number) {
   return number != 0 ? std::optional(number) : std::nullopt;
 }
 
+// The fields that are the variant of one kind.
+struct variant_field {
+  filter_kind kind;
+  std::uint32_t bloomery_options::*value;
+  const char* name;
+};
+constexpr std::array variant_fields = {
+    variant_field{filter_kind::windowed, &bloomery_options::generations, "generations"},
+    variant_field{filter_kind::layered, &bloomery_options::growth, "growth"},
+    variant_field{filter_kind::bloomier, &bloomery_options::value_bits, "value_bits"},
+    variant_field{filter_kind::top_k, &bloomery_options::k, "k"}};
+
+// Of options whose fields are those of the kind.
 std::optional<std::uint32_t> variant_of(const bloomery_options& o, filter_kind kind) {
-  switch (kind) {
-    case filter_kind::windowed: return said(o.generations);
-    case filter_kind::layered: return said(o.growth);
-    case filter_kind::bloomier: return said(o.value_bits);
-    case filter_kind::top_k: return said(o.k);
-    case filter_kind::count_min:
-    case filter_kind::spectral:
-      if (o.update != 0) return o.update - 1;
-      return std::nullopt;
-    default: return std::nullopt;
-  }
+  if (o.update != 0) return o.update - 1;
+  const auto field = std::ranges::find(variant_fields, kind, &variant_field::kind);
+  return field == variant_fields.end() ? std::nullopt : said(o.*field->value);
 }
 
 // Fields of other kinds are slips: a caller who sets them expects that they do something.
 void check_fields(const bloomery_options& o, filter_kind kind) {
-  const auto only = [&](bool given, const char* field, std::initializer_list<filter_kind> kinds) {
-    if (!given || std::ranges::find(kinds, kind) != kinds.end()) return;
+  const auto only = [&](bool given, const char* field, bool has_it) {
+    if (!given || has_it) return;
     detail::fail(errc::bad_argument, std::string(field) + " is not for filters of kind " +
                                          std::string(kind_name(kind)));
   };
   using enum filter_kind;
-  only(o.window != 0, "window", {windowed});
-  only(o.generations != 0, "generations", {windowed});
-  only(o.cell_bits != 0, "cell_bits",
-       {counting, cuckoo, fuse, ribbon, bloomier, count_min, spectral});
-  only(o.epsilon != 0, "epsilon", {count_min});
-  only(o.delta != 0, "delta", {count_min});
-  only(o.bucket_cells != 0, "bucket_cells", {cuckoo});
-  only(o.layout != 0, "layout", {counting});
-  only(o.update != 0, "update", {count_min, spectral});
-  only(o.growth != 0, "growth", {layered});
-  only(o.value_bits != 0, "value_bits", {bloomier});
-  only(o.k != 0, "k", {top_k});
+  only(o.window != 0, "window", kind == windowed);
+  only(o.cell_bits != 0, "cell_bits", has_chosen_cells(kind));
+  only(o.epsilon != 0, "epsilon", kind == count_min);
+  only(o.delta != 0, "delta", kind == count_min);
+  only(o.bucket_cells != 0, "bucket_cells", kind == cuckoo);
+  only(o.layout != 0, "layout", kind == counting);
+  only(o.update != 0, "update", kind == count_min || kind == spectral);
+  for (const variant_field& field : variant_fields) {
+    only(o.*field.value != 0, field.name, kind == field.kind);
+  }
   if (o.layout > BLOOMERY_LAYOUT_ANYWHERE) {
     detail::throw_bad_argument("layout", std::uint64_t{o.layout}, "at most 2");
   }

@@ -94,7 +94,8 @@ struct kind_row {  // the limits are promises of docs/format.md
   std::uint64_t unit_bits = 64;  // the array is a multiple of this
   limits probes = {1, max_probes};
   limits cell_bits = {};
-  bool cell_is_power = false;  // 2, 4, 8, ... only: cells never straddle words
+  bool cells_are_chosen = false;  // a request may say how wide
+  bool cell_is_power = false;     // 2, 4, 8, ... only: cells never straddle words
   limits variant = {};
   void (*check)(const shape& s) = nullptr;  // what the numbers above do not say
   shape (*plan)(const sizing::request& r);
@@ -142,6 +143,7 @@ inline constexpr std::array kind_table = {
         .layout = position_layout::anywhere,
         .blocks = block_use::lines_or_none,
         .cell_bits = {2, 16},
+        .cells_are_chosen = true,
         .cell_is_power = true,
         .plan = sizing::shape_for_counting,
         .fpr = sizing::fpr_of_counting,
@@ -153,6 +155,7 @@ inline constexpr std::array kind_table = {
              .blocks = block_use::buckets,
              .probes = {2, 2},
              .cell_bits = {4, 32},
+             .cells_are_chosen = true,
              .plan = sizing::shape_for_cuckoo,
              .fpr = sizing::fpr_of_cuckoo},
     kind_row{.kind = filter_kind::scalable,
@@ -192,6 +195,7 @@ inline constexpr std::array kind_table = {
              .name = "fuse",
              .probes = {3, 4},
              .cell_bits = {8, 32},
+             .cells_are_chosen = true,
              .cell_is_power = true,
              .plan = sizing::shape_for_fuse,
              .fpr = sizing::fpr_of_static},
@@ -199,6 +203,7 @@ inline constexpr std::array kind_table = {
              .name = "ribbon",
              .probes = {1, 1},
              .cell_bits = {1, 32},
+             .cells_are_chosen = true,
              .plan = sizing::shape_for_ribbon,
              .fpr = sizing::fpr_of_static,
              // Thresholds, then 128 rows of every column.
@@ -208,6 +213,7 @@ inline constexpr std::array kind_table = {
              .can = {.value = true},
              .probes = {3, 4},
              .cell_bits = {1, 96},
+             .cells_are_chosen = true,
              .variant = {1, 64},
              .check = sizing::check_bloomier,
              .plan = sizing::shape_for_bloomier,
@@ -218,6 +224,7 @@ inline constexpr std::array kind_table = {
              .name = "count-min",
              .can = {.add = true, .remove = true, .count = true, .merge = true},
              .cell_bits = {8, 64},
+             .cells_are_chosen = true,
              .cell_is_power = true,
              .variant = {0, 5},
              .check = sizing::check_count_min,
@@ -229,6 +236,7 @@ inline constexpr std::array kind_table = {
              .name = "spectral",
              .can = {.add = true, .remove = true, .count = true, .merge = true},
              .cell_bits = {8, 64},
+             .cells_are_chosen = true,
              .cell_is_power = true,
              .variant = {0, 2},
              .plan = sizing::shape_for_spectral,

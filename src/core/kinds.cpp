@@ -63,6 +63,11 @@ bool keeps_repetitions(filter_kind kind) noexcept {
   return row != nullptr && row->keeps_repetitions;
 }
 
+bool has_chosen_cells(filter_kind kind) noexcept {
+  const kind_row* const row = find_row(kind);
+  return row != nullptr && row->cells_are_chosen;
+}
+
 position_layout layout_of(const shape& s) noexcept {
   const kind_row* const row = find_row(s.kind);
   if (row == nullptr || row->layout == position_layout::none) return position_layout::none;

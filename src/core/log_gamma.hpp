@@ -6,15 +6,6 @@
 
 namespace bloomery::sizing {
 
-inline double log_gamma(double x) {
-#ifdef __GLIBC__
-  int sign = 0;
-  return ::lgamma_r(x, &sign);
-#else
-  return std::lgamma(x);
-#endif
-}
-
 inline long double log_gamma(long double x) {
 #ifdef __GLIBC__
   int sign = 0;

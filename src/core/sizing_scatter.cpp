@@ -39,7 +39,8 @@ double scatter_of_blocks(double keys, double blocks, double cells, double probes
   const double load = keys / blocks;
   const double first = std::floor(std::max(0.0, load - 12 * std::sqrt(load)));
   const double last = std::ceil(load + 12 * std::sqrt(load) + 30);
-  double chance = std::exp(first * std::log(load) - load - log_gamma(first + 1));
+  const auto log_factorial = static_cast<double>(log_gamma(first + 1));
+  double chance = std::exp(first * std::log(load) - load - log_factorial);
   double mean = 0;
   double square = 0;
   double with_load = 0;

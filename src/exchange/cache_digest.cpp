@@ -81,8 +81,8 @@ struct cache_digest::fields {
             .bits_per_entry = bits_per_entry};
   }
 
-  // Squid computes the bytes of the mask from capacity and bits an entry and compares, so both must
-  // lead there. Up to 8 bits an entry there always is such a capacity.
+  // Squid computes the bytes of the mask from capacity and bits an entry and compares, so these
+  // must be two that give the bytes of our mask. Up to 8 bits an entry some capacity does.
   static fields of_filter(const digest_view& f) {
     const shape& s = f.shape();
     if (s.probes != cache_digest_probes) {

@@ -13,9 +13,10 @@ namespace bloomery {
 
 namespace {
 
-// Of one connection in a row, so that one that floods us does not starve the others.
+// How many messages one connection may have in a row, so that none that floods us starves others.
 constexpr int messages_at_once = 256;
-// Of all connections in one round: two hundred whole filters at once would double our memory.
+// How much all connections may send in one round: two hundred whole filters at once would double
+// our memory.
 constexpr std::size_t bytes_a_round = std::size_t{8} << 20U;
 constexpr patience hub_patience{.idle = std::chrono::milliseconds(0),
                                 .total = std::chrono::milliseconds(0)};

@@ -37,7 +37,7 @@ class key_table {
   [[nodiscard]] std::uint64_t item(std::size_t i) const noexcept {
     return i < own() ? items_[i] : received_[i - own()].item;
   }
-  // Where an own key is in what was given.
+  // The index of an own key among the keys that the table was made from.
   [[nodiscard]] std::size_t place(std::size_t i) const noexcept { return places_[i]; }
   // The keys of the peer, in the order of their bytes. The table has them no longer.
   [[nodiscard]] std::vector<std::string> take_received();

@@ -72,7 +72,7 @@ double eavesdropper::posterior() const {
 }
 
 double eavesdropper::learned_bits() const {
-  // All yes, or not: how many of the filters say no does not matter.
+  // He learns whether all of the filters say yes; how many of them say no tells him nothing more.
   const double rate = together();
   return std::max(0.0, entropy(prior + (1 - prior) * rate) - (1 - prior) * entropy(rate));
 }

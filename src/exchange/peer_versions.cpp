@@ -112,7 +112,7 @@ void peer_versions::keep(const peer_news& news, const unpacked_filter& filter, s
   if (news.from && options_.deltas != 0) {
     k.deltas.push_back(news);
     if (k.deltas.size() > options_.deltas) k.deltas.pop_front();
-    // Those that are together larger than the filter serve nobody.
+    // Nobody fetches a chain of deltas that is larger than the filter itself.
     while (bytes_of(k.deltas) > filter.words.words().size_bytes()) k.deltas.pop_front();
   }
   forgotten_.erase(news.peer);

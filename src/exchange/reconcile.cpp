@@ -171,7 +171,8 @@ class session {
   void receive_keys(Take take) {
     messages::key_reader reader;
     for (;;) {
-      // The last key goes beyond the usual length. The room may be 2^64 - 1: nothing is added.
+      // A message may be longer than usual by its last key. room() may be 2^64 - 1, so that adding
+      // to it would overflow.
       const std::uint64_t longest = std::min<std::uint64_t>(reconcile_longest_key, room());
       const message m =
           receive(type::keys, type::last_keys,
@@ -276,7 +277,7 @@ class session {
   // Our keys that are surely not among the peer's, by its filter.
   std::vector<std::uint32_t> lacking_there(std::uint32_t bits) {
     const double most = 1.1 * sent_filter_bytes(static_cast<double>(theirs_.size.keys), bits) + 64;
-    // It is held twice while it comes, and once more as a filter.
+    // While the message arrives, memory holds it twice, and then once more as a filter.
     const double fits = static_cast<double>(room()) / 3;
     const message m = receive(type::filter, static_cast<std::size_t>(std::min({most, fits, 4e9})));
     const std::uint64_t before = held_;

@@ -64,7 +64,7 @@ sent_filter::sent_filter(std::vector<std::uint64_t> hashes, std::uint32_t fpr_bi
       {.fpr = std::ldexp(1.0, -static_cast<int>(fpr_bits)), .kind = filter_kind::ribbon});
   const std::uint64_t parts = parts_for(hashes.size());
   wire::put(message_, parts);
-  // The part of a hash grows with the hash, so that sorted hashes are parts one after the other.
+  // A larger hash is never in an earlier part, so that each part is a run of the sorted hashes.
   auto from = hashes.begin();
   for (std::uint64_t part = 0; part < parts; ++part) {
     const auto to = std::find_if(from, hashes.end(), [&](std::uint64_t hash) {

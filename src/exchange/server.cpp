@@ -99,8 +99,9 @@ class silent_connections {
  public:
   silent_connections(std::size_t most, const patience& limits) : most_(most), limits_(limits) {}
 
-  // Waits for a first byte, or for somebody at the door if that is asked, and a moment at most.
-  // Who speaks goes to `speaking`; true when somebody is at the door.
+  // Waits until a connection sends its first byte or, with `at_door`, until somebody connects, and
+  // no longer than look_around. Connections that have sent something go to `speaking`. Returns
+  // whether somebody connects.
   bool wait(const listener& door, bool at_door, handlers& speaking) {
     std::vector<pollfd> all;
     for (const silent& s : silent_) {

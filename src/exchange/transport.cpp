@@ -369,7 +369,7 @@ std::optional<channel> listener::try_accept(patience limits, milliseconds wait) 
       send_at_once(made);
       return channel(made, limits);
     }
-    // A peer that has gone again is no reason to stop listening.
+    // A peer that closes its connection before we accept it is no reason to stop listening.
     if (!later(errno) && errno != ECONNABORTED)
       throw_io(address_ + ": accepting a connection failed", errno);
   }

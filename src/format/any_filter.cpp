@@ -98,7 +98,7 @@ double quick_fpr(const any_filter& f, std::uint64_t most_bits) {
   constexpr std::uint64_t run = 64;
   constexpr std::uint64_t places = 64;
   const shape& s = f.shape();
-  const bool alike = is_of_bits(s.kind) || s.kind == filter_kind::counting;
+  const bool alike = layout_of(s) != position_layout::none;
   const bool small = s.bits <= std::max(most_bits, places * run * bits_per_block);
   if (!alike || small || !s.shard.whole() || s.scheme != probe_scheme::multiply) {
     return f.fpr();
@@ -261,9 +261,8 @@ std::span<const std::uint64_t> any_filter::words() const {
 }
 
 std::optional<stream_product> any_filter::inner_product(const any_filter& other) const {
-  const std::optional<stream_product> joined = filter_->inner_product(*other.filter_);
-  if (joined) check_combinable(hash_spec_, other.hash_spec_);
-  return joined;
+  check_combinable(hash_spec_, other.hash_spec_);
+  return filter_->inner_product(*other.filter_);
 }
 
 void any_filter::merge(const any_filter& other) {

@@ -23,7 +23,7 @@ std::uint64_t keys_of_both(const filter_version& a, const filter_version& b) {
   const double both = compare_bits(a.header.planned.shape, count_bits(a.words), count_bits(b.words),
                                    detail::count_union(a.words, b.words))
                           .keys_intersection.value;
-  // Full filters tell nothing.
+  // Of full filters the estimate is no finite number.
   return both < static_cast<double>(most) ? static_cast<std::uint64_t>(std::llround(both)) : most;
 }
 

@@ -6,7 +6,7 @@
 
 #include "bloomery/format/all_filters.hpp"
 #include "core/kind_table.hpp"
-#include "erasure.hpp"
+#include "owning_face.hpp"
 
 namespace bloomery::detail {
 

@@ -36,7 +36,6 @@ template <class Visit>
 }
 
 constexpr std::uint64_t preamble_words = sizing::count_min_preamble_bits / 64;
-constexpr std::uint64_t most_candidates = std::uint64_t{1} << 20U;
 
 // For the kernels of sketches with one_line().
 template <class Word>
@@ -65,7 +64,8 @@ std::uint64_t checked_width(const shape& s, std::span<const std::uint64_t> words
                                "at least 512 and a counter for each probe");
   }
   const cell_format cells(s.cell_bits);
-  // Those of a line that belong to no row are not looked at: that would read the whole file.
+  // Counters of a line that belong to no row are not checked, because that would read the whole
+  // file.
   const std::uint64_t used = sizing::count_min_in_lines(s)
                                  ? s.bits / s.cell_bits
                                  : preamble_words * 64 / s.cell_bits + width * s.probes;
@@ -525,54 +525,6 @@ bool count_min::assign_sum(std::span<const weighted_count_min> terms) {
   words[0] = detail::little_endian(*sum);
   key_count() = calls.value_or(any);
   return true;
-}
-
-// ---- heavy hitters ----------------------------------------------------------------------------
-
-heavy_hitters::heavy_hitters(count_min& sketch, double phi) : sketch_(&sketch), phi_(phi) {
-  if (!(phi > 0 && phi <= 1 && 2 / phi <= static_cast<double>(most_candidates))) {
-    detail::throw_bad_argument("phi", phi, "from 2^-19 to 1");
-  }
-  capacity_ = static_cast<std::size_t>(std::ceil(2 / phi));
-  candidates_.reserve(capacity_ + 1);
-}
-
-void heavy_hitters::add(std::uint64_t hash, std::uint64_t count) {
-  sketch_->add(hash, count);
-  const std::uint64_t counted = sketch_->count(hash);
-  if (!sketch_->is_heavy(counted, phi_)) return;
-  candidates_[hash] = counted;
-  if (candidates_.size() > capacity_) make_room();
-}
-
-// Counts are asked for again: what was added past the tracker is not in those seen last.
-void heavy_hitters::make_room() {
-  auto least = candidates_.end();
-  for (auto c = candidates_.begin(); c != candidates_.end();) {
-    c->second = sketch_->count(c->first);
-    if (!sketch_->is_heavy(c->second, phi_)) {
-      c = candidates_.erase(c);
-      continue;
-    }
-    const bool less = least == candidates_.end() || c->second < least->second ||
-                      (c->second == least->second && c->first < least->first);
-    if (less) least = c;
-    ++c;
-  }
-  if (candidates_.size() > capacity_) candidates_.erase(least);
-}
-
-std::vector<heavy_hitters::entry> heavy_hitters::list() const {
-  std::vector<entry> heavy;
-  heavy.reserve(candidates_.size());
-  for (const auto& candidate : candidates_) {
-    const std::uint64_t counted = sketch_->count(candidate.first);
-    if (sketch_->is_heavy(counted, phi_)) heavy.push_back({candidate.first, counted});
-  }
-  std::sort(heavy.begin(), heavy.end(), [](const entry& a, const entry& b) {
-    return a.count != b.count ? a.count > b.count : a.hash < b.hash;
-  });
-  return heavy;
 }
 
 // A counter in each row, as a partitioned filter has a bit in each slice.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bloomery/core/error.hpp"
+#include "bloomery/core/kinds.hpp"
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/core/sizing_scatter.hpp"
 #include "core/numbers.hpp"
@@ -466,6 +467,17 @@ TEST(Planner, TheLimitsThemselvesAreHonoured) {
   EXPECT_LE(make_plan({.keys = 9, .fpr = blocked_fpr_limit}).fpr, blocked_fpr_limit);
   const std::uint64_t keys = std::uint64_t{1} << 30U;
   EXPECT_LE(make_plan({.kind = classic, .keys = keys, .fpr = 0x1p-30}).fpr, 0x1p-30);
+}
+
+TEST(Planner, TakesTheWidthOfCellsWhereItCanBeChosen) {
+  std::size_t chosen = 0;
+  for (const filter_kind kind : all_kinds()) {
+    if (!has_chosen_cells(kind)) continue;
+    ++chosen;
+    const plan p = make_plan({.kind = kind, .keys = 1000, .fpr = 0.01, .cell_bits = 16});
+    EXPECT_EQ(p.shape.cell_bits, 16U) << kind_name(kind);
+  }
+  EXPECT_GE(chosen, 7U);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <optional>
 #include <vector>
 
+#include "bloomery/core/error.hpp"
 #include "core/numbers.hpp"
 
 namespace bloomery::sizing {
@@ -361,11 +362,11 @@ shape shape_of(filter_kind kind, std::uint64_t bits, std::uint32_t probes) {
           .bits = bits};
 }
 
-constexpr filter_kind all_kinds[] = {filter_kind::classic, filter_kind::partitioned,
-                                     filter_kind::blocked};
+constexpr filter_kind kinds_of_bits[] = {filter_kind::classic, filter_kind::partitioned,
+                                         filter_kind::blocked};
 
 TEST(EstimateKeys, InvertsTheExpectedNumberOfSetBits) {
-  for (const filter_kind kind : all_kinds) {
+  for (const filter_kind kind : kinds_of_bits) {
     for (const double keys : {1e3, 1e5, 1e6, 3e6}) {
       const double m = 512 * 7 * 2800;  // 10 million bits that every kind can have
       const double k = 7;
@@ -395,7 +396,7 @@ TEST(ExpectedFill, OfCountersIsThatOfAsManyBits) {
 }
 
 TEST(EstimateKeys, OfEmptyAndFullFilters) {
-  for (const filter_kind kind : all_kinds) {
+  for (const filter_kind kind : kinds_of_bits) {
     const shape s = shape_of(kind, 512 * 7, 7);
     EXPECT_EQ(sizing::estimate_keys(s, 0), 0.0);
     EXPECT_EQ(sizing::estimate_keys(s, 512 * 7), infinity);
@@ -411,7 +412,7 @@ TEST(Fpr, OfAShapeIsThatOfItsKind) {
   EXPECT_DOUBLE_EQ(fpr(shape_of(filter_kind::partitioned, 1001, 7), 100),
                    partitioned_fpr(100, 1001, 7) + same_hash);
   EXPECT_DOUBLE_EQ(fpr(shape_of(filter_kind::blocked, 1024, 7), 100), blocked_fpr(100, 2, 7));
-  for (const filter_kind kind : all_kinds) EXPECT_EQ(fpr(shape_of(kind, 3584, 7), 0), 0.0);
+  for (const filter_kind kind : kinds_of_bits) EXPECT_EQ(fpr(shape_of(kind, 3584, 7), 0), 0.0);
 }
 
 }  // namespace

@@ -41,21 +41,24 @@ struct random_integers {
 };
 
 // The system's dictionary, then made-up words; beyond those, phrases of two words.
+std::vector<std::string> read_words() {
+  std::vector<std::string> list;
+  std::ifstream dictionary("/usr/share/dict/words");
+  for (std::string line; std::getline(dictionary, line);) list.push_back(line);
+  constexpr std::array<std::string_view, 12> syllables = {"ba", "den", "ki", "lor", "mu", "nas",
+                                                          "pe", "qui", "ro", "ste", "vo", "zim"};
+  for (std::uint32_t i = 0; i < 12 * 12 * 12 * 12; ++i) {
+    std::string word("x");  // hardly a beginning of two real words
+    for (std::uint32_t rest = i, n = 0; n < 4; ++n, rest /= 12) word += syllables[rest % 12];
+    list.push_back(word);
+  }
+  std::sort(list.begin(), list.end());
+  list.erase(std::unique(list.begin(), list.end()), list.end());
+  return list;
+}
+
 class words {
  public:
-  words() {
-    std::ifstream dictionary("/usr/share/dict/words");
-    for (std::string line; std::getline(dictionary, line);) list_.push_back(line);
-    constexpr std::array<std::string_view, 12> syllables = {"ba", "den", "ki", "lor", "mu", "nas",
-                                                            "pe", "qui", "ro", "ste", "vo", "zim"};
-    for (std::uint32_t i = 0; i < 12 * 12 * 12 * 12; ++i) {
-      std::string word("x");  // hardly a beginning of two real words
-      for (std::uint32_t rest = i, n = 0; n < 4; ++n, rest /= 12) word += syllables[rest % 12];
-      list_.push_back(word);
-    }
-    std::sort(list_.begin(), list_.end());
-    list_.erase(std::unique(list_.begin(), list_.end()), list_.end());
-  }
   std::string_view key(std::uint64_t index) {
     text_ = list_[index % list_.size()];
     if (const std::uint64_t second = index / list_.size(); second != 0) {
@@ -66,7 +69,12 @@ class words {
   }
 
  private:
-  std::vector<std::string> list_;
+  static const std::vector<std::string>& all() {
+    static const std::vector<std::string> list = read_words();
+    return list;
+  }
+
+  const std::vector<std::string>& list_ = all();
   std::string text_;
 };
 

@@ -110,6 +110,18 @@ http_route route_of_verb(std::string_view rest) {
                            : http_route::other;
 }
 
+constexpr std::string_view http_scheme = "http://";
+
+// Proxies name the host in the target, also where they want a digest.
+std::string_view without_host(std::string_view target) {
+  if (target.starts_with(http_scheme)) {
+    const std::size_t slash = target.find('/', http_scheme.size());
+    target = slash == std::string_view::npos ? "/" : target.substr(slash);
+  }
+  if (!target.starts_with('/')) throw http_error(400, "the target of a request begins with /");
+  return target;
+}
+
 }  // namespace
 
 routes::routes(shelf& filters, route_options o, serve_counters& counters)
@@ -144,16 +156,8 @@ http_plan routes::answer(const http_request& q) {
 
 // `route` is set before anything on it can fail, so that refusals are counted where they belong.
 http_plan routes::dispatch(const http_request& q, http_route& route) {
-  // Proxies name the host in the target, also where they want a digest.
-  std::string_view whole = q.target;
-  constexpr std::string_view scheme = "http://";
-  const bool absolute = whole.starts_with(scheme);
-  if (absolute) {
-    const std::size_t slash = whole.find('/', scheme.size());
-    whole = slash == std::string_view::npos ? "/" : whole.substr(slash);
-  }
-  if (!whole.starts_with('/')) throw http_error(400, "the target of a request begins with /");
-  const auto [path, query] = split_target(whole);
+  const bool absolute = q.target.starts_with(http_scheme);
+  const auto [path, query] = split_target(without_host(q.target));
   if (path == squid_path || path.starts_with(digests_path)) {
     route = http_route::digest;
     allow(q, "GET");
@@ -324,16 +328,25 @@ http_plan routes::image(const http_request& q, const std::string& name, const sh
   return plan;
 }
 
-http_plan routes::delta(const std::string& name, const shelf_filter& f, std::string_view query) {
-  const auto given = query_value(query, "from");
-  if (!given) throw http_error(400, "from which version? delta?from=VERSION");
-  std::string_view from = *given;
-  if (from.size() >= 2 && from.starts_with('"') && from.ends_with('"')) {
-    from = from.substr(1, from.size() - 2);
+namespace {
+
+// With the quotation marks of an ETag or without.
+std::string version_asked_from(std::string_view query) {
+  auto from = query_value(query, "from");
+  if (!from) throw http_error(400, "from which version? delta?from=VERSION");
+  if (from->size() >= 2 && from->starts_with('"') && from->ends_with('"')) {
+    from = from->substr(1, from->size() - 2);
   }
-  if (!parse_version_name(from)) {
+  if (!parse_version_name(*from)) {
     throw http_error(400, "a version is 16 hexadecimal digits, as in the ETag of a filter");
   }
+  return *std::move(from);
+}
+
+}  // namespace
+
+http_plan routes::delta(const std::string& name, const shelf_filter& f, std::string_view query) {
+  const std::string from = version_asked_from(query);
   const auto to_whole = [location = "/filters/" + percent_encoded(name)] {
     http_reply r = error_reply(303, "there is no delta from that version; take the whole");
     r.add("Location", location);

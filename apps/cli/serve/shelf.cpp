@@ -118,6 +118,23 @@ std::unique_ptr<open_file> plain_file(std::unique_ptr<open_file> file, bool copy
   }
 }
 
+// The files of a folder that are served, and what they are now.
+std::map<std::string, file_identity> filters_in(const std::string& path) {
+  DIR* const folder = ::opendir(path.c_str());
+  if (folder == nullptr) throw error(errc::io, fmt::format("{}: {}", path, system_message()));
+  std::map<std::string, file_identity> there;
+  while (const dirent* entry = ::readdir(folder)) {
+    struct stat about {};
+    if (!is_served_name(entry->d_name) ||
+        ::fstatat(::dirfd(folder), entry->d_name, &about, 0) != 0 || !S_ISREG(about.st_mode)) {
+      continue;
+    }
+    there[entry->d_name] = identity_of(about);
+  }
+  ::closedir(folder);
+  return there;
+}
+
 }  // namespace
 
 bool is_served_name(std::string_view name) {
@@ -272,21 +289,7 @@ void shelf::scan() { scan(nullptr); }
 
 void shelf::scan(const std::set<std::string>* told) {
   const std::lock_guard lock(scanning_);
-  DIR* const folder = ::opendir(options_.folder.c_str());
-  if (folder == nullptr) {
-    throw error(errc::io, fmt::format("{}: {}", options_.folder, system_message()));
-  }
-  std::map<std::string, file_identity> there;
-  while (const dirent* entry = ::readdir(folder)) {
-    struct stat about {};
-    if (!is_served_name(entry->d_name) ||
-        ::fstatat(::dirfd(folder), entry->d_name, &about, 0) != 0 || !S_ISREG(about.st_mode)) {
-      continue;
-    }
-    there[entry->d_name] = identity_of(about);
-  }
-  ::closedir(folder);
-
+  const std::map<std::string, file_identity> there = filters_in(options_.folder);
   shelf_state next = *state();
   bool changed = std::erase_if(next, [&](const auto& f) { return !there.contains(f.first); }) != 0;
   std::erase_if(refused_, [&](const auto& f) { return !there.contains(f.first); });

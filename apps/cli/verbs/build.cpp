@@ -69,15 +69,23 @@ std::uint64_t memory_limit(const build_options& o) {  // a larger filter is buil
   return available == 0 ? UINT64_MAX : available / 4 * 3;
 }
 
+std::vector<std::string_view> kinds_with_chosen_cells() {
+  std::vector<std::string_view> names;
+  for (const filter_kind kind : all_kinds()) {
+    const bool built_here = !abilities_of(kind).value;
+    if (built_here && has_chosen_cells(kind)) names.push_back(kind_name(kind));
+  }
+  return names;
+}
+
 void check_build_options(const build_options& o) {  // refuses what has no meaning for the kind
   const auto only = [&](bool given, std::string_view option,
-                        std::initializer_list<std::string_view> kinds) {
+                        const std::vector<std::string_view>& kinds) {
     if (!given || std::find(kinds.begin(), kinds.end(), o.kind) != kinds.end()) return;
     throw error(errc::bad_argument, fmt::format("{} is for filters of kind {}, not {}", option,
                                                 fmt::join(kinds, ", "), o.kind));
   };
-  only(o.cell_bits.has_value(), "--cell-bits",
-       {"counting", "cuckoo", "fuse", "ribbon", "count-min", "spectral"});
+  only(o.cell_bits.has_value(), "--cell-bits", kinds_with_chosen_cells());
   only(o.bucket.has_value(), "--bucket", {"cuckoo"});
   only(o.generations.has_value(), "--generations", {"windowed"});
   only(!o.window.empty(), "--window", {"windowed"});
@@ -98,8 +106,9 @@ void check_build_options(const build_options& o) {  // refuses what has no meani
     throw error(errc::bad_argument,
                 "with --window, say with --keys how many keys may come in that time");
   }
-  if (o.kind == "bloomier") {
-    throw error(errc::bad_argument, "a bloomier filter has values: use 'bloomery map build'");
+  if (abilities_of(*kind_from_name(o.kind)).value) {
+    throw error(errc::bad_argument,
+                fmt::format("a {} filter has values: use 'bloomery map build'", o.kind));
   }
 }
 
@@ -224,11 +233,11 @@ void builder::plan_by_input() {  // a kind that grows can take uncounted keys fr
     plan_for(census_.to_plan_for());
   } else if (abilities_of(kind).grow) {
     plan_for(first_layer);
-  } else if (makes_digests(o_.hash.name) || o_.kind == "top-k") {
+  } else if (const bool listed = abilities_of(kind).lists_top;
+             listed || makes_digests(o_.hash.name)) {
     throw error(errc::bad_argument,
                 fmt::format("with --{} {} and keys from a pipe, say how many there are with --keys",
-                            o_.kind == "top-k" ? "kind" : "hash",
-                            o_.kind == "top-k" ? o_.kind : o_.hash.name));
+                            listed ? "kind" : "hash", listed ? o_.kind : o_.hash.name));
   } else {
     make_request(o_, 1);
     count_different();

@@ -48,18 +48,7 @@ std::string subset_text(std::uint64_t bits_a, std::uint64_t bits_b, std::uint64_
                      counted(bits_union - bits_b, "bit"), with_commas(bits_union - bits_a));
 }
 
-void run_compare(const set_options& o) {
-  if (o.paths.size() != 2) {
-    throw error(errc::bad_argument,
-                fmt::format("compare takes two filters, not {}", o.paths.size()));
-  }
-  const std::vector<any_filter> filters = open_alike(o.paths, o.threads);
-  const any_filter& a = filters[0];
-  const any_filter& b = filters[1];
-  std::optional<stream_product> joined;
-  name_both(o.paths[0], a, o.paths[1], b, [&] { joined = a.inner_product(b); });
-  if (joined) return print_product(o, *joined);
-  require(is_of_bits(a.shape().kind), a, o.paths[0], "has no bits to compare");
+void print_comparison(const set_options& o, const any_filter& a, const any_filter& b) {
   const std::uint64_t bits_a = count_bits(a.words());
   const std::uint64_t bits_b = count_bits(b.words());
   const std::uint64_t bits_union = detail::count_union(a.words(), b.words());
@@ -94,6 +83,21 @@ void run_compare(const set_options& o) {
   text += fmt::format("  {:<16} {:>16}\n", "bits in both", with_commas(c.shared_bits));
   text += subset_text(bits_a, bits_b, bits_union) + "\n";
   write_output(text);
+}
+
+void run_compare(const set_options& o) {
+  if (o.paths.size() != 2) {
+    throw error(errc::bad_argument,
+                fmt::format("compare takes two filters, not {}", o.paths.size()));
+  }
+  const std::vector<any_filter> filters = open_alike(o.paths, o.threads);
+  const any_filter& a = filters[0];
+  const any_filter& b = filters[1];
+  std::optional<stream_product> joined;
+  name_both(o.paths[0], a, o.paths[1], b, [&] { joined = a.inner_product(b); });
+  if (joined) return print_product(o, *joined);
+  require(is_of_bits(a.shape().kind), a, o.paths[0], "has no bits to compare");
+  print_comparison(o, a, b);
 }
 
 }  // namespace

@@ -67,16 +67,26 @@ std::string rate_text(const nlohmann::json& info) {
                      derived ? ", for a lookup, which may take several" : "");
 }
 
-void print_text(const std::string& path, const nlohmann::json& info, const contents& now) {
-  const auto keys = info["keys"].get<std::uint64_t>();
+// The lines under the name of the file, each with what it is about before it.
+class info_lines {
+ public:
+  void row(std::string_view name, const std::string& value) {
+    text_ += fmt::format("  {:<9} {}\n", name, value);
+  }
+  void add_keys(const nlohmann::json& info, const contents& now);
+  void add_counts(const nlohmann::json& info);
+  void add_hash(const nlohmann::json& info);
+
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+
+ private:
+  std::string text_;
+};
+
+void info_lines::add_keys(const nlohmann::json& info, const contents& now) {
   const auto planned = info["keys_planned"].get<std::uint64_t>();
-  std::string text =
-      fmt::format("{}: {} filter{}\n", path, info["kind"].get<std::string>(),
-                  info.contains("keys_are") ? " of " + info["keys_are"].get<std::string>() : "");
-  const auto row = [&](std::string_view name, const std::string& value) {
-    text += fmt::format("  {:<9} {}\n", name, value);
-  };
-  row("keys", fmt::format("{} {}{}", with_commas(keys), now.shared ? "in common" : "added",
+  row("keys", fmt::format("{} {}{}", with_commas(info["keys"].get<std::uint64_t>()),
+                          now.shared ? "in common" : "added",
                           planned != 0 ? ", planned for " + with_commas(planned) : ""));
   if (!info["keys_estimated"].is_null()) {
     const auto about = info["keys_estimated"].get<std::uint64_t>();
@@ -87,13 +97,9 @@ void print_text(const std::string& path, const nlohmann::json& info, const conte
   } else if (info["fill"].get<double>() == 1) {
     row("", "every bit is set: no estimate");
   }
-  row("size", size_text(info, now.keys));
-  if (info.contains("shard")) {
-    row("shard", fmt::format("{} of {}, counted from 0: a slice of a larger filter",
-                             info["shard"].get<std::uint64_t>(),
-                             with_commas(info["shards"].get<std::uint64_t>())));
-  }
-  row("probes", fmt::format("{}", info["probes"].get<std::uint32_t>()));
+}
+
+void info_lines::add_counts(const nlohmann::json& info) {
   if (info.contains("saturated")) {
     const auto full = info["saturated"].get<std::uint64_t>();
     row("saturated", fmt::format("{} counters{}", with_commas(full),
@@ -109,12 +115,9 @@ void print_text(const std::string& path, const nlohmann::json& info, const conte
         fmt::format("too high by more than {} of the total in at most {} of all cases",
                     as_rate(info["epsilon"].get<double>()), as_rate(info["delta"].get<double>())));
   }
-  for (const char* fact : {"layers", "doublings", "total", "strings"}) {
-    if (info.contains(fact)) row(fact, with_commas(info[fact].get<std::uint64_t>()));
-  }
-  if (info.contains("window")) row("window", window_text(info));
-  row("fill", fmt::format("{:.2f} %", info["fill"].get<double>() * 100));
-  row("fpr", rate_text(info));
+}
+
+void info_lines::add_hash(const nlohmann::json& info) {
   const bool pairwise_rows = info.contains("rows") && info["rows"] == pairwise_name;
   if (info.contains("rows") && !pairwise_rows) row("rows", info["rows"].get<std::string>());
   if (info.contains("kmer")) {
@@ -128,9 +131,32 @@ void print_text(const std::string& path, const nlohmann::json& info, const conte
                   : fmt::format("{}, seed {}", info["hash"].get<std::string>(),
                                 info["seed"].get<std::uint64_t>()) +
                         (pairwise_rows ? "; rows by pairwise independent functions" : ""));
-  row("format", fmt::format("version {}", info["format_version"].get<int>()));
-  if (info.contains("name")) row("name", info["name"].get<std::string>() + ", for deltas");
-  write_output(text);
+}
+
+void print_text(const std::string& path, const nlohmann::json& info, const contents& now) {
+  info_lines lines;
+  lines.add_keys(info, now);
+  lines.row("size", size_text(info, now.keys));
+  if (info.contains("shard")) {
+    lines.row("shard", fmt::format("{} of {}, counted from 0: a slice of a larger filter",
+                                   info["shard"].get<std::uint64_t>(),
+                                   with_commas(info["shards"].get<std::uint64_t>())));
+  }
+  lines.row("probes", fmt::format("{}", info["probes"].get<std::uint32_t>()));
+  lines.add_counts(info);
+  for (const char* fact : {"layers", "doublings", "total", "strings"}) {
+    if (info.contains(fact)) lines.row(fact, with_commas(info[fact].get<std::uint64_t>()));
+  }
+  if (info.contains("window")) lines.row("window", window_text(info));
+  lines.row("fill", fmt::format("{:.2f} %", info["fill"].get<double>() * 100));
+  lines.row("fpr", rate_text(info));
+  lines.add_hash(info);
+  lines.row("format", fmt::format("version {}", info["format_version"].get<int>()));
+  if (info.contains("name")) lines.row("name", info["name"].get<std::string>() + ", for deltas");
+  const std::string of =
+      info.contains("keys_are") ? " of " + info["keys_are"].get<std::string>() : "";
+  write_output(
+      fmt::format("{}: {} filter{}\n{}", path, info["kind"].get<std::string>(), of, lines.text()));
 }
 
 // One object for each file. Among several it says which one it is about.

@@ -44,6 +44,9 @@ struct abilities {
 // any other for the different keys among them.
 [[nodiscard]] bool keeps_repetitions(filter_kind kind) noexcept;
 
+// Whether a plan can be asked for cells, counters or fingerprints, of so many bits.
+[[nodiscard]] bool has_chosen_cells(filter_kind kind) noexcept;
+
 // Where the positions of a key are in a filter that is one array of bits or counters.
 enum class position_layout : std::uint8_t {
   none,      // the filter is something else

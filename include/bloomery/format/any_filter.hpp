@@ -91,8 +91,8 @@ class any_filter {
              std::span<std::uint64_t> bitmap) const {
     filter_->value(keys, hash_or_throw(), values, bitmap);
   }
-  // Of two sketches of streams, their join; null for the kinds that say nothing of it. Throws as
-  // that of count_min_view does, and errc::mismatch for another hash function.
+  // Of two sketches of streams, their join; null for the kinds that say nothing of it. Throws
+  // errc::mismatch for another hash function, and as that of count_min_view does.
   [[nodiscard]] std::optional<stream_product> inner_product(const any_filter& other) const;
   // Adds what the other has. Throws errc::mismatch, naming the difference, when they are not alike.
   void merge(const any_filter& other);

@@ -86,7 +86,7 @@ class filter_face {
                      std::span<std::uint64_t>) const {
     refuse("have values");
   }
-  // Null where the kind has none; any_filter compares the hash functions too.
+  // Null where the kind has none; any_filter has compared the hash functions.
   [[nodiscard]] virtual std::optional<stream_product> inner_product(const filter_face&) const {
     return std::nullopt;
   }

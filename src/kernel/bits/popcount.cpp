@@ -127,7 +127,7 @@ template <bool Union>
   return sums[0] + sums[1] + sums[2] + sums[3] + rest;
 }
 
-// Has an instruction for it: Ice Lake, Zen 4 and later.
+// Ice Lake, Zen 4 and later processors have an instruction that counts the bits of each word.
 template <bool Union>
 [[gnu::target("avx512f,avx512vpopcntdq,popcnt")]] std::uint64_t count_avx512(
     const std::uint64_t* a, const std::uint64_t* b, std::size_t size) noexcept {

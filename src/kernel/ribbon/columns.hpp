@@ -35,7 +35,7 @@ struct scalar_columns {
     });
   }
 
-  // From the first column on.
+  // How many words odd() reads, from the first column on.
   static std::size_t words_read(std::uint32_t bits) noexcept { return std::size_t{3} * bits; }
 
  private:
