@@ -9,6 +9,7 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/detail/core/scratch.hpp"
+#include "bloomery/hash/hash.hpp"
 #include "core/doubling.hpp"
 #include "kernel/scalable/scalable.hpp"
 
@@ -119,7 +120,7 @@ scalable_filter::scalable_filter(const view& other) : view(other), own_head_(hea
 void scalable_filter::adopt(detail::split_table&& table) {
   table_ = std::move(table);
   lines_ = table_.view();
-  limit_ = capacity();
+  short_limit_ = lines_.cells.width == 16 ? capacity() : 0;
   write_head();
 }
 
@@ -143,43 +144,71 @@ std::uint64_t scalable_filter::table_room() const noexcept {
   return capacity() - std::min(capacity(), std::min(stored_, table_.entries()));
 }
 
-std::uint64_t scalable_filter::add_all(std::span<const std::uint64_t> hashes) {
+struct scalable_filter::key_list : kernel::key_run {
+  explicit key_list(const kernel::key_run& run) noexcept : key_run(run) {}
+
+  [[nodiscard]] std::uint64_t hash_of(std::size_t i) const noexcept {
+    return mixed ? mix64(keys[i], spread_seed) : keys[i];
+  }
+  [[nodiscard]] key_list first(std::size_t some) const noexcept {
+    key_list result = *this;
+    result.count = some;
+    return result;
+  }
+  void remove_first(std::size_t some) noexcept {
+    keys += some;
+    count -= some;
+  }
+};
+
+void scalable_filter::add_batch(std::span<const std::uint64_t> hashes) {
+  add_all(key_list(kernel::run_of(hashes)));
+}
+
+void scalable_filter::add_batch(const mixed_integers& keys) {
+  add_all(key_list(kernel::run_of(keys)));
+}
+
+std::uint64_t scalable_filter::add_all(key_list keys) {
   constexpr std::size_t least_keys = 64;  // for a kernel
   std::uint64_t stored = 0;
-  while (!hashes.empty()) {
+  while (keys.count != 0) {
     const bool may_double = growth_bytes() != 0;
     const std::uint64_t most = may_double ? table_room() : UINT64_MAX;
-    const std::size_t keys = std::min<std::uint64_t>({hashes.size(), piece_keys, most});
-    if (keys >= least_keys) {
-      stored += add_piece(hashes.first(keys));
-      hashes = hashes.subspan(keys);
+    const std::size_t some = std::min<std::uint64_t>({keys.count, piece_keys, most});
+    if (some >= least_keys) {
+      stored += add_piece(keys.first(some));
+      keys.remove_first(some);
       continue;
     }
-    const std::size_t before = hashes.size();
-    stored += add_in_turn(hashes, most);
-    keys_ += before - hashes.size();
-    if (!hashes.empty() && may_double && table_room() == 0) double_lines();
+    detail::scratch<std::uint64_t, least_keys> hashes;
+    const std::size_t few = std::min(keys.count, least_keys);
+    for (std::size_t i = 0; i < few; ++i) hashes[i] = keys.hash_of(i);
+    auto left = std::span<const std::uint64_t>(hashes).first(few);
+    stored += add_in_turn(left, most);
+    keys_ += few - left.size();
+    keys.remove_first(few - left.size());
+    if (keys.count != 0 && may_double && table_room() == 0) double_lines();
   }
   return stored;
 }
 
 // As many as there is room for. Those of full lines come after the others: what they add to is the
 // stash, and to cells of full lines, and the others neither look there nor are found there.
-std::uint64_t scalable_filter::add_piece(std::span<const std::uint64_t> hashes) {
+std::uint64_t scalable_filter::add_piece(const key_list& keys) {
   detail::scratch<std::uint64_t, piece_keys / 64> full;
   std::uint64_t stored = table_.put_in_lines([&](std::uint64_t* words) {
-    return kernel::scalable_kernels_chosen().add(lines_, words, kernel::run_of(hashes),
-                                                 full.data());
+    return kernel::scalable_kernels_chosen().add(lines_, words, keys, full.data());
   });
   count_stored(stored);
   detail::scratch<std::uint64_t, piece_keys> open;
   detail::scratch<std::uint16_t, piece_keys> numbers;
   std::size_t count = 0;
-  for (std::size_t w = 0; w < (hashes.size() + 63) / 64; ++w) {
+  for (std::size_t w = 0; w < (keys.count + 63) / 64; ++w) {
     for (std::uint64_t left = full[w]; left != 0; left &= left - 1) {
       const std::size_t number = w * 64 + static_cast<std::size_t>(std::countr_zero(left));
       numbers[count] = static_cast<std::uint16_t>(number);
-      open[count] = hashes[number];
+      open[count] = keys.hash_of(number);
       if (lines_.stash.count != 0) lines_.stash.fetch(open[count]);
       ++count;
     }
@@ -189,7 +218,7 @@ std::uint64_t scalable_filter::add_piece(std::span<const std::uint64_t> hashes) 
     keys_ = before + numbers[count - left.size()];  // all before this one are in, if it throws
     stored += add_in_turn(left, UINT64_MAX);
   }
-  keys_ = before + hashes.size();
+  keys_ = before + keys.count;
   return stored;
 }
 
@@ -210,7 +239,7 @@ bool scalable_filter::add_slowly(std::uint64_t hash) {
     ++keys_;
     return false;
   }
-  if (stored_ >= limit_) return add_all({&hash, 1}) != 0;
+  if (stored_ >= capacity()) return add_all(key_list(kernel::run_of({&hash, 1}))) != 0;
   const std::uint64_t slots = lines_.stash.count;
   table_.put(hash);
   lines_ = table_.view();

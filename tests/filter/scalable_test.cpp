@@ -372,6 +372,22 @@ TEST_P(scalable_cells, take_keys_from_every_instruction_set) {
   check_adding({.words = words.data(), .lines = 5, .cells = detail::word_cells(GetParam().bits)});
 }
 
+// Integers that are hashed on the way become the filter of their hashes, while it doubles.
+TEST_P(scalable_cells, hash_integers_on_the_way) {
+  for (const std::size_t count : {0U, 1U, 63U, 2'049U, 20'011U}) {
+    const std::vector<std::uint64_t> integers = sample_hashes(count, 6);
+    const mixed_integers mixed{.keys = integers, .spread_seed = 5};
+    std::vector<std::uint64_t> hashes(count);
+    mix64_batch(mixed, hashes);
+    scalable_filter a = with_doublings(7, 9);
+    scalable_filter b = a;
+    a.add_batch(mixed);
+    b.add_batch(hashes);
+    EXPECT_EQ(a, b);
+    EXPECT_EQ(a.keys(), count);
+  }
+}
+
 TEST_P(scalable_cells, merge_when_they_are_of_different_age) {
   for (const auto& [mine, theirs] : {std::pair{100U, 60'000U}, std::pair{60'000U, 100U},
                                      std::pair{30'000U, 31'000U}, std::pair{0U, 500U}}) {
