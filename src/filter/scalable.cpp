@@ -20,6 +20,7 @@ namespace {
 constexpr std::size_t words_per_line = detail::split_lines::words_per_line;
 constexpr std::size_t head_words = doubling::head_lines * words_per_line;
 constexpr std::size_t piece_keys = 2048;  // that a kernel adds at a time
+constexpr std::size_t least_keys = 64;    // that it is called for
 
 [[noreturn]] void throw_corrupt(const std::string& what) {
   detail::fail(errc::corrupt, "the filter is damaged: " + what);
@@ -150,14 +151,11 @@ struct scalable_filter::key_list : kernel::key_run {
   [[nodiscard]] std::uint64_t hash_of(std::size_t i) const noexcept {
     return mixed ? mix64(keys[i], spread_seed) : keys[i];
   }
-  [[nodiscard]] key_list first(std::size_t some) const noexcept {
+  [[nodiscard]] key_list from(std::size_t at, std::size_t some) const noexcept {
     key_list result = *this;
+    result.keys += at;
     result.count = some;
     return result;
-  }
-  void remove_first(std::size_t some) noexcept {
-    keys += some;
-    count -= some;
   }
 };
 
@@ -169,16 +167,41 @@ void scalable_filter::add_batch(const mixed_integers& keys) {
   add_all(key_list(kernel::run_of(keys)));
 }
 
+std::uint64_t scalable_filter::add_new(std::span<const std::uint64_t> hashes,
+                                       std::span<std::uint64_t> is_new) {
+  const key_list keys(kernel::run_of(hashes));
+  std::uint64_t stored = 0;
+  for (std::size_t done = 0; done < keys.count;) {
+    const std::uint64_t most = growth_bytes() != 0 ? table_room() : UINT64_MAX;
+    const auto answers = is_new.subspan(done / 64);
+    std::size_t some = std::min(keys.count - done, piece_keys);
+    if (some > most) some = static_cast<std::size_t>(most) / 64 * 64;  // whole words of answers
+    if (some >= least_keys) {
+      stored += add_piece(keys.from(done, some), answers);
+    } else {
+      some = std::min(keys.count - done, least_keys);
+      answers[0] = 0;
+      for (std::size_t i = 0; i < some; ++i) {
+        const bool fresh = add(hashes[done + i]);
+        answers[0] |= std::uint64_t{fresh} << i;
+        stored += std::uint64_t{fresh};
+      }
+    }
+    done += some;
+  }
+  return stored;
+}
+
 std::uint64_t scalable_filter::add_all(key_list keys) {
-  constexpr std::size_t least_keys = 64;  // for a kernel
   std::uint64_t stored = 0;
   while (keys.count != 0) {
     const bool may_double = growth_bytes() != 0;
     const std::uint64_t most = may_double ? table_room() : UINT64_MAX;
     const std::size_t some = std::min<std::uint64_t>({keys.count, piece_keys, most});
     if (some >= least_keys) {
-      stored += add_piece(keys.first(some));
-      keys.remove_first(some);
+      detail::scratch<std::uint64_t, piece_keys / 64> is_new;
+      stored += add_piece(keys.from(0, some), is_new);
+      keys = keys.from(some, keys.count - some);
       continue;
     }
     detail::scratch<std::uint64_t, least_keys> hashes;
@@ -187,7 +210,7 @@ std::uint64_t scalable_filter::add_all(key_list keys) {
     auto left = std::span<const std::uint64_t>(hashes).first(few);
     stored += add_in_turn(left, most);
     keys_ += few - left.size();
-    keys.remove_first(few - left.size());
+    keys = keys.from(few - left.size(), keys.count - (few - left.size()));
     if (keys.count != 0 && may_double && table_room() == 0) double_lines();
   }
   return stored;
@@ -195,10 +218,10 @@ std::uint64_t scalable_filter::add_all(key_list keys) {
 
 // As many as there is room for. Those of full lines come after the others: what they add to is the
 // stash, and to cells of full lines, and the others neither look there nor are found there.
-std::uint64_t scalable_filter::add_piece(const key_list& keys) {
+std::uint64_t scalable_filter::add_piece(const key_list& keys, std::span<std::uint64_t> is_new) {
   detail::scratch<std::uint64_t, piece_keys / 64> full;
   std::uint64_t stored = table_.put_in_lines([&](std::uint64_t* words) {
-    return kernel::scalable_kernels_chosen().add(lines_, words, keys, full.data());
+    return kernel::scalable_kernels_chosen().add(lines_, words, keys, full.data(), is_new.data());
   });
   count_stored(stored);
   detail::scratch<std::uint64_t, piece_keys> open;
@@ -214,9 +237,12 @@ std::uint64_t scalable_filter::add_piece(const key_list& keys) {
     }
   }
   const std::uint64_t before = keys_;
-  for (auto left = std::span<const std::uint64_t>(open).first(count); !left.empty();) {
-    keys_ = before + numbers[count - left.size()];  // all before this one are in, if it throws
-    stored += add_in_turn(left, UINT64_MAX);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (contains(open[i])) continue;
+    keys_ = before + numbers[i];  // all before this one are in, if it throws
+    put(open[i]);
+    is_new[numbers[i] / 64] |= std::uint64_t{1} << (numbers[i] % 64);
+    ++stored;
   }
   keys_ = before + keys.count;
   return stored;
@@ -240,13 +266,18 @@ bool scalable_filter::add_slowly(std::uint64_t hash) {
     return false;
   }
   if (stored_ >= capacity()) return add_all(key_list(kernel::run_of({&hash, 1}))) != 0;
+  put(hash);
+  ++keys_;
+  return true;
+}
+
+// A key that is not contained.
+void scalable_filter::put(std::uint64_t hash) {
   const std::uint64_t slots = lines_.stash.count;
   table_.put(hash);
   lines_ = table_.view();
   if (lines_.stash.count != slots) write_head();
   count_stored(1);
-  ++keys_;
-  return true;
 }
 
 void scalable_filter::clear() {

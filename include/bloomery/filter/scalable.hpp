@@ -142,6 +142,8 @@ class scalable_filter : public scalable_view {
   // The same for many; when it throws, the keys before the one that needed memory are in.
   void add_batch(std::span<const std::uint64_t> hashes);
   void add_batch(const mixed_integers& keys);  // hashed on the way
+  // The same; bit i % 64 of is_new[i / 64] becomes whether hash i was new. Returns how many were.
+  std::uint64_t add_new(std::span<const std::uint64_t> hashes, std::span<std::uint64_t> is_new);
 
   // Adds what the other has. The two tables become one, which has as many lines as it needs, and
   // their rates add up. Throws errc::mismatch unless the cells are as wide, and one was made with
@@ -167,11 +169,12 @@ class scalable_filter : public scalable_view {
     own_head_[stored_word] = detail::little_endian(stored_);
   }
   bool add_slowly(std::uint64_t hash);
+  void put(std::uint64_t hash);
   [[nodiscard]] std::uint64_t table_room() const noexcept;
   struct key_list;  // hashes, or integers to hash
   // Each returns how many were new.
   std::uint64_t add_all(key_list keys);
-  std::uint64_t add_piece(const key_list& keys);
+  std::uint64_t add_piece(const key_list& keys, std::span<std::uint64_t> is_new);
   std::uint64_t add_in_turn(std::span<const std::uint64_t>& hashes, std::uint64_t most);
 
   detail::split_table table_;
