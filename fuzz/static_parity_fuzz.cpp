@@ -128,8 +128,8 @@ void compare(kernel::level l, const question& q, std::span<const std::uint64_t> 
   if (q.s.kind == filter_kind::fuse) {
     const opened<fuse_view> view(p, payload, 0);
     kernels.contains(
-        {.directory = view.directory(), .probes = q.s.probes, .cell_bits = q.s.cell_bits}, q.hashes,
-        bitmap.data());
+        {.directory = view.directory(), .probes = q.s.probes, .cell_bits = q.s.cell_bits},
+        kernel::run_of(q.hashes), bitmap.data());
     require_same(view, q.hashes, bitmap);
     return;
   }
@@ -138,7 +138,7 @@ void compare(kernel::level l, const question& q, std::span<const std::uint64_t> 
                                  .probes = q.s.probes,
                                  .cell_bits = sizing::bloomier_tag_bits(q.s),
                                  .value_bits = q.s.variant};
-  kernels.tagged(array, q.hashes, bitmap.data());
+  kernels.tagged(array, kernel::run_of(q.hashes), bitmap.data());
   require_same(view, q.hashes, bitmap);
   std::vector<std::uint64_t> values(q.hashes.size());
   kernels.values(array, q.hashes, values.data(), bitmap.data());

@@ -98,7 +98,14 @@ bloomier_view::bloomier_view(const plan& p, std::span<const std::uint64_t> words
 
 void bloomier_view::contains_bits(std::span<const std::uint64_t> hashes,
                                   std::span<std::uint64_t> bitmap) const noexcept {
-  kernel::wide_kernels_chosen().fuse.tagged(array_of(directory(), shape()), hashes, bitmap.data());
+  kernel::wide_kernels_chosen().fuse.tagged(array_of(directory(), shape()), kernel::run_of(hashes),
+                                            bitmap.data());
+}
+
+void bloomier_view::contains_bits(const mixed_integers& keys,
+                                  std::span<std::uint64_t> bitmap) const noexcept {
+  kernel::wide_kernels_chosen().fuse.tagged(array_of(directory(), shape()), kernel::run_of(keys),
+                                            bitmap.data());
 }
 
 void bloomier_view::value_batch(std::span<const std::uint64_t> hashes,

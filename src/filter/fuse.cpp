@@ -56,6 +56,10 @@ class fuse_solver {
   detail::peeler peeler_;
 };
 
+kernel::fuse_array fuse_array_of(const detail::static_directory& d, const shape& s) noexcept {
+  return {.directory = d, .probes = s.probes, .cell_bits = s.cell_bits};
+}
+
 }  // namespace
 
 fuse_view::fuse_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys)
@@ -67,9 +71,14 @@ fuse_view::fuse_view(const plan& p, std::span<const std::uint64_t> words, std::u
 
 void fuse_view::contains_bits(std::span<const std::uint64_t> hashes,
                               std::span<std::uint64_t> bitmap) const noexcept {
-  kernel::wide_kernels_chosen().fuse.contains(
-      {.directory = directory(), .probes = shape().probes, .cell_bits = shape().cell_bits}, hashes,
-      bitmap.data());
+  kernel::wide_kernels_chosen().fuse.contains(fuse_array_of(directory(), shape()),
+                                              kernel::run_of(hashes), bitmap.data());
+}
+
+void fuse_view::contains_bits(const mixed_integers& keys,
+                              std::span<std::uint64_t> bitmap) const noexcept {
+  kernel::wide_kernels_chosen().fuse.contains(fuse_array_of(directory(), shape()),
+                                              kernel::run_of(keys), bitmap.data());
 }
 
 double fuse_view::fpr() const noexcept {

@@ -9,6 +9,7 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/detail/core/scratch.hpp"
+#include "bloomery/hash/hash.hpp"
 #include "core/doubling.hpp"
 #include "kernel/scalable/scalable.hpp"
 
@@ -19,6 +20,7 @@ namespace {
 constexpr std::size_t words_per_line = detail::split_lines::words_per_line;
 constexpr std::size_t head_words = doubling::head_lines * words_per_line;
 constexpr std::size_t piece_keys = 2048;  // that a kernel adds at a time
+constexpr std::size_t least_keys = 64;    // that it is called for
 
 [[noreturn]] void throw_corrupt(const std::string& what) {
   detail::fail(errc::corrupt, "the filter is damaged: " + what);
@@ -119,7 +121,7 @@ scalable_filter::scalable_filter(const view& other) : view(other), own_head_(hea
 void scalable_filter::adopt(detail::split_table&& table) {
   table_ = std::move(table);
   lines_ = table_.view();
-  limit_ = capacity();
+  short_limit_ = lines_.cells.width == 16 ? capacity() : 0;
   write_head();
 }
 
@@ -143,53 +145,106 @@ std::uint64_t scalable_filter::table_room() const noexcept {
   return capacity() - std::min(capacity(), std::min(stored_, table_.entries()));
 }
 
-std::uint64_t scalable_filter::add_all(std::span<const std::uint64_t> hashes) {
-  constexpr std::size_t least_keys = 64;  // for a kernel
+struct scalable_filter::key_list : kernel::key_run {
+  explicit key_list(const kernel::key_run& run) noexcept : key_run(run) {}
+
+  [[nodiscard]] std::uint64_t hash_of(std::size_t i) const noexcept {
+    return mixed ? mix64(keys[i], spread_seed) : keys[i];
+  }
+  [[nodiscard]] key_list from(std::size_t at, std::size_t some) const noexcept {
+    key_list result = *this;
+    result.keys += at;
+    result.count = some;
+    return result;
+  }
+};
+
+void scalable_filter::add_batch(std::span<const std::uint64_t> hashes) {
+  add_all(key_list(kernel::run_of(hashes)));
+}
+
+void scalable_filter::add_batch(const mixed_integers& keys) {
+  add_all(key_list(kernel::run_of(keys)));
+}
+
+std::uint64_t scalable_filter::add_new(std::span<const std::uint64_t> hashes,
+                                       std::span<std::uint64_t> is_new) {
+  const key_list keys(kernel::run_of(hashes));
   std::uint64_t stored = 0;
-  while (!hashes.empty()) {
+  for (std::size_t done = 0; done < keys.count;) {
+    const std::uint64_t most = growth_bytes() != 0 ? table_room() : UINT64_MAX;
+    const auto answers = is_new.subspan(done / 64);
+    std::size_t some = std::min(keys.count - done, piece_keys);
+    if (some > most) some = static_cast<std::size_t>(most) / 64 * 64;  // whole words of answers
+    if (some >= least_keys) {
+      stored += add_piece(keys.from(done, some), answers);
+    } else {
+      some = std::min(keys.count - done, least_keys);
+      answers[0] = 0;
+      for (std::size_t i = 0; i < some; ++i) {
+        const bool fresh = add(hashes[done + i]);
+        answers[0] |= std::uint64_t{fresh} << i;
+        stored += std::uint64_t{fresh};
+      }
+    }
+    done += some;
+  }
+  return stored;
+}
+
+std::uint64_t scalable_filter::add_all(key_list keys) {
+  std::uint64_t stored = 0;
+  while (keys.count != 0) {
     const bool may_double = growth_bytes() != 0;
     const std::uint64_t most = may_double ? table_room() : UINT64_MAX;
-    const std::size_t keys = std::min<std::uint64_t>({hashes.size(), piece_keys, most});
-    if (keys >= least_keys) {
-      stored += add_piece(hashes.first(keys));
-      hashes = hashes.subspan(keys);
+    const std::size_t some = std::min<std::uint64_t>({keys.count, piece_keys, most});
+    if (some >= least_keys) {
+      detail::scratch<std::uint64_t, piece_keys / 64> is_new;
+      stored += add_piece(keys.from(0, some), is_new);
+      keys = keys.from(some, keys.count - some);
       continue;
     }
-    const std::size_t before = hashes.size();
-    stored += add_in_turn(hashes, most);
-    keys_ += before - hashes.size();
-    if (!hashes.empty() && may_double && table_room() == 0) double_lines();
+    detail::scratch<std::uint64_t, least_keys> hashes;
+    const std::size_t few = std::min(keys.count, least_keys);
+    for (std::size_t i = 0; i < few; ++i) hashes[i] = keys.hash_of(i);
+    auto left = std::span<const std::uint64_t>(hashes).first(few);
+    stored += add_in_turn(left, most);
+    keys_ += few - left.size();
+    keys = keys.from(few - left.size(), keys.count - (few - left.size()));
+    if (keys.count != 0 && may_double && table_room() == 0) double_lines();
   }
   return stored;
 }
 
 // As many as there is room for. Those of full lines come after the others: what they add to is the
 // stash, and to cells of full lines, and the others neither look there nor are found there.
-std::uint64_t scalable_filter::add_piece(std::span<const std::uint64_t> hashes) {
+std::uint64_t scalable_filter::add_piece(const key_list& keys, std::span<std::uint64_t> is_new) {
   detail::scratch<std::uint64_t, piece_keys / 64> full;
   std::uint64_t stored = table_.put_in_lines([&](std::uint64_t* words) {
-    return kernel::scalable_kernels_chosen().add(lines_, words, kernel::run_of(hashes),
-                                                 full.data());
+    return kernel::scalable_kernels_chosen().add(lines_, words, keys, full.data(), is_new.data());
   });
   count_stored(stored);
   detail::scratch<std::uint64_t, piece_keys> open;
   detail::scratch<std::uint16_t, piece_keys> numbers;
   std::size_t count = 0;
-  for (std::size_t w = 0; w < (hashes.size() + 63) / 64; ++w) {
+  for (std::size_t w = 0; w < (keys.count + 63) / 64; ++w) {
     for (std::uint64_t left = full[w]; left != 0; left &= left - 1) {
       const std::size_t number = w * 64 + static_cast<std::size_t>(std::countr_zero(left));
       numbers[count] = static_cast<std::uint16_t>(number);
-      open[count] = hashes[number];
+      open[count] = keys.hash_of(number);
       if (lines_.stash.count != 0) lines_.stash.fetch(open[count]);
       ++count;
     }
   }
   const std::uint64_t before = keys_;
-  for (auto left = std::span<const std::uint64_t>(open).first(count); !left.empty();) {
-    keys_ = before + numbers[count - left.size()];  // all before this one are in, if it throws
-    stored += add_in_turn(left, UINT64_MAX);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (contains(open[i])) continue;
+    keys_ = before + numbers[i];  // all before this one are in, if it throws
+    put(open[i]);
+    is_new[numbers[i] / 64] |= std::uint64_t{1} << (numbers[i] % 64);
+    ++stored;
   }
-  keys_ = before + hashes.size();
+  keys_ = before + keys.count;
   return stored;
 }
 
@@ -210,14 +265,19 @@ bool scalable_filter::add_slowly(std::uint64_t hash) {
     ++keys_;
     return false;
   }
-  if (stored_ >= limit_) return add_all({&hash, 1}) != 0;
+  if (stored_ >= capacity()) return add_all(key_list(kernel::run_of({&hash, 1}))) != 0;
+  put(hash);
+  ++keys_;
+  return true;
+}
+
+// A key that is not contained.
+void scalable_filter::put(std::uint64_t hash) {
   const std::uint64_t slots = lines_.stash.count;
   table_.put(hash);
   lines_ = table_.view();
   if (lines_.stash.count != slots) write_head();
   count_stored(1);
-  ++keys_;
-  return true;
 }
 
 void scalable_filter::clear() {

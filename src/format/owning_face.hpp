@@ -265,6 +265,16 @@ class owning_face final : public reading_face<Filter> {
   // are asked again in their turn, since one of the piece may have been the same.
   std::size_t add_new_piece(std::span<const std::uint64_t> hashes, std::span<std::uint64_t> is_new,
                             loss_meter* lost) {
+    if constexpr (requires { this->filter_.add_new(hashes, is_new); }) {
+      constexpr std::size_t many = 64;
+      const bool over_limit =
+          limited_ && this->filter_.room() < hashes.size() && this->filter_.growth_bytes() != 0;
+      if (hashes.size() >= many && !over_limit) {
+        const std::size_t added = this->filter_.add_new(hashes, is_new);
+        for (std::size_t i = 0; lost != nullptr && i < added; ++i) lost->note_new(this->filter_);
+        return added;
+      }
+    }
     constexpr std::size_t few = 4;
     detail::scratch<std::uint64_t, batch_keys / 64> there;
     if (hashes.size() < few) {

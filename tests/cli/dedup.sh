@@ -14,6 +14,9 @@ bloomery dedup -q <lines.txt >out 2>err
 cmp expected out
 [[ ! -s err ]] || fail "not quiet"
 expect_equal "$(bloomery dedup -q -c lines.txt)" "$(wc -l <expected)"
+for threads in 1 7; do  # nobody waits for the turn of one that cannot print
+  expect_error "standard output" bash -c "'$BLOOMERY' dedup --threads $threads lines.txt >/dev/full"
+done
 bloomery dedup -q --json lines.txt >out
 expect_equal "$(json out 'd["lines"] - d["printed"] - d["dropped"]')" 0
 expect_equal "$(json out 'd["expected_lost"] < 0.2')" True

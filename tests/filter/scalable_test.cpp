@@ -326,12 +326,13 @@ void check_adding(const detail::split_lines& lines) {
         constexpr std::uint64_t seed = 99;
         std::vector<std::uint64_t> mine(lines.words, lines.words + words);
         std::vector<std::uint64_t> open((count + 63) / 64, ~std::uint64_t{0});
+        std::vector<std::uint64_t> fresh(open);
         const auto run =
             mixed ? kernel::run_of(mixed_integers{hashes, seed}) : kernel::run_of(hashes);
         detail::split_lines table = lines;
         table.words = mine.data();
-        const std::uint64_t appended =
-            kernel::scalable_kernels_of(level).add(table, mine.data(), run, open.data());
+        const std::uint64_t appended = kernel::scalable_kernels_of(level).add(
+            table, mine.data(), run, open.data(), fresh.data());
 
         std::vector<std::uint64_t> expected(lines.words, lines.words + words);
         detail::split_lines now = lines;
@@ -339,6 +340,7 @@ void check_adding(const detail::split_lines& lines) {
         std::uint64_t put = 0;
         for (std::size_t i = 0; i < open.size() * 64; ++i) {
           bool full = false;
+          const std::uint64_t before = put;
           if (i < count) {
             const std::uint64_t hash = mixed ? mix64(hashes[i], seed) : hashes[i];
             std::uint64_t* const line = expected.data() + (now.line_of(hash) - now.words);
@@ -350,6 +352,7 @@ void check_adding(const detail::split_lines& lines) {
             }
           }
           ASSERT_EQ((open[i / 64] >> (i % 64)) & 1U, full ? 1U : 0U) << i;
+          ASSERT_EQ((fresh[i / 64] >> (i % 64)) & 1U, put - before) << i;
         }
         EXPECT_EQ(appended, put);
         EXPECT_EQ(mine, expected);
@@ -370,6 +373,42 @@ TEST_P(scalable_cells, take_keys_from_every_instruction_set) {
   std::vector<std::uint64_t> words(5 * 8);
   for (std::uint64_t& word : words) word = random() & random() & random();
   check_adding({.words = words.data(), .lines = 5, .cells = detail::word_cells(GetParam().bits)});
+}
+
+// Many at a time are new where they are one by one, while the lines become full and double.
+TEST_P(scalable_cells, say_which_of_many_are_new) {
+  for (const std::size_t count : {0U, 1U, 65U, 20'011U}) {
+    std::vector<std::uint64_t> hashes = sample_hashes(count, 4);
+    for (std::size_t i = 0; i < count; i += 5) hashes[i] = hashes[i / 2];
+    scalable_filter many = with_doublings(7, 9);
+    scalable_filter one = many;
+    std::vector<std::uint64_t> is_new((count + 63) / 64, ~std::uint64_t{0});
+    const std::uint64_t stored = many.add_new(hashes, is_new);
+    for (std::size_t i = 0; i < is_new.size() * 64; ++i) {
+      const bool fresh = i < count && one.add(hashes[i]);
+      ASSERT_EQ((is_new[i / 64] >> (i % 64)) & 1U, fresh ? 1U : 0U) << i;
+    }
+    EXPECT_EQ(stored, one.keys_stored());
+    EXPECT_EQ(many.keys_stored(), one.keys_stored());
+    EXPECT_EQ(many.keys(), one.keys());
+    EXPECT_EQ(many.doublings(), one.doublings());
+  }
+}
+
+// Integers that are hashed on the way become the filter of their hashes, while it doubles.
+TEST_P(scalable_cells, hash_integers_on_the_way) {
+  for (const std::size_t count : {0U, 1U, 63U, 2'049U, 20'011U}) {
+    const std::vector<std::uint64_t> integers = sample_hashes(count, 6);
+    const mixed_integers mixed{.keys = integers, .spread_seed = 5};
+    std::vector<std::uint64_t> hashes(count);
+    mix64_batch(mixed, hashes);
+    scalable_filter a = with_doublings(7, 9);
+    scalable_filter b = a;
+    a.add_batch(mixed);
+    b.add_batch(hashes);
+    EXPECT_EQ(a, b);
+    EXPECT_EQ(a.keys(), count);
+  }
 }
 
 TEST_P(scalable_cells, merge_when_they_are_of_different_age) {

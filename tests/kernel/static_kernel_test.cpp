@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <numeric>
 #include <span>
 #include <type_traits>
 #include <vector>
@@ -57,18 +58,19 @@ kernel::fuse_array array_of(const opened<bloomier_view>& view) {
           .value_bits = view.value_bits()};
 }
 
-void ask(level l, const opened<fuse_view>& view, std::span<const std::uint64_t> hashes,
+void ask(level l, const opened<fuse_view>& view, const kernel::key_run& run,
          std::uint64_t* bitmap) {
-  kernel::wide_kernels_of(l).fuse.contains(array_of(view), hashes, bitmap);
+  kernel::wide_kernels_of(l).fuse.contains(array_of(view), run, bitmap);
 }
-void ask(level l, const opened<bloomier_view>& view, std::span<const std::uint64_t> hashes,
+void ask(level l, const opened<bloomier_view>& view, const kernel::key_run& run,
          std::uint64_t* bitmap) {
-  kernel::wide_kernels_of(l).fuse.tagged(array_of(view), hashes, bitmap);
+  kernel::wide_kernels_of(l).fuse.tagged(array_of(view), run, bitmap);
 }
-void ask(level l, const opened<ribbon_view>& view, std::span<const std::uint64_t> hashes,
+void ask(level l, const opened<ribbon_view>& view, const kernel::key_run& run,
          std::uint64_t* bitmap) {
   kernel::ribbon_kernels_of(l).contains(
-      {.directory = view.directory(), .bits = view.shape().cell_bits}, hashes, bitmap);
+      {.directory = view.directory(), .bits = view.shape().cell_bits}, {run.keys, run.count},
+      bitmap);
 }
 
 template <class View>
@@ -100,7 +102,7 @@ void check_answers(level l, const View& view, std::span<const std::uint64_t> has
   hash_list expected = answers_one_by_one(view, hashes);
   expected.push_back(0xabcd);  // a word more than needed, which must be left alone
   hash_list bitmap(expected.size(), 0xabcd);
-  ask(l, view, hashes, bitmap.data());
+  ask(l, view, kernel::run_of(hashes), bitmap.data());
   ASSERT_EQ(bitmap, expected);
   if constexpr (std::is_same_v<View, opened<bloomier_view>>) check_values(l, view, hashes);
 }
@@ -217,6 +219,31 @@ TEST_P(static_kernel, takes_any_number_of_keys) {
                             ribbon_filter(plan_of(filter_kind::ribbon, 1, 7, size), hashes), hashes,
                             every_count);
   check_filter<bloomier_view>(GetParam(), map_of(size, 3, 11, 5, hashes), hashes, every_count);
+}
+
+// The answers for integers are those for their hashes, near and far, with a group that is not full.
+TEST_P(static_kernel, hashes_integers_on_the_way) {
+  const xxh3_hasher hasher(7);
+  for (const std::size_t keys : {std::size_t{999}, std::size_t{2'200'000}}) {
+    hash_list integers(keys + 1000);
+    std::iota(integers.begin(), integers.end(), 5);
+    hash_list hashes(integers.size());
+    mix64_batch(hasher.integers(integers), hashes);
+    const std::span<const std::uint64_t> inside = std::span(hashes).first(keys);
+    const hash_list values(keys, 3);
+    const set_size size{1 + keys / shard_keys, keys};
+    const auto check = [&](const auto& view) {
+      const std::size_t asked = 1997;
+      const auto last = std::span(hashes).last(asked);
+      hash_list bitmap((asked + 63) / 64);
+      ask(GetParam(), view, kernel::run_of(hasher.integers(std::span(integers).last(asked))),
+          bitmap.data());
+      EXPECT_EQ(bitmap, answers_one_by_one(view, last));
+    };
+    check(opened<fuse_view>(fuse_filter(plan_of(filter_kind::fuse, 3, 32, size), inside)));
+    check(opened<bloomier_view>(
+        bloomier_filter(plan_of(filter_kind::bloomier, 3, 40, size, 8), inside, values)));
+  }
 }
 
 // Larger than any cache that is taken for near: the pipelines with prefetches.

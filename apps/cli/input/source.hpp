@@ -8,6 +8,7 @@
 // input pauses, a chunk ends early: a person who types or runs `tail -f` sees answers at once.
 #pragma once
 
+#include <algorithm>
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
@@ -83,24 +84,34 @@ struct enough_read {};  // thrown by work on chunks when no more records are wan
 
 class turnstile {  // lets threads do something in the order of their chunks
  public:
+  // Each thread has one chunk at a time, so those that wait are numbered in a row, and each has a
+  // place of its own: one thread is woken, and not all of them, for each chunk.
+  explicit turnstile(unsigned threads) : places_(std::max(1U, threads)) {}
+
   template <class Work>
   void in_turn(std::uint64_t sequence, Work work) {
-    std::unique_lock lock(mutex_);
-    turn_.wait(lock, [&] { return next_ == sequence || cancelled_; });
-    if (cancelled_) return;
+    {
+      std::unique_lock lock(mutex_);
+      place_of(sequence).wait(lock, [&] { return next_ == sequence || cancelled_; });
+      if (cancelled_) return;
+    }
     work();
-    ++next_;
-    turn_.notify_all();
+    const std::lock_guard lock(mutex_);
+    place_of(++next_).notify_one();
   }
   void cancel() {
     const std::lock_guard lock(mutex_);
     cancelled_ = true;
-    turn_.notify_all();
+    for (std::condition_variable& place : places_) place.notify_all();
   }
 
  private:
+  std::condition_variable& place_of(std::uint64_t sequence) {
+    return places_[static_cast<std::size_t>(sequence % places_.size())];
+  }
+
   std::mutex mutex_;
-  std::condition_variable turn_;
+  std::vector<std::condition_variable> places_;
   std::uint64_t next_ = 0;
   bool cancelled_ = false;
 };
@@ -152,11 +163,30 @@ void for_each_chunk(key_source& source, unsigned threads, Work work) {
 // Runs work(chunk, in_turn) in all threads; in_turn runs what it gets singly, in input order.
 template <class Work>
 void for_each_chunk_in_order(key_source& source, unsigned threads, Work work) {
-  turnstile turns;
+  turnstile turns(threads);
   for_each_chunk(
       source, threads,
       [&](const chunk& c) { work(c, [&](auto rest) { turns.in_turn(c.sequence, rest); }); },
       [&] { turns.cancel(); });
+}
+
+// The same with two turns, work(chunk, in_turn, in_second_turn): while one thread has the second
+// turn, the next one may have the first.
+template <class Work>
+void for_each_chunk_in_two_turns(key_source& source, unsigned threads, Work work) {
+  turnstile first(threads);
+  turnstile second(threads);
+  for_each_chunk(
+      source, threads,
+      [&](const chunk& c) {
+        work(
+            c, [&](auto rest) { first.in_turn(c.sequence, rest); },
+            [&](auto rest) { second.in_turn(c.sequence, rest); });
+      },
+      [&] {  // in this order, or who lost the first turn might still get the second
+        second.cancel();
+        first.cancel();
+      });
 }
 
 }  // namespace bloomery::cli

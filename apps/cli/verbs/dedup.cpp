@@ -136,6 +136,25 @@ any_filter resumed(const dedup_options& o, const state_file& state, const any_fi
   return f;
 }
 
+struct new_records {                // of a chunk
+  std::vector<std::uint64_t> bits;  // of its keys, those that are new
+  std::string header;               // the names of columns, where they belong before these
+  std::string text;
+
+  const std::string& put_together(const chunk& c, std::string_view terminator) {
+    text.assign(header);
+    auto keyless = c.keyless.begin();  // what has no key is no repetition
+    for (std::size_t i = 0; i <= c.keys.size(); ++i) {
+      for (; keyless != c.keyless.end() && keyless->before <= i; ++keyless) {
+        text.append(keyless->text).append(terminator);
+      }
+      if (i == c.keys.size() || ((bits[i / 64] >> (i % 64)) & 1U) == 0) continue;
+      text.append(c.records[i]).append(terminator);
+    }
+    return text;
+  }
+};
+
 class dedup {
  public:
   explicit dedup(const dedup_options& o)
@@ -165,8 +184,37 @@ class dedup {
 
  private:
   void read_all() {
-    hash_in_order(*filter_.hasher(), source_, o_.input.threads,
-                  [&](const chunk& c, auto hashes) { take(c, hashes); });
+    for_each_chunk_in_two_turns(source_, o_.input.threads,
+                                [this](const chunk& c, auto in_turn, auto in_second_turn) {
+                                  work_on(c, in_turn, in_second_turn);
+                                });
+  }
+
+  // One thread at a time asks the filter, and one at a time prints; what they print they put
+  // together side by side. With a state they print in the first turn, so that between two chunks
+  // all that is in the filter was printed.
+  template <class Turn, class SecondTurn>
+  void work_on(const chunk& c, const Turn& in_turn, const SecondTurn& in_second_turn) {
+    thread_local std::vector<std::uint64_t> hashes;
+    thread_local new_records found;
+    const bool prints = !o_.count && !o_.json;
+    const bool has_state = mutex_ != nullptr;
+    hashes.resize(c.keys.size());
+    filter_.hasher()->hash(c.keys, hashes);
+    found.bits.assign((hashes.size() + 63) / 64, 0);
+    in_turn([&] {
+      std::unique_lock<std::mutex> lock;
+      if (has_state) lock = std::unique_lock(*mutex_);
+      changed_ = true;
+      printed_all_ = false;
+      take(hashes, found.bits);
+      if (prints) found.header = header_.before(c);
+      if (prints && has_state) write_output(found.put_together(c, source_.terminator()));
+      printed_all_ = true;
+    });
+    if (!prints || has_state) return;
+    const std::string& text = found.put_together(c, source_.terminator());
+    in_second_turn([&] { write_output(text); });
   }
 
   // Called between two chunks, so that what was printed is in the state, and nothing else. When
@@ -179,34 +227,14 @@ class dedup {
     report();
   }
 
-  void take(const chunk& c, std::span<const std::uint64_t> hashes) {  // in the order of the input
-    std::unique_lock<std::mutex> lock;
-    if (mutex_ != nullptr) lock = std::unique_lock(*mutex_);
-    changed_ = true;
-    printed_all_ = false;
+  // Adds the keys of a chunk, in the order of the input; `bits` become 1 for those that are new.
+  void take(std::span<const std::uint64_t> hashes, std::span<std::uint64_t> bits) {
     filter_->advance(clock_now());
-    new_bits_.assign((hashes.size() + 63) / 64, 0);
-    printed_ += filter_->add_new(hashes, new_bits_, &losses_);
+    printed_ += filter_->add_new(hashes, bits, &losses_);
     lines_ += hashes.size();
     if (const auto covered = fact_of(filter_, "window_covered")) {
       covered_ = std::min(covered_.value_or(UINT64_MAX), *covered);
     }
-    if (!o_.count && !o_.json) print_new(c);
-    printed_all_ = true;
-  }
-
-  void print_new(const chunk& c) {
-    text_.clear();
-    text_.append(header_.before(c));
-    auto keyless = c.keyless.begin();  // what has no key is no repetition
-    for (std::size_t i = 0; i <= c.keys.size(); ++i) {
-      for (; keyless != c.keyless.end() && keyless->before <= i; ++keyless) {
-        text_.append(keyless->text).append(source_.terminator());
-      }
-      if (i == c.keys.size() || ((new_bits_[i / 64] >> (i % 64)) & 1U) == 0) continue;
-      text_.append(c.records[i]).append(source_.terminator());
-    }
-    write_output(text_);
   }
 
   [[nodiscard]] double lost() const {
@@ -277,8 +305,6 @@ class dedup {
   std::mutex* mutex_ = nullptr;  // of what saves the state meanwhile
   bool changed_ = false;         // since it was saved
   bool printed_all_ = true;      // that is new in the filter
-  std::vector<std::uint64_t> new_bits_;
-  std::string text_;
   std::uint64_t lines_ = 0;
   std::uint64_t printed_ = 0;
   loss_meter losses_;

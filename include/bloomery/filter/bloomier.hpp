@@ -23,6 +23,7 @@
 #include "bloomery/core/shape.hpp"
 #include "bloomery/detail/filter/static_filter.hpp"
 #include "bloomery/detail/filter/static_layout.hpp"
+#include "bloomery/hash/hash.hpp"
 
 namespace bloomery {
 
@@ -50,6 +51,8 @@ class bloomier_view : public static_view<bloomier_view> {
   }
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
+  // The same for integers that are hashed on the way (hash/hash.hpp).
+  void contains_bits(const mixed_integers& keys, std::span<std::uint64_t> bitmap) const noexcept;
 
   [[nodiscard]] std::uint32_t value_bits() const noexcept { return shape().variant; }
   [[nodiscard]] std::uint32_t check_bits() const noexcept {

@@ -18,6 +18,7 @@
 #include "bloomery/core/shape.hpp"
 #include "bloomery/detail/filter/static_filter.hpp"
 #include "bloomery/detail/filter/static_layout.hpp"
+#include "bloomery/hash/hash.hpp"
 
 namespace bloomery {
 
@@ -46,6 +47,8 @@ class fuse_view : public static_view<fuse_view> {
   }
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
+  // The same for integers that are hashed on the way (hash/hash.hpp).
+  void contains_bits(const mixed_integers& keys, std::span<std::uint64_t> bitmap) const noexcept;
 
   // 2^-cell_bits, and the chance that an absent key has the hash of one in the set.
   [[nodiscard]] double fpr() const noexcept;

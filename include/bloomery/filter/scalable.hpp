@@ -116,7 +116,7 @@ class scalable_filter : public scalable_view {
     view::operator=(other);
     std::swap(table_, other.table_);
     std::swap(own_head_, other.own_head_);
-    limit_ = other.limit_;
+    short_limit_ = other.short_limit_;
     return *this;
   }
   ~scalable_filter() = default;
@@ -125,7 +125,7 @@ class scalable_filter : public scalable_view {
   // double and there is no memory for it.
   [[gnu::always_inline]] bool add(std::uint64_t hash) {
     // The short way, without a call, so that several additions overlap.
-    if (lines_.cells.width != 16 || stored_ >= limit_) [[unlikely]]
+    if (stored_ >= short_limit_) [[unlikely]]
       return add_slowly(hash);
     const detail::split_lines::place_16 place(lines_, hash);
     if (place.is_open()) [[unlikely]]
@@ -140,7 +140,10 @@ class scalable_filter : public scalable_view {
     return true;
   }
   // The same for many; when it throws, the keys before the one that needed memory are in.
-  void add_batch(std::span<const std::uint64_t> hashes) { add_all(hashes); }
+  void add_batch(std::span<const std::uint64_t> hashes);
+  void add_batch(const mixed_integers& keys);  // hashed on the way
+  // The same; bit i % 64 of is_new[i / 64] becomes whether hash i was new. Returns how many were.
+  std::uint64_t add_new(std::span<const std::uint64_t> hashes, std::span<std::uint64_t> is_new);
 
   // Adds what the other has. The two tables become one, which has as many lines as it needs, and
   // their rates add up. Throws errc::mismatch unless the cells are as wide, and one was made with
@@ -166,15 +169,17 @@ class scalable_filter : public scalable_view {
     own_head_[stored_word] = detail::little_endian(stored_);
   }
   bool add_slowly(std::uint64_t hash);
+  void put(std::uint64_t hash);
   [[nodiscard]] std::uint64_t table_room() const noexcept;
+  struct key_list;  // hashes, or integers to hash
   // Each returns how many were new.
-  std::uint64_t add_all(std::span<const std::uint64_t> hashes);
-  std::uint64_t add_piece(std::span<const std::uint64_t> hashes);
+  std::uint64_t add_all(key_list keys);
+  std::uint64_t add_piece(const key_list& keys, std::span<std::uint64_t> is_new);
   std::uint64_t add_in_turn(std::span<const std::uint64_t>& hashes, std::uint64_t most);
 
   detail::split_table table_;
   std::vector<std::uint64_t> own_head_;
-  std::uint64_t limit_ = 0;  // capacity(), which takes a product
+  std::uint64_t short_limit_ = 0;  // capacity(), where cells have 16 bits; else 0
 };
 
 }  // namespace bloomery

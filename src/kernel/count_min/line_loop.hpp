@@ -1,6 +1,6 @@
-// The loops of count_min.hpp for counters of a key in one line. With vectors all sixteen lanes are
-// computed at once, in two of the compiler's vectors of 32 bytes; what is in no row of the key gets
-// zero. Without them, and for counters of 64 bits, one row after the other.
+// The loops of count_min.hpp for counters of a key in one line. With vectors all counters of the
+// line are computed at once, in two of the compiler's vectors of 32 bytes. Without them, and for
+// counters of 64 bits, one row after the other.
 #pragma once
 
 #include <bit>
@@ -77,103 +77,118 @@ struct line_rows {
   }
 };
 
-// All lanes at once: for counters of up to 32 bits on little-endian machines.
+// All counters of a line at once: for those of up to 32 bits on little-endian machines. What is
+// computed is by how much a counter can still rise, which is 0 for what the key does not have: so
+// the least counter of a key is the one with the most room, and nothing else needs a mask.
 template <class Eight, class Cell>
 class line_vectors {
-  using half = std::uint32_t __attribute__((vector_size(32)));
-  using cells = count_min_cells<Eight, Cell>;
-  static constexpr std::uint32_t bits = sizeof(Cell) * 8;
-  static constexpr std::uint32_t in_lane = 32 / bits;
-  static constexpr std::uint32_t most = static_cast<Cell>(~Cell{0});
-
-  // The lanes of a key: ones where it has a counter, what that holds, and by how much to shift.
-  struct found {
-    half line;
-    half match;
-    half value;
-    half shift;
-  };
+  using lanes [[gnu::vector_size(32)]] = std::uint32_t;
+  using bytes [[gnu::vector_size(32)]] = std::uint8_t;
+  using half [[gnu::vector_size(32)]] = Cell;  // of a line
+  static constexpr std::uint32_t in_half = 32 / sizeof(Cell);
+  static constexpr std::uint32_t in_lane = 4 / sizeof(Cell);
+  static constexpr Cell most = static_cast<Cell>(~Cell{0});
 
  public:
   template <class Word>
   [[gnu::always_inline]] explicit line_vectors(const counter_lines<Word>& array) noexcept
       : row_(array.row) {
-    // Ones that the compiler does not know: it would invert with a vpternlogd that waits for what
-    // its target held before, the last key: 12 against 6 ns for a conservative add.
-    const std::uint32_t ones = row_ != 0 ? ~std::uint32_t{0} : 0;
-    ones_ = half{} + ones;
-    most_ = half{} + (ones & most);
-    const std::uint32_t lanes = block_geometry::lanes / array.rows;
+    const std::uint32_t row_lanes = block_geometry::lanes / array.rows;
     for (std::uint32_t lane = 0; lane < block_geometry::lanes; ++lane) {
-      const std::uint32_t j = lane / lanes;
-      const bool used = j < array.rows;
-      multiplier_[lane / 8][lane % 8] = used ? block_geometry::lane_multiplier[j] : 0;
-      place_[lane / 8][lane % 8] = used ? lane - j * lanes : ~std::uint32_t{0};  // never found
+      const std::uint32_t j = lane / row_lanes;
+      multiplier_[lane / 8][lane % 8] = j < array.rows ? block_geometry::lane_multiplier[j] : 0;
+    }
+    // A number is compared in all bytes of its counter.
+    constexpr auto every_byte = static_cast<Cell>(most / 0xff);
+    for (std::uint32_t i = 0; i < 2 * in_half; ++i) {
+      const std::uint32_t j = i / (row_lanes * in_lane);
+      const std::uint32_t place = i - j * row_lanes * in_lane;
+      place_[i / in_half][i % in_half] =
+          j < array.rows ? static_cast<Cell>(place * every_byte) : most;  // never found
     }
   }
 
   [[gnu::always_inline]] std::uint64_t least(const std::uint64_t* line,
                                              std::uint64_t hash) const noexcept {
-    return lowest(find(line, hash, 0), find(line, hash, 1))[0];
+    const half low = room(load(line, 0), hash, 0);
+    const half high = room(load(line, 1), hash, 1);
+    return static_cast<Cell>(most - widest(low, high)[0]);
   }
   [[gnu::always_inline]] void add(std::uint64_t* line, std::uint64_t hash,
                                   std::uint64_t count) const noexcept {
-    const std::uint32_t more = count < most ? static_cast<std::uint32_t>(count) : most;
+    const half more = splat(count);
     for (std::uint32_t h = 0; h < 2; ++h) {
-      const found f = find(line, hash, h);
-      const half room = most_ - f.value;
-      const half rise = room < more ? room : half{} + more;
-      store(line, h, f.line + ((f.match & rise) << f.shift));
+      const half there = load(line, h);
+      store(line, h, there + lower(room(there, hash, h), more));
     }
   }
   [[gnu::always_inline]] void raise(std::uint64_t* line, std::uint64_t hash,
                                     std::uint64_t count) const noexcept {
-    const found low = find(line, hash, 0);
-    const found high = find(line, hash, 1);
-    const std::uint64_t least = lowest(low, high)[0];
-    const auto risen = static_cast<std::uint32_t>(cells::sum(least, count));
-    lift(line, 0, low, risen);
-    lift(line, 1, high, risen);
+    const half there[2] = {load(line, 0), load(line, 1)};
+    const half rooms[2] = {room(there[0], hash, 0), room(there[1], hash, 1)};
+    const half widest_room = widest(rooms[0], rooms[1]);
+    const half left = widest_room - lower(widest_room, splat(count));
+    for (std::uint32_t h = 0; h < 2; ++h) {
+      store(line, h, there[h] + (rooms[h] - lower(rooms[h], left)));
+    }
   }
 
  private:
-  [[gnu::always_inline]] found find(const std::uint64_t* line, std::uint64_t hash,
-                                    std::uint32_t h) const noexcept {
-    found f;
-    __builtin_memcpy(&f.line, line + std::size_t{h} * 4, sizeof f.line);
-    const half mixed = multiplier_[h] * static_cast<std::uint32_t>(hash);
-    const half at = ((mixed >> 8U) * row_) >> 24U;
-    f.match = reinterpret_cast<half>(at / in_lane == place_[h]);
-    f.shift = at % in_lane * bits;
-    f.value = (f.line >> f.shift) & most;
-    return f;
+  // What the key's counters can still rise by; 0 for all others.
+  [[gnu::always_inline]] half room(const half& there, std::uint64_t hash,
+                                   std::uint32_t h) const noexcept {
+    const lanes mixed = multiplier_[h] * static_cast<std::uint32_t>(hash);
+    // The highest byte of each lane is the number of the counter in its row.
+    const auto at = reinterpret_cast<bytes>((mixed >> 8U) * row_);
+    const bytes numbers =
+        __builtin_shufflevector(at, at, 3, 3, 3, 3, 7, 7, 7, 7, 11, 11, 11, 11, 15, 15, 15, 15, 19,
+                                19, 19, 19, 23, 23, 23, 23, 27, 27, 27, 27, 31, 31, 31, 31);
+    const auto match = reinterpret_cast<half>(reinterpret_cast<half>(numbers) == place_[h]);
+    return match & ~there;
   }
-  [[gnu::always_inline]] static void store(std::uint64_t* line, std::uint32_t h,
-                                           const half& lanes) noexcept {
-    __builtin_memcpy(line + std::size_t{h} * 4, &lanes, sizeof lanes);
+  // The greatest of all, in every place.
+  [[gnu::always_inline]] static half widest(const half& low, const half& high) noexcept {
+    auto a = reinterpret_cast<lanes>(higher(low, high));
+    a = higher_of(a, __builtin_shufflevector(a, a, 4, 5, 6, 7, 0, 1, 2, 3));
+    a = higher_of(a, __builtin_shufflevector(a, a, 2, 3, 0, 1, 6, 7, 4, 5));
+    a = higher_of(a, __builtin_shufflevector(a, a, 1, 0, 3, 2, 5, 4, 7, 6));
+    const auto b = reinterpret_cast<bytes>(a);
+    if constexpr (sizeof(Cell) == 2) {  // by one instruction, where shifts are three
+      a = higher_of(a, reinterpret_cast<lanes>(__builtin_shufflevector(
+                           b, b, 2, 3, 0, 1, 6, 7, 4, 5, 10, 11, 8, 9, 14, 15, 12, 13, 18, 19, 16,
+                           17, 22, 23, 20, 21, 26, 27, 24, 25, 30, 31, 28, 29)));
+    }
+    if constexpr (sizeof(Cell) == 1) {
+      a = higher_of(a, (a >> 16U) | (a << 16U));
+      a = higher_of(a, (a >> 8U) | (a << 24U));
+    }
+    return reinterpret_cast<half>(a);
   }
-  [[gnu::always_inline]] static void lift(std::uint64_t* line, std::uint32_t h, const found& f,
-                                          std::uint32_t risen) noexcept {
-    const half all = half{} + risen;
-    const half lifted = f.value < all ? all : f.value;
-    store(line, h, f.line + ((f.match & (lifted - f.value)) << f.shift));
+  [[gnu::always_inline]] static lanes higher_of(const lanes& a, const lanes& b) noexcept {
+    return reinterpret_cast<lanes>(higher(reinterpret_cast<half>(a), reinterpret_cast<half>(b)));
   }
-  // The least counter of a key, in all lanes.
-  [[gnu::always_inline]] half lowest(const found& low, const found& high) const noexcept {
-    half a = lower(low.value | (low.match ^ ones_), high.value | (high.match ^ ones_));
-    a = lower(a, __builtin_shufflevector(a, a, 4, 5, 6, 7, 0, 1, 2, 3));
-    a = lower(a, __builtin_shufflevector(a, a, 2, 3, 0, 1, 6, 7, 4, 5));
-    return lower(a, __builtin_shufflevector(a, a, 1, 0, 3, 2, 5, 4, 7, 6));
+  [[gnu::always_inline]] static half higher(const half& a, const half& b) noexcept {
+    return a > b ? a : b;
   }
   [[gnu::always_inline]] static half lower(const half& a, const half& b) noexcept {
     return a < b ? a : b;
   }
+  [[gnu::always_inline]] static half splat(std::uint64_t count) noexcept {
+    return half{} + static_cast<Cell>(count < most ? count : most);
+  }
+  [[gnu::always_inline]] static half load(const std::uint64_t* line, std::uint32_t h) noexcept {
+    half there;
+    __builtin_memcpy(&there, line + std::size_t{h} * 4, sizeof there);
+    return there;
+  }
+  [[gnu::always_inline]] static void store(std::uint64_t* line, std::uint32_t h,
+                                           const half& counters) noexcept {
+    __builtin_memcpy(line + std::size_t{h} * 4, &counters, sizeof counters);
+  }
 
   std::uint32_t row_;
-  half multiplier_[2];
+  lanes multiplier_[2];
   half place_[2];
-  half ones_;
-  half most_;
 };
 
 template <class Eight>

@@ -32,14 +32,17 @@ struct fuse_ring {
 template <class Number, std::uint32_t Probes, class Cells, bool Values>
 class fuse_pipeline {
  public:
-  explicit fuse_pipeline(const fuse_array& array) noexcept
-      : directory_(array.directory), words_(array.directory.words), cells_(array.cell_bits) {}
+  fuse_pipeline(const fuse_array& array, const key_run& run) noexcept
+      : directory_(array.directory),
+        words_(array.directory.words),
+        cells_(array.cell_bits),
+        run_(run) {}
 
   // visit(index, at, wrong) for every key: its place in the ring, and its fingerprint XOR its
   // cells. The last group is filled up with zeroes, so the index may be past the last key.
   template <bool Cached, class Visit>
-  [[gnu::always_inline]] void roll(std::span<const std::uint64_t> hashes, std::uint64_t* bitmap,
-                                   fuse_ring<Probes>& ring, const Visit& visit) const noexcept {
+  [[gnu::always_inline]] void roll(std::uint64_t* bitmap, fuse_ring<Probes>& ring,
+                                   const Visit& visit) const noexcept {
     const auto stage_group = [&](const std::uint64_t* keys, std::size_t g, std::size_t)
         __attribute__((always_inline)) {
       stage(keys, ring, g % fuse_ring_groups);
@@ -57,16 +60,17 @@ class fuse_pipeline {
       return found & ~unsigned{ring.nowhere[slot]};
     };
     constexpr std::size_t ahead = Cached ? fuse_close_groups : fuse_far_groups;
-    roll_answers(hashes.data(), hashes.size(), bitmap, ahead, stage_group, visit_group);
+    roll_answers(run_.keys, run_.count, bitmap, ahead, stage_group, visit_group);
   }
 
  private:
-  [[gnu::always_inline]] void stage(const std::uint64_t* hashes, fuse_ring<Probes>& ring,
+  [[gnu::always_inline]] void stage(const std::uint64_t* keys, fuse_ring<Probes>& ring,
                                     std::size_t slot) const noexcept {
     unsigned there = 0;
     for (std::size_t i = 0; i < group; i += Number::width) {
       const std::size_t at = slot * group + i;
-      const Number hash = Number::load(hashes + i);
+      Number hash = Number::load(keys + i);
+      if (run_.mixed) hash = mix64(hash, Number::all(run_.spread_seed));
       const fuse_shards<Number> shard = directory_.of(hash);
       const Number mixed = mix64(hash, shard.seed);
       if constexpr (Values) first_value_bit(shard).store(&ring.values[at]);
@@ -100,6 +104,7 @@ class fuse_pipeline {
   fuse_directory<Number> directory_;
   const std::uint64_t* words_;
   Cells cells_;
+  key_run run_;
 };
 
 template <class Number>
@@ -125,37 +130,36 @@ struct fuse_loop {
   }
 
   template <std::uint32_t Probes, bool Cached, class Cell>
-  static void contains_in(const fuse_array& array, std::span<const std::uint64_t> hashes,
+  static void contains_in(const fuse_array& array, const key_run& run,
                           std::uint64_t* bitmap) noexcept {
-    const fuse_pipeline<Number, Probes, whole_cells<Number, Cell>, false> pipeline(array);
+    const fuse_pipeline<Number, Probes, whole_cells<Number, Cell>, false> pipeline(array, run);
     fuse_ring<Probes> ring;
     pipeline.template roll<Cached>(
-        hashes, bitmap, ring,
-        [](std::size_t, std::size_t, Cell wrong)
-            __attribute__((always_inline)) { return wrong == 0; });
+        bitmap, ring, [](std::size_t, std::size_t, Cell wrong) __attribute__((always_inline)) {
+          return wrong == 0;
+        });
   }
 
-  static void contains(const fuse_array& array, std::span<const std::uint64_t> hashes,
+  static void contains(const fuse_array& array, const key_run& run,
                        std::uint64_t* bitmap) noexcept {
-    choose(array, hashes.size(), bitmap, [&]<std::uint32_t Probes, bool Cached>() {
+    choose(array, run.count, bitmap, [&]<std::uint32_t Probes, bool Cached>() {
       if (array.cell_bits == 8) {
-        contains_in<Probes, Cached, std::uint8_t>(array, hashes, bitmap);
+        contains_in<Probes, Cached, std::uint8_t>(array, run, bitmap);
       } else if (array.cell_bits == 16) {
-        contains_in<Probes, Cached, std::uint16_t>(array, hashes, bitmap);
+        contains_in<Probes, Cached, std::uint16_t>(array, run, bitmap);
       } else {
-        contains_in<Probes, Cached, std::uint32_t>(array, hashes, bitmap);
+        contains_in<Probes, Cached, std::uint32_t>(array, run, bitmap);
       }
     });
   }
 
-  static void tagged(const fuse_array& array, std::span<const std::uint64_t> hashes,
-                     std::uint64_t* bitmap) noexcept {
+  static void tagged(const fuse_array& array, const key_run& run, std::uint64_t* bitmap) noexcept {
     const std::uint64_t mask = (std::uint64_t{1} << array.cell_bits) - 1;
-    choose(array, hashes.size(), bitmap, [&]<std::uint32_t Probes, bool Cached>() {
-      const fuse_pipeline<Number, Probes, tag_cells<Number>, false> pipeline(array);
+    choose(array, run.count, bitmap, [&]<std::uint32_t Probes, bool Cached>() {
+      const fuse_pipeline<Number, Probes, tag_cells<Number>, false> pipeline(array, run);
       fuse_ring<Probes> ring;
       pipeline.template roll<Cached>(
-          hashes, bitmap, ring,
+          bitmap, ring,
           [mask](std::size_t, std::size_t, std::uint64_t wrong)
               __attribute__((always_inline)) { return (wrong & mask) < Probes; });
     });
@@ -185,11 +189,12 @@ struct fuse_loop {
   static void find_values(const fuse_array& array, std::span<const std::uint64_t> hashes,
                           std::uint64_t* values, std::uint64_t* bitmap) noexcept {
     const std::uint64_t mask = (std::uint64_t{1} << array.cell_bits) - 1;
-    const fuse_pipeline<Number, Probes, tag_cells<Number>, true> pipeline(array);
+    const fuse_pipeline<Number, Probes, tag_cells<Number>, true> pipeline(
+        array, {.keys = hashes.data(), .count = hashes.size()});
     const std::uint64_t* const words = array.directory.words;
     fuse_ring<Probes> ring;
     pipeline.template roll<Cached>(
-        hashes, bitmap, ring,
+        bitmap, ring,
         [&](std::size_t index, std::size_t at, std::uint64_t wrong) __attribute__((always_inline)) {
           const std::uint64_t tag = wrong & mask;
           const std::uint64_t own = ring.cell[tag < Probes ? tag : 0][at];

@@ -87,13 +87,14 @@ struct adding_lines {
   static constexpr int write = 1;
   std::uint64_t* words;
   std::uint64_t* open;
+  std::uint64_t* fresh;
   std::uint64_t* appended;
   detail::word_cells cells;
 
   [[gnu::always_inline]] void visit(const Isa& isa, key_ring& ring, std::size_t g,
                                     std::size_t count) const noexcept {
     unsigned in_full = 0;
-    std::uint64_t put = 0;
+    unsigned put = 0;
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t at = g % ring_groups * group + i;
       std::uint64_t* const line = words + ring.word[at];
@@ -102,11 +103,12 @@ struct adding_lines {
         in_full |= 1U << i;
       } else {
         isa.append(ring, at, line);
-        ++put;
+        put |= 1U << i;
       }
     }
     store_answers(open, g, in_full);
-    *appended += put;
+    store_answers(fresh, g, put);
+    *appended += static_cast<unsigned>(std::popcount(put));
   }
   static void done(const Isa&, const key_ring&, std::size_t) noexcept {}
 };
@@ -116,12 +118,14 @@ struct adding_lines {
 template <class Isa>
 [[gnu::always_inline]] inline std::uint64_t add_lines_run(const detail::split_lines& table,
                                                           std::uint64_t* words, const key_run& run,
-                                                          std::uint64_t* open) noexcept {
+                                                          std::uint64_t* open,
+                                                          std::uint64_t* fresh) noexcept {
   if (run.count == 0) return 0;
   open[(run.count - 1) / 64] = 0;
+  fresh[(run.count - 1) / 64] = 0;
   std::uint64_t appended = 0;
   const Isa isa(table, run.spread_seed);
-  roll_any(isa, adding_lines<Isa>{words, open, &appended, table.cells}, run, table.lines);
+  roll_any(isa, adding_lines<Isa>{words, open, fresh, &appended, table.cells}, run, table.lines);
   return appended;
 }
 // NOLINTEND(readability-non-const-parameter)
@@ -129,11 +133,12 @@ template <class Isa>
 // Isa<true> is for cells of 16 bits, which have their own instructions, Isa<false> for others.
 template <template <bool> class Isa>
 std::uint64_t add_cells_run(const detail::split_lines& table, std::uint64_t* words,
-                            const key_run& run, std::uint64_t* open) noexcept {
-  if (table.cells.width != 16) return add_lines_run<Isa<false>>(table, words, run, open);
+                            const key_run& run, std::uint64_t* open,
+                            std::uint64_t* fresh) noexcept {
+  if (table.cells.width != 16) return add_lines_run<Isa<false>>(table, words, run, open, fresh);
   detail::split_lines known = table;
   known.cells = detail::word_cells(16);
-  return add_lines_run<Isa<true>>(known, words, run, open);
+  return add_lines_run<Isa<true>>(known, words, run, open, fresh);
 }
 
 template <template <bool> class Isa>

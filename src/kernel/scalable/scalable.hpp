@@ -17,9 +17,10 @@ struct scalable_kernels {
   void (*contains)(const detail::split_lines& table, const key_run& run,
                    std::uint64_t* bitmap) noexcept;
   // Appends the cells of keys that fit no fingerprint to their lines, which are `words`, one after
-  // the other; returns how many. A key whose line is full gets a bit in `open` instead.
+  // the other; returns how many. These keys get a bit in `fresh`, and those whose line is full get
+  // one in `open` instead.
   std::uint64_t (*add)(const detail::split_lines& table, std::uint64_t* words, const key_run& run,
-                       std::uint64_t* open) noexcept;
+                       std::uint64_t* open, std::uint64_t* fresh) noexcept;
 };
 
 // Those of an instruction set; where this build has none, portable ones in compiler vectors.

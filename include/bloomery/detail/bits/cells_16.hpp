@@ -71,18 +71,25 @@ using part_16 [[gnu::vector_size(bytes_16)]] = std::uint16_t;
 
 // The number of the first empty cell, of a line that has one.
 [[gnu::always_inline]] inline std::size_t first_empty_cell(const std::uint64_t* line) noexcept {
-#if defined(__SSE2__)
+#if defined(__AVX2__)
   using bytes [[gnu::vector_size(bytes_16)]] = char;
   std::uint64_t empty = 0;  // two bits for each cell
   for (std::size_t i = 0; i < line_bytes_16; i += bytes_16) {
     const auto some = reinterpret_cast<bytes>(load_16(line, i) == 0);
-#if defined(__AVX2__)
     empty |= std::uint64_t{static_cast<unsigned>(__builtin_ia32_pmovmskb256(some))} << i;
-#else
-    empty |= std::uint64_t{static_cast<unsigned>(__builtin_ia32_pmovmskb128(some))} << i;
-#endif
   }
   return static_cast<std::size_t>(std::countr_zero(empty)) / 2;
+#elif defined(__SSE2__)
+  using numbers [[gnu::vector_size(bytes_16)]] = short;
+  const auto empty = [line](std::size_t i) __attribute__((always_inline)) {
+    return reinterpret_cast<numbers>(load_16(line, i * bytes_16) == 0);
+  };
+  const auto bits = [&](std::size_t i) __attribute__((always_inline)) {  // one for each cell
+    const auto two = __builtin_ia32_packsswb128(empty(i), empty(i + 1));
+    return static_cast<unsigned>(__builtin_ia32_pmovmskb128(two));
+  };
+  // std::countr_zero takes a branch for 0 here, which there is not.
+  return static_cast<std::size_t>(__builtin_ctz(bits(0) | bits(2) << 16U));
 #else
   std::size_t at = 0;
   for (std::uint16_t cell = 1; cell != 0; ++at) {
