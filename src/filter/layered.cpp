@@ -184,19 +184,28 @@ layered_filter::layered_filter(made_tag, const plan& p) : view(checked(p)) {
 layered_filter::layered_filter(const view& other) : view(other) {
   arrays_.reserve(layers_.size());
   for (layer& l : layers_) {
-    bit_array& array = arrays_.emplace_back(l.blocks * bits_per_block);
-    std::copy(l.all().begin(), l.all().end(), array.words().begin());
-    l.words = array.words().data();
+    const auto& array = arrays_.emplace_back(std::make_shared<bit_array>(l.all()));
+    l.words = array->words().data();
   }
   write_directory();
+}
+
+layered_filter::layered_filter(const layered_filter& other) : view(other), arrays_(other.arrays_) {
+  replace_array(arrays_.size() - 1, std::make_shared<bit_array>(*arrays_.back()));
+  write_directory();
+}
+
+void layered_filter::replace_array(std::size_t i, std::shared_ptr<bit_array> by) noexcept {
+  arrays_[i] = std::move(by);
+  layers_[i].words = arrays_[i]->words().data();
 }
 
 void layered_filter::append_layer(std::uint64_t blocks, std::uint64_t capacity) {
   arrays_.reserve(arrays_.size() + 1);
   layers_.reserve(layers_.size() + 1);
   own_directory_.reserve(directory_words(layers_.size() + 1));
-  const bit_array& array = arrays_.emplace_back(blocks * bits_per_block);
-  layers_.push_back({.words = array.words().data(), .blocks = blocks, .capacity = capacity});
+  const auto& array = arrays_.emplace_back(std::make_shared<bit_array>(blocks * bits_per_block));
+  layers_.push_back({.words = array->words().data(), .blocks = blocks, .capacity = capacity});
   write_directory();
 }
 
@@ -220,7 +229,7 @@ bool layered_filter::add_new(std::uint64_t hash) {
   if (contains(hash)) return false;
   make_room();
   const std::uint64_t block = detail::multiply_high(hash, layers_.back().blocks);
-  probes_.lanes().set(hash, arrays_.back().words().data() + block * words_per_block);
+  probes_.lanes().set(hash, arrays_.back()->words().data() + block * words_per_block);
   count_stored(1);
   ++keys_;
   return true;
@@ -245,7 +254,7 @@ std::size_t layered_filter::add_piece(std::span<const std::uint64_t> hashes) {
   const std::uint64_t room = make_room();
   const std::size_t taken = static_cast<std::size_t>(std::min<std::uint64_t>(count, room));
   count_stored(kernel::blocked_kernels_chosen().add_new(
-      {.words = arrays_.back().words().data(),
+      {.words = arrays_.back()->words().data(),
        .blocks = layers_.back().blocks,
        .probes = shape().probes},
       kernel::run_of(std::span<const std::uint64_t>(absent).first(taken))));
@@ -260,10 +269,14 @@ void layered_filter::add_batch(std::span<const std::uint64_t> hashes) {
   }
 }
 
-void layered_filter::clear() noexcept {
+void layered_filter::clear() {
+  if (arrays_.size() > 1) {  // the first may be another filter's, too
+    replace_array(0, std::make_shared<bit_array>(layers_.front().blocks * bits_per_block));
+  } else {
+    std::ranges::fill(arrays_.front()->words(), 0);
+  }
   layers_.erase(layers_.begin() + 1, layers_.end());
   arrays_.erase(arrays_.begin() + 1, arrays_.end());
-  std::ranges::fill(arrays_.front().words(), 0);
   layers_.front().keys = 0;
   keys_ = 0;
   write_directory();  // shorter than before, so that it needs no memory
@@ -285,9 +298,8 @@ void layered_filter::merge(const view& other) {
                                      detail::to_text(std::uint64_t{shape().probes}) + " and " +
                                      detail::to_text(std::uint64_t{other.shape().probes}));
   }
-  const layered_filter from(other);  // a copy: it may be this one
   layered_filter result(static_cast<const view&>(*this));
-  for (const layer& l : from.layers_) {
+  for (const layer& l : layers_of(other)) {
     const std::size_t place = result.place_for(l);
     if (place == result.layers_.size()) {
       if (place == growth::most_layers) {
@@ -295,7 +307,7 @@ void layered_filter::merge(const view& other) {
       }
       result.append_layer(l.blocks, l.capacity);
     }
-    const auto words = result.arrays_[place].words();
+    const auto words = result.arrays_[place]->words();
     std::transform(words.begin(), words.end(), l.words, words.begin(),
                    [](std::uint64_t a, std::uint64_t b) { return a | b; });
     result.layers_[place].keys += l.keys;
@@ -308,7 +320,7 @@ void layered_filter::merge(const view& other) {
     std::swap(result.arrays_[i], result.arrays_.back());
   }
   result.write_directory();
-  result.keys_ += from.keys_;
+  result.keys_ += other.keys();
   *this = std::move(result);
 }
 

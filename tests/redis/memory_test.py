@@ -155,6 +155,24 @@ class defragmentation(own_server):
         self.call("FLUSHALL")
 
 
+class copies(own_server):
+    def test_full_layers_are_shared(self):
+        def add(key, numbers):
+            for first in range(0, len(numbers), 10_000):
+                self.call("BF.MADD", key, *numbers[first:first + 10_000])
+        add("f", range(1_000_000))
+        self.assertGreater(self.call("BF.INFO", "f", "FILTERS")[0], 2)
+        digest = self.call("DEBUG", "DIGEST-VALUE", "f")
+        size = self.call("BF.INFO", "f", "SIZE")[0]
+        before = self.memory("used_memory")
+        self.assertEqual(1, self.call("COPY", "f", "g"))
+        self.assertLess(self.memory("used_memory") - before, 0.9 * size)
+        add("g", range(10**6, 3 * 10**6, 7))
+        self.assertEqual(digest, self.call("DEBUG", "DIGEST-VALUE", "f"))
+        self.call("DEL", "f", "g")
+        self.assertLess(self.memory("used_memory"), before - 0.9 * size)
+
+
 class limits(own_server):
     def test_without_eviction(self):
         self.call("CONFIG", "SET", "maxmemory", "10mb")
