@@ -52,15 +52,25 @@ Running* block(const call& c, std::unique_ptr<Running> r) {
 
 void unblock(running& r) { api::UnblockClient(r.client, &r); }  // calls on_done, then on_end
 
+template <class Running>
+void start_thread(void (*work)(Running*) noexcept, Running* r) {
+  try {
+    std::thread(work, r).detach();
+  } catch (const std::system_error&) {  // no more threads
+    work(r);
+  }
+}
+
 // ---- what reads
 
-struct sliced final : running {
+struct reading : running {
   std::unique_ptr<job> work;
-  explicit sliced(std::unique_ptr<job> todo) : work(std::move(todo)) {}
+  std::atomic<bool> done = false;  // by a thread
+  explicit reading(std::unique_ptr<job> todo) : work(std::move(todo)) {}
   void reply(const call& c) override { work->finish(c); }
 };
 
-bool advance(sliced& r) {  // for one slice; true when nothing is left to do
+bool advance(reading& r) {  // for one slice; true when nothing is left to do
   try {
     const auto end = std::chrono::steady_clock::now() + slice;
     while (std::chrono::steady_clock::now() < end) {
@@ -74,11 +84,30 @@ bool advance(sliced& r) {  // for one slice; true when nothing is left to do
 }
 
 void on_slice(api::ctx* c, void* data) {
-  auto& r = *static_cast<sliced*>(data);
+  auto& r = *static_cast<reading*>(data);
   if (advance(r)) {
     unblock(r);
   } else {
     api::CreateTimer(c, 1, on_slice, data);
+  }
+}
+
+void read_through(reading* r) noexcept {
+  try {
+    while (!r->work->step()) {
+    }
+  } catch (...) {
+    r->failed = std::current_exception();
+  }
+  r->done = true;
+}
+
+void on_look_at_reading(api::ctx* c, void* data) {
+  auto& r = *static_cast<reading*>(data);
+  if (r.done) {
+    unblock(r);
+  } else {
+    api::CreateTimer(c, look_again_ms, on_look_at_reading, data);
   }
 }
 
@@ -197,24 +226,26 @@ bool may_wait(const call& c) {
   return may_block(c) && (api::GetContextFlags(c.ctx) & api::is_master) != 0;
 }
 
-void run_job(const call& c, std::uint64_t bytes, std::unique_ptr<job> work) {
+void run_job(const call& c, std::uint64_t bytes, std::unique_ptr<job> work, way how) {
   if (bytes < slow_bytes || !may_block(c)) {
     while (!work->step()) {
     }
     work->finish(c);
     return;
   }
-  api::CreateTimer(c.ctx, 0, on_slice, block(c, std::make_unique<sliced>(std::move(work))));
+  reading* const r = block(c, std::make_unique<reading>(std::move(work)));
+  if (how == way::sliced) {
+    api::CreateTimer(c.ctx, 0, on_slice, r);
+  } else {
+    start_thread(read_through, r);
+    api::CreateTimer(c.ctx, look_again_ms, on_look_at_reading, r);
+  }
 }
 
 void run_in_thread(const call& c, const family& of, std::span<const std::size_t> keys,
                    std::unique_ptr<change> todo) {
   threaded* const r = block(c, std::make_unique<threaded>(c, of, keys, std::move(todo)));
-  try {
-    std::thread(work_through, r).detach();
-  } catch (const std::system_error&) {  // no more threads
-    work_through(r);
-  }
+  start_thread(work_through, r);
   api::CreateTimer(c.ctx, look_again_ms, on_look, r);
 }
 
