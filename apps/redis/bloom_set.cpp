@@ -367,6 +367,7 @@ void bloom::merge(const call& c) {
   run_in_thread(c, keys,
                 {.of = bloom_family,
                  .from = first,
+                 .bytes = bytes,
                  .facts = *facts,
                  .edit =
                      [others = std::move(lent)](any_filter& made) {

@@ -3,11 +3,14 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "settings.hpp"
 
 namespace bloomery_redis {
 
@@ -126,11 +129,12 @@ struct threaded final : running {
   int database;
   std::vector<api::string*> args;  // copies: the client may leave
   std::vector<watched> keys;
+  std::optional<promised_memory> promised;  // until the server can see it
   std::atomic<bool> done = false;
 
-  threaded(const call& c, const family& of, std::span<const std::size_t> which,
+  threaded(const call& c, const family& of, std::span<const std::size_t> which, std::uint64_t bytes,
            std::unique_ptr<change> what)
-      : todo(std::move(what)), kin(&of), database(api::GetSelectedDb(c.ctx)) {
+      : todo(std::move(what)), kin(&of), database(api::GetSelectedDb(c.ctx)), promised(bytes) {
     for (std::size_t i = 0; i < c.size(); ++i) {
       args.push_back(api::CreateString(nullptr, c.text(i).data(), c.text(i).size()));
     }
@@ -184,6 +188,7 @@ void on_look(api::ctx* c, void* data) {
     api::CreateTimer(c, look_again_ms, on_look, data);
     return;
   }
+  r.promised.reset();
   // While clients are paused, as in a failover, the data must stay what it is.
   if (api::AvoidReplicaTraffic != nullptr && api::AvoidReplicaTraffic() != 0) {
     api::CreateTimer(c, pause_over_ms, on_look, data);
@@ -243,15 +248,16 @@ void run_job(const call& c, std::uint64_t bytes, std::unique_ptr<job> work, way 
 }
 
 void run_in_thread(const call& c, const family& of, std::span<const std::size_t> keys,
-                   std::unique_ptr<change> todo) {
-  threaded* const r = block(c, std::make_unique<threaded>(c, of, keys, std::move(todo)));
+                   std::uint64_t bytes, std::unique_ptr<change> todo) {
+  threaded* const r = block(c, std::make_unique<threaded>(c, of, keys, bytes, std::move(todo)));
   start_thread(work_through, r);
   api::CreateTimer(c.ctx, look_again_ms, on_look, r);
 }
 
 void run_in_thread(const call& c, std::span<const std::size_t> keys, remake how) {
   const family& of = how.of;
-  run_in_thread(c, of, keys, std::make_unique<remaking>(std::move(how)));
+  const std::uint64_t bytes = how.bytes;
+  run_in_thread(c, of, keys, bytes, std::make_unique<remaking>(std::move(how)));
 }
 
 }  // namespace bloomery_redis

@@ -53,14 +53,16 @@ enum class way : std::uint8_t { sliced, threaded };
 void run_job(const call& c, std::uint64_t bytes, std::unique_ptr<job> work, way how = way::sliced);
 
 // Works in a thread for a client that may be blocked, and replies OK. `keys` are the arguments that
-// name keys of this family; `commit` gets a copy of the arguments.
+// name keys of this family; `commit` gets a copy of the arguments. The thread takes up to `bytes` of
+// memory, for which the caller has looked whether there are (settings.hpp).
 void run_in_thread(const call& c, const family& of, std::span<const std::size_t> keys,
-                   std::unique_ptr<change> todo);
+                   std::uint64_t bytes, std::unique_ptr<change> todo);
 
 // Changes a large filter: a copy is changed in a thread and then replaces the first key's value.
 struct remake {
   const family& of;
   std::shared_ptr<const bloomery::any_filter> from;
+  std::uint64_t bytes;  // of memory, as above
   fact_list facts;
   std::shared_ptr<bloomery::foreign::value> foreign{};
   std::function<void(bloomery::any_filter&)> edit;

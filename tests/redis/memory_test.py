@@ -190,6 +190,23 @@ class limits(own_server):
         self.assertLess(self.memory(), 5.2 * (1 << 20))
         self.assertLess(self.memory("used_memory_rss") - resident, 12 << 20)
 
+    def test_many_unions_at_a_time(self):
+        """Each is made in a thread, and fits by itself."""
+        self.call("CONFIG", "SET", "maxmemory", "200mb")
+        for key in ("a", "b"):
+            self.call("BF.RESERVE", key, "0.01", "10000000", "NONSCALING")
+            self.call("BF.ADD", key, key)
+        clients = [harness.Raw(self.server.port, protocol=2) for _ in range(30)]
+        for i, client in enumerate(clients):
+            self.addCleanup(client.close)
+            client.socket.sendall(packed("BF.MERGE", f"union {i}", "a", "b"))
+        answers = [client.read() for client in clients]
+        self.assertEqual({"OK", "ERR Insufficient memory to create filter"}, set(answers))
+        self.assertLess(self.memory(), 200 << 20)
+        self.call("DEL", *(f"union {i}" for i in range(30)))
+        # What was promised to them is free again.
+        self.assertEqual("OK", self.call("BF.MERGE", "union", "a", "b"))
+
     def test_long_items(self):
         before = self.memory()
         self.call("TOPK.RESERVE", "t", "400")
