@@ -31,6 +31,10 @@ constexpr std::size_t directory_words(std::size_t layers) {
   detail::fail(errc::corrupt, "the filter is damaged: " + what);
 }
 
+std::shared_ptr<bit_array> empty_blocks(std::uint64_t blocks) {
+  return std::make_shared<bit_array>(blocks * bits_per_block);
+}
+
 const plan& checked(const plan& p) {
   detail::check_kind(p.shape, filter_kind::layered);
   return p;
@@ -178,7 +182,7 @@ layered_filter::layered_filter(made_tag, const plan& p) : view(checked(p)) {
   if (blocks <= head_blocks) {
     detail::throw_bad_argument("the number of bits", p.shape.bits, "more than the directory's");
   }
-  append_layer(blocks - head_blocks, std::max<std::uint64_t>(1, p.keys));
+  append_layer(empty_blocks(blocks - head_blocks), std::max<std::uint64_t>(1, p.keys));
 }
 
 layered_filter::layered_filter(const view& other) : view(other) {
@@ -200,12 +204,14 @@ void layered_filter::replace_array(std::size_t i, std::shared_ptr<bit_array> by)
   layers_[i].words = arrays_[i]->words().data();
 }
 
-void layered_filter::append_layer(std::uint64_t blocks, std::uint64_t capacity) {
+void layered_filter::append_layer(std::shared_ptr<bit_array> array, std::uint64_t capacity) {
   arrays_.reserve(arrays_.size() + 1);
   layers_.reserve(layers_.size() + 1);
   own_directory_.reserve(directory_words(layers_.size() + 1));
-  const auto& array = arrays_.emplace_back(std::make_shared<bit_array>(blocks * bits_per_block));
-  layers_.push_back({.words = array->words().data(), .blocks = blocks, .capacity = capacity});
+  const auto words = array->words();
+  arrays_.push_back(std::move(array));
+  layers_.push_back(
+      {.words = words.data(), .blocks = words.size() / words_per_block, .capacity = capacity});
   write_directory();
 }
 
@@ -214,7 +220,7 @@ std::uint64_t layered_filter::make_room() {
   const layer next = next_layer();
   // With no further step, the last layer takes the keys and the rate rises.
   if (next.blocks == 0) return UINT64_MAX;
-  append_layer(next.blocks, next.capacity);
+  append_layer(empty_blocks(next.blocks), next.capacity);
   return next.capacity;
 }
 
@@ -271,7 +277,7 @@ void layered_filter::add_batch(std::span<const std::uint64_t> hashes) {
 
 void layered_filter::clear() {
   if (arrays_.size() > 1) {  // the first may be another filter's, too
-    replace_array(0, std::make_shared<bit_array>(layers_.front().blocks * bits_per_block));
+    replace_array(0, empty_blocks(layers_.front().blocks));
   } else {
     std::ranges::fill(arrays_.front()->words(), 0);
   }
@@ -305,11 +311,12 @@ void layered_filter::merge(const view& other) {
       if (place == growth::most_layers) {
         detail::fail(errc::full, "the union would have more than 32 layers");
       }
-      result.append_layer(l.blocks, l.capacity);
+      result.append_layer(std::make_shared<bit_array>(l.all()), l.capacity);
+    } else {
+      const auto words = result.arrays_[place]->words();
+      std::transform(words.begin(), words.end(), l.words, words.begin(),
+                     [](std::uint64_t a, std::uint64_t b) { return a | b; });
     }
-    const auto words = result.arrays_[place]->words();
-    std::transform(words.begin(), words.end(), l.words, words.begin(),
-                   [](std::uint64_t a, std::uint64_t b) { return a | b; });
     result.layers_[place].keys += l.keys;
   }
   // New keys go to the last layer: that with the most room. The first stays: the rule starts there.

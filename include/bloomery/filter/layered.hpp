@@ -173,7 +173,7 @@ class layered_filter : public layered_view {
   enum made_tag : std::uint8_t { made };
   layered_filter(made_tag, const plan& p);
 
-  void append_layer(std::uint64_t blocks, std::uint64_t capacity);
+  void append_layer(std::shared_ptr<bit_array> array, std::uint64_t capacity);
   // Puts an array with the same words, or more of them set, in the place of a layer's.
   void replace_array(std::size_t i, std::shared_ptr<bit_array> by) noexcept;
   // The layer that one of another filter can be joined with, or the number of layers.
