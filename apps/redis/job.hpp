@@ -53,8 +53,8 @@ enum class way : std::uint8_t { sliced, threaded };
 void run_job(const call& c, std::uint64_t bytes, std::unique_ptr<job> work, way how = way::sliced);
 
 // Works in a thread for a client that may be blocked, and replies OK. `keys` are the arguments that
-// name keys of this family; `commit` gets a copy of the arguments. The thread takes up to `bytes` of
-// memory, for which the caller has looked whether there are (settings.hpp).
+// name keys of this family; `commit` gets a copy of the arguments. The thread takes up to `bytes`
+// of memory; the caller has looked whether there are as many (check_memory).
 void run_in_thread(const call& c, const family& of, std::span<const std::size_t> keys,
                    std::uint64_t bytes, std::unique_ptr<change> todo);
 

@@ -165,8 +165,8 @@ class layered_filter : public layered_view {
   // many, and errc::full, with nothing changed, when there would be more than 32 layers.
   void merge(const view& other);
 
-  // Takes all keys out again: an empty first layer is left. Throws errc::no_memory, nothing changed,
-  // if there are more and it cannot be had: copies may share the one that was full.
+  // Takes all keys out again: an empty first layer is left. Throws errc::no_memory, nothing
+  // changed, if there are more and it cannot be had: copies may share the one that was full.
   void clear();
 
  private:
