@@ -66,14 +66,14 @@ void start_thread(void (*work)(Running*) noexcept, Running* r) {
 
 // ---- what reads
 
-struct reading : running {
+struct job_run : running {
   std::unique_ptr<job> work;
   std::atomic<bool> done = false;  // by a thread
-  explicit reading(std::unique_ptr<job> todo) : work(std::move(todo)) {}
+  explicit job_run(std::unique_ptr<job> todo) : work(std::move(todo)) {}
   void reply(const call& c) override { work->finish(c); }
 };
 
-bool advance(reading& r) {  // for one slice; true when nothing is left to do
+bool advance(job_run& r) {  // for one slice; true when nothing is left to do
   try {
     const auto end = std::chrono::steady_clock::now() + slice;
     while (std::chrono::steady_clock::now() < end) {
@@ -87,7 +87,7 @@ bool advance(reading& r) {  // for one slice; true when nothing is left to do
 }
 
 void on_slice(api::ctx* c, void* data) {
-  auto& r = *static_cast<reading*>(data);
+  auto& r = *static_cast<job_run*>(data);
   if (advance(r)) {
     unblock(r);
   } else {
@@ -95,7 +95,7 @@ void on_slice(api::ctx* c, void* data) {
   }
 }
 
-void read_through(reading* r) noexcept {
+void read_through(job_run* r) noexcept {
   try {
     while (!r->work->step()) {
     }
@@ -106,7 +106,7 @@ void read_through(reading* r) noexcept {
 }
 
 void on_look_at_reading(api::ctx* c, void* data) {
-  auto& r = *static_cast<reading*>(data);
+  auto& r = *static_cast<job_run*>(data);
   if (r.done) {
     unblock(r);
   } else {
@@ -238,7 +238,7 @@ void run_job(const call& c, std::uint64_t bytes, std::unique_ptr<job> work, way 
     work->finish(c);
     return;
   }
-  reading* const r = block(c, std::make_unique<reading>(std::move(work)));
+  job_run* const r = block(c, std::make_unique<job_run>(std::move(work)));
   if (how == way::sliced) {
     api::CreateTimer(c.ctx, 0, on_slice, r);
   } else {

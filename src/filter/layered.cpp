@@ -195,7 +195,9 @@ layered_filter::layered_filter(const view& other) : view(other) {
 }
 
 layered_filter::layered_filter(const layered_filter& other) : view(other), arrays_(other.arrays_) {
-  replace_array(arrays_.size() - 1, std::make_shared<bit_array>(*arrays_.back()));
+  if (!arrays_.empty()) {  // as they are in one that was moved away
+    replace_array(arrays_.size() - 1, std::make_shared<bit_array>(*arrays_.back()));
+  }
   write_directory();
 }
 

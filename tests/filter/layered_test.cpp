@@ -199,6 +199,8 @@ TEST(layered, is_copied_moved_and_viewed) {
   EXPECT_EQ(joined(moved), joined(copy));
   same = moved;
   EXPECT_EQ(joined(same), joined(copy));
+  const layered_filter of_nothing = f;  // NOLINT(*-use-after-move): what is left is copied, too
+  EXPECT_EQ(of_nothing.layers(), 0U);
 }
 
 TEST(layered, copies_share_all_layers_but_the_last) {
