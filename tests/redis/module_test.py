@@ -345,7 +345,7 @@ class slow_work(harness.server_test):
         """Those of a filter that a write copied meanwhile, for somebody who reads pieces of it; and
         of one that was deleted or replaced.
         """
-        self.call("BF.RESERVE", "f", "0.01", "50000000", "NONSCALING")
+        self.call("BF.RESERVE", "f", "0.01", "10000000", "NONSCALING")
         self.call("BF.MADD", "f", *range(20000))
         reader = harness.Raw(self.server.port, protocol=2)
         self.addCleanup(reader.close)
