@@ -221,19 +221,19 @@ family bloom_family = {.type_name = "blmrybf01",
                        .origins = bloom_origins,
                        .adopt = adopt_bloom};
 
-std::uint64_t fact_of(const value& v, std::string_view name, std::uint64_t otherwise) {
-  for (const auto& fact : v.filter()->facts()) {
-    if (fact.name == name) return std::get<std::uint64_t>(fact.value);
+std::uint64_t layers_of(const any_filter& f) {
+  if (!f.can().grow) return 1;  // the facts of others may read all of the filter
+  for (const auto& fact : f->facts()) {
+    if (fact.name == "layers") return std::get<std::uint64_t>(fact.value);
   }
-  return otherwise;
+  return 1;
 }
 
 std::uint64_t layers_of(const value& v) {
   const auto* const old = v.foreign<bloom_layers>();
   const std::uint64_t foreign = old == nullptr ? 0 : old->layers().size();
   if (foreign != 0 && v.filter().keys() == 0) return foreign;  // ours has nothing to say yet
-  if (!v.filter().can().grow) return 1;  // the facts of others may read all of the filter
-  return foreign + fact_of(v, "layers", 1);
+  return foreign + layers_of(v.filter());
 }
 
 // The first layer may have room for more items than were asked for. It is reported only once they

@@ -61,8 +61,7 @@ void check_own(const value& v, std::span<const std::string_view> items);
 
 [[nodiscard]] std::uint64_t capacity_of(const value& v);  // as INFO tells it
 [[nodiscard]] std::uint64_t layers_of(const value& v);
-// What the filter tells of itself under this name (filter_face::facts).
-[[nodiscard]] std::uint64_t fact_of(const value& v, std::string_view name, std::uint64_t otherwise);
+[[nodiscard]] std::uint64_t layers_of(const bloomery::any_filter& f);  // of ours
 
 // Before a change: moves the clock of a filter with a window, here and on replicas.
 void keep_time(const call& c, value& v);

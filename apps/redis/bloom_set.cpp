@@ -107,76 +107,104 @@ class comparison final : public job {  // counts the bits of two filters and of 
   std::uint64_t set_union_ = 0;
 };
 
-void reply_stats(const call& c, const value& v, double fill, double fpr) {
-  const auto seen = seen_now(v);
-  const any_filter& f = v.filter();
-  auto bits = static_cast<double>(f.shape().bits);
-  const std::uint64_t keys = keys_of(v);
-  const auto* const old = v.foreign<bloomery::foreign::bloom_layers>();
-  for (std::size_t i = 0; old != nullptr && i < old->layers().size(); ++i) {
-    bits += static_cast<double>(old->layers()[i].modulus);
+// What BF.STATS tells of a filter, of one moment.
+struct statistics {
+  statistics(const any_filter& f, const value& v)
+      : kind(f.shape().kind),
+        keys(f.keys()),
+        bits(static_cast<double>(f.shape().bits)),
+        layers(layers_of(f)),
+        fpr_target(f.planned().fpr_target) {
+    const auto* const old = v.foreign<bloomery::foreign::bloom_layers>();
+    if (old == nullptr) return;
+    foreign = {old->layers().size(), old->items()};
+    for (const auto& layer : old->layers()) foreign_bits += static_cast<double>(layer.modulus);
   }
-  api::ReplyWithMap(c.ctx, 8 + (seen ? 1 : 0) + (old != nullptr ? 2 : 0));
-  api::ReplyWithSimpleString(c.ctx, "kind");
-  reply_text(c, bloomery::kind_name(f.shape().kind));
-  api::ReplyWithSimpleString(c.ctx, "keys");
-  api::ReplyWithLongLong(c.ctx, static_cast<long long>(keys));
-  api::ReplyWithSimpleString(c.ctx, "bits");
-  api::ReplyWithLongLong(c.ctx, static_cast<long long>(bits));
-  api::ReplyWithSimpleString(c.ctx, "layers");
-  api::ReplyWithLongLong(c.ctx, static_cast<long long>(layers_of(v)));
-  reply_number(c, "fill", fill);
-  reply_number(c, "fpr", fpr);
-  reply_number(c, "fpr_target", f.planned().fpr_target);
-  reply_number(c, "bits_per_key", keys == 0 ? 0 : bits / static_cast<double>(keys));
-  if (old != nullptr) {
-    api::ReplyWithSimpleString(c.ctx, "foreign_layers");
-    api::ReplyWithLongLong(c.ctx, static_cast<long long>(old->layers().size()));
-    api::ReplyWithSimpleString(c.ctx, "foreign_keys");
-    api::ReplyWithLongLong(c.ctx, static_cast<long long>(old->items()));
+
+  void read_again(const any_filter& f) {  // what changes when items are added
+    keys = f.keys();
+    bits = static_cast<double>(f.shape().bits);
+    layers = layers_of(f);
   }
-  if (seen) {
-    reply_number(c, "window_covered", static_cast<double>(seen->covered() * v.facts()[5]) / 1000);
+
+  void reply(const call& c) const {
+    const std::uint64_t foreign_layers = foreign ? foreign->layers : 0;
+    const std::uint64_t all_keys = keys + (foreign ? foreign->keys : 0);
+    const double all_bits = bits + foreign_bits;
+    const std::uint64_t own_layers =
+        foreign && keys == 0 ? 0 : layers;  // it has nothing to say yet
+    api::ReplyWithMap(c.ctx, 8 + (covered_seconds ? 1 : 0) + (foreign ? 2 : 0));
+    api::ReplyWithSimpleString(c.ctx, "kind");
+    reply_text(c, bloomery::kind_name(kind));
+    api::ReplyWithSimpleString(c.ctx, "keys");
+    api::ReplyWithLongLong(c.ctx, static_cast<long long>(all_keys));
+    api::ReplyWithSimpleString(c.ctx, "bits");
+    api::ReplyWithLongLong(c.ctx, static_cast<long long>(all_bits));
+    api::ReplyWithSimpleString(c.ctx, "layers");
+    api::ReplyWithLongLong(c.ctx, static_cast<long long>(foreign_layers + own_layers));
+    reply_number(c, "fill", fill);
+    reply_number(c, "fpr", fpr);
+    reply_number(c, "fpr_target", fpr_target);
+    reply_number(c, "bits_per_key", all_keys == 0 ? 0 : all_bits / static_cast<double>(all_keys));
+    if (foreign) {
+      api::ReplyWithSimpleString(c.ctx, "foreign_layers");
+      api::ReplyWithLongLong(c.ctx, static_cast<long long>(foreign->layers));
+      api::ReplyWithSimpleString(c.ctx, "foreign_keys");
+      api::ReplyWithLongLong(c.ctx, static_cast<long long>(foreign->keys));
+    }
+    if (covered_seconds) reply_number(c, "window_covered", *covered_seconds);
   }
-}
+
+  filter_kind kind;
+  std::uint64_t keys;
+  double bits;
+  std::uint64_t layers;
+  double fpr_target;
+  double fill = 0;
+  double fpr = 0;
+  struct of_another_module {
+    std::uint64_t layers;
+    std::uint64_t keys;
+  };
+  std::optional<of_another_module> foreign;
+  double foreign_bits = 0;
+  std::optional<double> covered_seconds;  // of a window
+};
 
 // Reads all of a filter of blocks, for how full it is and how often it errs. Nothing is lent, so
 // that a server which is watched copies nothing: who adds meanwhile changes bits that were counted
-// or will be. Filters of other kinds, and one that was replaced meanwhile, are read at the end.
+// or will be. The filter is kept if the key gets another one, and all numbers are of it.
 class measurement final : public job {
  public:
-  explicit measurement(const value& v) : id_(v.id), filter_(v.lend()) {}
+  explicit measurement(const value& v) : filter_(v.watch()), found_(*filter_, v) {}
+
+  [[nodiscard]] static bool takes(const value& v) {
+    const filter_kind kind = v.filter().shape().kind;
+    return kind == filter_kind::layered || kind == filter_kind::blocked;
+  }
 
   bool step() override {
-    const auto f = filter_.lock();
-    const filter_kind kind = f == nullptr ? filter_kind::classic : f->shape().kind;
-    if (kind != filter_kind::layered && kind != filter_kind::blocked) return true;
-    auto layers = (*f)->parts();
-    if (kind == filter_kind::layered) layers.erase(layers.begin());  // which tells of the others
+    auto layers = (*filter_)->parts();
+    if (found_.kind == filter_kind::layered) layers.erase(layers.begin());  // tells of the others
     const auto rest = layers[layer_].subspan(word_);
     const auto piece = rest.first(std::min(rest.size(), piece_words));
     word_ += piece.size();
     words_ += piece.size();
     set_ += bloomery::count_bits(piece);
-    rates_ += rate_of(piece, f->shape().probes) * static_cast<double>(piece.size());
+    rates_ += rate_of(piece, filter_->shape().probes) * static_cast<double>(piece.size());
     if (word_ < layers[layer_].size()) return false;
     none_ *= 1 - rates_ / static_cast<double>(word_);
     rates_ = 0;
     word_ = 0;
-    complete_ = ++layer_ == layers.size();
-    return complete_;
+    if (++layer_ < layers.size()) return false;
+    found_.read_again(*filter_);
+    found_.fill = static_cast<double>(set_) / static_cast<double>(words_ * 64);
+    found_.fpr = 1 - none_;
+    filter_.reset();
+    return true;
   }
 
-  void finish(const call& c) override {
-    const opened_key key(c, 1, api::read_only);
-    const value& v = key.get(bloom_family);
-    if (complete_ && v.id == id_) {
-      reply_stats(c, v, static_cast<double>(set_) / static_cast<double>(words_ * 64), 1 - none_);
-    } else {
-      const auto seen = seen_now(v);
-      reply_stats(c, v, v.filter()->fill(), seen ? seen->fpr() : v.filter().fpr());
-    }
-  }
+  void finish(const call& c) override { found_.reply(c); }
 
  private:
   // The rate takes far longer than to read the bits.
@@ -190,15 +218,41 @@ class measurement final : public job {
     return bloomery::blocked_view({.shape = s}, blocks, 0).fpr();
   }
 
-  std::uint64_t id_;
-  std::weak_ptr<const any_filter> filter_;
+  std::shared_ptr<const any_filter> filter_;
+  statistics found_;
   std::size_t layer_ = 0;
   std::size_t word_ = 0;  // of the layer
   std::uint64_t words_ = 0;
   std::uint64_t set_ = 0;
   double rates_ = 0;  // of the layer's blocks, each times its words
   double none_ = 1;   // that no layer errs
-  bool complete_ = false;
+};
+
+// The same for filters of other kinds, which cannot be measured in pieces: by a thread, for which
+// they must not change.
+class whole_measurement final : public job {
+ public:
+  explicit whole_measurement(const value& v)
+      : filter_(v.lend()), seen_(seen_now(v)), found_(*filter_, v) {
+    if (!seen_) return;
+    found_.keys = seen_->keys();
+    found_.covered_seconds = static_cast<double>(seen_->covered() * v.facts()[5]) / 1000;
+  }
+
+  bool step() override {
+    found_.fill = (*filter_)->fill();
+    found_.fpr = seen_ ? seen_->fpr() : filter_->fpr();
+    seen_.reset();
+    filter_.reset();  // gives back what it was lent
+    return true;
+  }
+
+  void finish(const call& c) override { found_.reply(c); }
+
+ private:
+  std::shared_ptr<const any_filter> filter_;
+  std::optional<bloomery::windowed_view> seen_;  // of the filter that was lent
+  statistics found_;
 };
 
 // Merges at once. A filter of a fixed size is merged in place, because that needs no memory.
@@ -313,6 +367,7 @@ void bloom::merge(const call& c) {
   run_in_thread(c, keys,
                 {.of = bloom_family,
                  .from = first,
+                 .bytes = bytes,
                  .facts = *facts,
                  .edit =
                      [others = std::move(lent)](any_filter& made) {
@@ -338,15 +393,21 @@ void bloom::compare(const call& c) {
 }
 
 void bloom::stats(const call& c) {
-  std::unique_ptr<measurement> work;
+  std::unique_ptr<job> work;
   std::uint64_t bytes = 0;
+  way how = way::sliced;
   {
     const opened_key key(c, 1, api::read_only);
     const value& v = key.get(bloom_family);
-    work = std::make_unique<measurement>(v);
     bytes = v.bytes();
+    if (measurement::takes(v)) {
+      work = std::make_unique<measurement>(v);
+    } else {
+      work = std::make_unique<whole_measurement>(v);
+      how = way::threaded;
+    }
   }
-  run_job(c, bytes, std::move(work));
+  run_job(c, bytes, std::move(work), how);
 }
 
 void bloom::scandump(const call& c) { scan_dump(c, bloom_family, say); }

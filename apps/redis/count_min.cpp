@@ -295,11 +295,13 @@ void merge(const call& c) {
   }
   const auto first = lent.front();
   lent.erase(lent.begin());
-  check_memory(c.ctx, bytes, bytes / weights.size());
+  const std::uint64_t one = bytes / weights.size();
+  check_memory(c.ctx, bytes, one);
   run_in_thread(
       c, keys,
       {.of = count_min_family,
        .from = first,
+       .bytes = one,
        .facts = facts,
        .edit =
            [sources = std::move(lent), weights](bloomery::any_filter& made) {

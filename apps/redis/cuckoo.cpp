@@ -502,6 +502,7 @@ void compact(const call& c) {
   run_in_thread(c, keys,
                 {.of = cuckoo_family,
                  .from = std::move(lent),
+                 .bytes = bytes,
                  .facts = facts,
                  .foreign = std::move(old),
                  .edit = [](bloomery::any_filter& f) { f.get_if<cuckoo_filter>()->compact(); },

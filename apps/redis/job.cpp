@@ -3,11 +3,14 @@
 #include <atomic>
 #include <chrono>
 #include <exception>
+#include <optional>
 #include <string>
 #include <system_error>
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "settings.hpp"
 
 namespace bloomery_redis {
 
@@ -52,15 +55,25 @@ Running* block(const call& c, std::unique_ptr<Running> r) {
 
 void unblock(running& r) { api::UnblockClient(r.client, &r); }  // calls on_done, then on_end
 
+template <class Running>
+void start_thread(void (*work)(Running*) noexcept, Running* r) {
+  try {
+    std::thread(work, r).detach();
+  } catch (const std::system_error&) {  // no more threads
+    work(r);
+  }
+}
+
 // ---- what reads
 
-struct sliced final : running {
+struct job_run : running {
   std::unique_ptr<job> work;
-  explicit sliced(std::unique_ptr<job> todo) : work(std::move(todo)) {}
+  std::atomic<bool> done = false;  // by a thread
+  explicit job_run(std::unique_ptr<job> todo) : work(std::move(todo)) {}
   void reply(const call& c) override { work->finish(c); }
 };
 
-bool advance(sliced& r) {  // for one slice; true when nothing is left to do
+bool advance(job_run& r) {  // for one slice; true when nothing is left to do
   try {
     const auto end = std::chrono::steady_clock::now() + slice;
     while (std::chrono::steady_clock::now() < end) {
@@ -74,11 +87,30 @@ bool advance(sliced& r) {  // for one slice; true when nothing is left to do
 }
 
 void on_slice(api::ctx* c, void* data) {
-  auto& r = *static_cast<sliced*>(data);
+  auto& r = *static_cast<job_run*>(data);
   if (advance(r)) {
     unblock(r);
   } else {
     api::CreateTimer(c, 1, on_slice, data);
+  }
+}
+
+void read_through(job_run* r) noexcept {
+  try {
+    while (!r->work->step()) {
+    }
+  } catch (...) {
+    r->failed = std::current_exception();
+  }
+  r->done = true;
+}
+
+void on_look_at_reading(api::ctx* c, void* data) {
+  auto& r = *static_cast<job_run*>(data);
+  if (r.done) {
+    unblock(r);
+  } else {
+    api::CreateTimer(c, look_again_ms, on_look_at_reading, data);
   }
 }
 
@@ -97,11 +129,12 @@ struct threaded final : running {
   int database;
   std::vector<api::string*> args;  // copies: the client may leave
   std::vector<watched> keys;
+  std::optional<promised_memory> promised;  // until the server can see it
   std::atomic<bool> done = false;
 
-  threaded(const call& c, const family& of, std::span<const std::size_t> which,
+  threaded(const call& c, const family& of, std::span<const std::size_t> which, std::uint64_t bytes,
            std::unique_ptr<change> what)
-      : todo(std::move(what)), kin(&of), database(api::GetSelectedDb(c.ctx)) {
+      : todo(std::move(what)), kin(&of), database(api::GetSelectedDb(c.ctx)), promised(bytes) {
     for (std::size_t i = 0; i < c.size(); ++i) {
       args.push_back(api::CreateString(nullptr, c.text(i).data(), c.text(i).size()));
     }
@@ -155,6 +188,7 @@ void on_look(api::ctx* c, void* data) {
     api::CreateTimer(c, look_again_ms, on_look, data);
     return;
   }
+  r.promised.reset();
   // While clients are paused, as in a failover, the data must stay what it is.
   if (api::AvoidReplicaTraffic != nullptr && api::AvoidReplicaTraffic() != 0) {
     api::CreateTimer(c, pause_over_ms, on_look, data);
@@ -197,30 +231,33 @@ bool may_wait(const call& c) {
   return may_block(c) && (api::GetContextFlags(c.ctx) & api::is_master) != 0;
 }
 
-void run_job(const call& c, std::uint64_t bytes, std::unique_ptr<job> work) {
+void run_job(const call& c, std::uint64_t bytes, std::unique_ptr<job> work, way how) {
   if (bytes < slow_bytes || !may_block(c)) {
     while (!work->step()) {
     }
     work->finish(c);
     return;
   }
-  api::CreateTimer(c.ctx, 0, on_slice, block(c, std::make_unique<sliced>(std::move(work))));
+  job_run* const r = block(c, std::make_unique<job_run>(std::move(work)));
+  if (how == way::sliced) {
+    api::CreateTimer(c.ctx, 0, on_slice, r);
+  } else {
+    start_thread(read_through, r);
+    api::CreateTimer(c.ctx, look_again_ms, on_look_at_reading, r);
+  }
 }
 
 void run_in_thread(const call& c, const family& of, std::span<const std::size_t> keys,
-                   std::unique_ptr<change> todo) {
-  threaded* const r = block(c, std::make_unique<threaded>(c, of, keys, std::move(todo)));
-  try {
-    std::thread(work_through, r).detach();
-  } catch (const std::system_error&) {  // no more threads
-    work_through(r);
-  }
+                   std::uint64_t bytes, std::unique_ptr<change> todo) {
+  threaded* const r = block(c, std::make_unique<threaded>(c, of, keys, bytes, std::move(todo)));
+  start_thread(work_through, r);
   api::CreateTimer(c.ctx, look_again_ms, on_look, r);
 }
 
 void run_in_thread(const call& c, std::span<const std::size_t> keys, remake how) {
   const family& of = how.of;
-  run_in_thread(c, of, keys, std::make_unique<remaking>(std::move(how)));
+  const std::uint64_t bytes = how.bytes;
+  run_in_thread(c, of, keys, bytes, std::make_unique<remaking>(std::move(how)));
 }
 
 }  // namespace bloomery_redis

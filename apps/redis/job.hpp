@@ -1,6 +1,7 @@
 // Work that takes longer than a server may keep other clients waiting, done while its client is
-// blocked. What reads is done in slices of half a millisecond by the server's timer, mostly from
-// filters that it was lent (value.hpp): others may change or delete the keys meanwhile.
+// blocked. What reads is done in slices of half a millisecond by the server's timer, or in a thread
+// if there is no way to stop on the way, mostly from filters that it was lent (value.hpp): others
+// may change or delete the keys meanwhile.
 //
 // What changes a key is done in a thread, on a copy. The server's thread then puts the copy in its
 // place, when nobody has paused writes, and whether its client is still there or not. The keys are
@@ -47,18 +48,21 @@ inline constexpr std::uint64_t slow_bytes = std::uint64_t{8} << 20U;  // less is
 // on a replica.
 [[nodiscard]] bool may_wait(const call& c);
 
-// Does the work now, or in slices above slow_bytes.
-void run_job(const call& c, std::uint64_t bytes, std::unique_ptr<job> work);
+// Does the work now, or above slow_bytes in slices, or in a thread, where it touches no key.
+enum class way : std::uint8_t { sliced, threaded };
+void run_job(const call& c, std::uint64_t bytes, std::unique_ptr<job> work, way how = way::sliced);
 
 // Works in a thread for a client that may be blocked, and replies OK. `keys` are the arguments that
-// name keys of this family; `commit` gets a copy of the arguments.
+// name keys of this family; `commit` gets a copy of the arguments. The thread takes up to `bytes`
+// of memory; the caller has looked whether there are as many (check_memory).
 void run_in_thread(const call& c, const family& of, std::span<const std::size_t> keys,
-                   std::unique_ptr<change> todo);
+                   std::uint64_t bytes, std::unique_ptr<change> todo);
 
 // Changes a large filter: a copy is changed in a thread and then replaces the first key's value.
 struct remake {
   const family& of;
   std::shared_ptr<const bloomery::any_filter> from;
+  std::uint64_t bytes;  // of memory, as above
   fact_list facts;
   std::shared_ptr<bloomery::foreign::value> foreign{};
   std::function<void(bloomery::any_filter&)> edit;

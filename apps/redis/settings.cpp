@@ -279,9 +279,8 @@ void check_memory(api::ctx* c, std::uint64_t bytes, std::uint64_t more_bytes) {
     m.most = memory_of_machine();
     m.evicts = false;
   }
-  if (m.evicts ? more_bytes > m.most / 2 : more_bytes > m.most - std::min(m.most, m.used)) {
-    throw_no_memory();
-  }
+  const std::uint64_t left = m.evicts ? m.most / 2 : m.most - std::min(m.most, m.used);
+  if (more_bytes > left || promised_memory::all() > left - more_bytes) throw_no_memory();
 }
 
 }  // namespace bloomery_redis

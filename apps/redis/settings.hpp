@@ -33,6 +33,22 @@ struct settings {
 
 [[nodiscard]] std::uint64_t most_filter_bytes() noexcept;  // no filter may exceed it
 
+// Memory that a thread is about to take, of which the server knows nothing yet: what others want
+// must fit beside it, too. For the server's thread.
+class promised_memory {
+ public:
+  explicit promised_memory(std::uint64_t bytes) noexcept : bytes_(bytes) { all_ += bytes_; }
+  promised_memory(const promised_memory&) = delete;
+  promised_memory& operator=(const promised_memory&) = delete;
+  ~promised_memory() { all_ -= bytes_; }
+
+  [[nodiscard]] static std::uint64_t all() noexcept { return all_; }
+
+ private:
+  static inline std::uint64_t all_ = 0;
+  std::uint64_t bytes_;
+};
+
 // Throws bloomery::error(no_memory) unless a filter of `bytes` is allowed and `more_bytes` fit
 // below maxmemory. Calls from a master or the append-only file were allowed there and always pass.
 void check_memory(api::ctx* c, std::uint64_t bytes, std::uint64_t more_bytes);

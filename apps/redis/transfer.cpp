@@ -364,7 +364,8 @@ void land(const call& c, const landing& how, std::unique_ptr<arrival> work) {
   constexpr std::array<std::size_t, 1> keys = {1};
   if (work->bytes() >= slow_bytes && may_wait(c)) {
     const call without_bytes{.ctx = c.ctx, .args = c.args.first(2)};
-    run_in_thread(without_bytes, how.of, keys, std::move(work));
+    const std::uint64_t bytes = work->bytes();  // again, for the filter beside them
+    run_in_thread(without_bytes, how.of, keys, bytes, std::move(work));
   } else {
     work->work();
     work->commit(c, true);

@@ -321,9 +321,18 @@ void value::settle() const {
   if (kin->settle != nullptr) kin->settle(awake_->facts, *awake_->filter);
 }
 
+std::shared_ptr<const bloomery::any_filter> value::lend() const {
+  auto& lent = awake_->lent;
+  if (lent == nullptr) {
+    lent = std::make_shared<const std::shared_ptr<bloomery::any_filter>>(awake_->filter);
+  }
+  return {lent, awake_->filter.get()};
+}
+
 void value::own() {
   if (!is_lent()) return;
   awake_->filter = std::make_shared<bloomery::any_filter>(awake_->filter->clone());
+  awake_->lent.reset();
   settle();
 }
 

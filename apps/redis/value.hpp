@@ -62,8 +62,10 @@ struct value {
 
   // The filter for a thread to read. It does not change while somebody holds this pointer: a
   // command that changes or deletes the value meanwhile leaves the lent filter alone.
-  [[nodiscard]] std::shared_ptr<const bloomery::any_filter> lend() const { return awake_->filter; }
-  [[nodiscard]] bool is_lent() const noexcept { return awake_->filter.use_count() > 1; }
+  [[nodiscard]] std::shared_ptr<const bloomery::any_filter> lend() const;
+  [[nodiscard]] bool is_lent() const noexcept { return awake_->lent.use_count() > 1; }
+  // The filter for the server's thread to look at now and then. It stays, too, but may change.
+  [[nodiscard]] std::shared_ptr<const bloomery::any_filter> watch() const { return awake_->filter; }
   // Called before every change: copies a lent filter. opened_key calls it if it opens for writing.
   void own();
 
@@ -94,6 +96,8 @@ struct value {
   struct awake {
     fact_list facts;
     std::shared_ptr<bloomery::any_filter> filter;
+    // Whoever was lent the filter shares this one; null until somebody is.
+    std::shared_ptr<const std::shared_ptr<bloomery::any_filter>> lent = nullptr;
   };
   friend class waking_room;
   void settle() const;

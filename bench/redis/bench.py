@@ -4,7 +4,7 @@ does nothing and against commands of the server's own, all on one server in one 
 
     cmake --build --preset release --target bloomery_module bloomery_noop_module
     bench/redis/bench.py [--module build/release/bloomery.so] [--rounds 5]
-                         [--growth N] [--many N] [--large N]
+                         [--growth N] [--many N] [--large N [--kinds growing,fixed]]
 
 redis-benchmark sends the commands (-P 64); the time is that of the server's process. Each round
 goes through all commands, so that other load on the machine affects all of them. Prints medians
@@ -14,8 +14,8 @@ and the ratios to the command that does nothing and to PING.
 beside the longest of as many PINGs. The server's log of slow commands has time on the wall, others'
 included, so it also prints the longest piece of 64 commands in processor time, which bounds that of
 each of them, and how long a piece waited for a processor. --many N makes N filters of 100 items and
-prints what each takes of resident memory. --large N makes a filter of N items that nobody reserved,
-and prints for commands that go through all of it or copy it: how long the client waited, how much
+prints what each takes of resident memory. --large N makes a filter of N items, of each kind, and
+prints for commands that go through all of it or copy it: how long the client waited, how much
 processor time of the server's thread that took, and how long it kept the server from everything
 else at once, by its log of slow commands. What is done in slices or in a thread is not in that log.
 
@@ -134,53 +134,99 @@ def many(server, filters):
     raw.close()
 
 
-def large(server, items, rounds):
+# Of --large: family, how the filter is made, and whether it can be merged.
+LARGE = {
+    "growing": ("BF", None, True),
+    "fixed": ("BF", ("0.01", "NONSCALING"), True),
+    "counting": ("BF", ("0.01", "COUNTING"), True),
+    "window": ("BF", ("0.01", "WINDOW", "1000"), False),
+    "cuckoo": ("CF", ("BUCKETSIZE", "4"), False),
+    "counts": ("CMS", None, True),
+}
+
+
+def fill(raw, kind, items):
+    family, words, _ = LARGE[kind]
+    if family == "CMS":  # 38 MiB, whatever is counted
+        raw("CMS.INITBYDIM", "f", 2_000_000, 5)
+        items = 100_000
+    elif words:
+        words = (words[0], items + items // 100, *words[1:]) if family == "BF" else (items + items // 100, *words)
+        raw(f"{family}.RESERVE", "f", *words)
+    for first in range(0, items, 10_000):
+        some = range(first, first + 10_000)
+        if family == "BF":
+            raw("BF.MADD", "f", *some)
+        elif family == "CF":
+            raw("CF.INSERT", "f", "ITEMS", *some)
+        else:
+            raw("CMS.INCRBY", "f", *(word for i in some for word in (i, 1)))
+
+
+def large(kind, items, rounds, module):
+    server = harness.Server(modules=[module], proto_max_bulk_len="1gb")
     raw = harness.Raw(server.port, protocol=2)
     reader = harness.Raw(server.port, protocol=2)
     raw("CONFIG", "SET", "slowlog-log-slower-than", "0")
-    for first in range(0, items, 10_000):
-        raw("BF.MADD", "f", *range(first, first + 10_000))
-    print(f"{items:,} items: {raw('BF.INFO', 'f', 'FILTERS')[0]} layers, {raw('BF.INFO', 'f', 'SIZE')[0] / 2**20:.1f} MiB")
+    fill(raw, kind, items)
+    family, _, merges = LARGE[kind]
+    of = lambda name: f"{family}.{name}"
+    print(f"{kind}: {items:,} items, {raw('MEMORY', 'USAGE', 'f') / 2**20:.1f} MiB")
     new = iter(range(items, 10 * items))
+    add = {"BF": lambda: ("BF.ADD", "f", next(new)), "CF": lambda: ("CF.ADD", "f", next(new)),
+           "CMS": lambda: ("CMS.INCRBY", "f", next(new), "1")}[family]
     nothing = lambda: None
     def read_all(client, command):  # the server keeps what it lent until the last piece
         at = client(command, "f", 0)[0]
         while at != 0:
             at = client(command, "f", at)[0]
-    begin_reading = lambda: reader("BF.SCANDUMP", "f", 0)
-    end_reading = lambda: read_all(reader, "BF.SCANDUMP")
+    begin_reading = lambda: reader(of("SCANDUMP"), "f", 0)
+    end_reading = lambda: read_all(reader, of("SCANDUMP"))
     no_copy = lambda: raw("DEL", "g")
     copied = lambda: raw("COPY", "f", "g")
+    payload = raw("DUMP", "f")
     rows = [
-        ("BF.STATS", nothing, lambda: ("BF.STATS", "f"), nothing),
-        ("BF.SCANDUMP, the first piece", nothing, lambda: ("BF.SCANDUMP", "f", "0"), lambda: read_all(raw, "BF.SCANDUMP")),
-        ("BF.SCANDUMP, a piece of 4 MiB", begin_reading, lambda: ("BF.SCANDUMP", "f", "1"), end_reading),
-        ("BF.EXPORT, the first piece", nothing, lambda: ("BF.EXPORT", "f", "0"), lambda: read_all(raw, "BF.EXPORT")),
-        ("BF.ADD while somebody reads pieces", begin_reading, lambda: ("BF.ADD", "f", next(new)), end_reading),
-        ("BF.ADD at other times", nothing, lambda: ("BF.ADD", "f", next(new)), nothing),
-        ("BF.MADD of 100", nothing, lambda: ("BF.MADD", "f", *(next(new) for _ in range(100))), nothing),
+        (of("SCANDUMP") + ", the first piece", nothing, lambda: (of("SCANDUMP"), "f", "0"),
+         lambda: read_all(raw, of("SCANDUMP"))),
+        (of("SCANDUMP") + ", a piece of 4 MiB", begin_reading, lambda: (of("SCANDUMP"), "f", "1"), end_reading),
+        (of("EXPORT") + ", the first piece", nothing, lambda: (of("EXPORT"), "f", "0"), lambda: read_all(raw, of("EXPORT"))),
+        (add()[0] + " while somebody reads pieces", begin_reading, add, end_reading),
+        (add()[0] + " at other times", nothing, add, nothing),
         ("COPY", no_copy, lambda: ("COPY", "f", "g"), no_copy),
-        ("BF.MERGE", copied, lambda: ("BF.MERGE", "both", "f", "g"), lambda: raw("DEL", "both", "g")),
         ("DEL", copied, lambda: ("DEL", "g"), nothing),
-        ("BF.INFO", nothing, lambda: ("BF.INFO", "f"), nothing),
+        ("UNLINK", copied, lambda: ("UNLINK", "g"), nothing),
+        (of("INFO"), nothing, lambda: (of("INFO"), "f"), nothing),
+        ("DUMP", nothing, lambda: ("DUMP", "f"), nothing),
+        ("RESTORE", nothing, lambda: ("RESTORE", "r", "0", payload), lambda: raw("DEL", "r")),
     ]
-    print(f"{'command, ms':38} {'client waits':>12} {'processor':>10} {'log, longest':>12}")
+    if family == "BF":
+        rows.append(("BF.STATS", nothing, lambda: ("BF.STATS", "f"), nothing))
+        rows.append(("BF.MADD of 100", nothing, lambda: ("BF.MADD", "f", *(next(new) for _ in range(100))), nothing))
+    if family == "CF":
+        rows.append(("CF.COMPACT", nothing, lambda: ("CF.COMPACT", "f"), nothing))
+    if merges:
+        words = ("CMS.MERGE", "g", "1", "f") if family == "CMS" else ("BF.MERGE", "g", "f")
+        rows.append((words[0], copied, lambda: words, no_copy))
+        rows.append((words[0] + " in a script", copied,
+                     lambda: ("EVAL", "return redis.call(unpack(ARGV))", "0", *words), no_copy))
+    print(f"{'command, ms':40} {'client waits':>12} {'processor':>10} {'log, median':>12} {'longest':>8}")
     for label, before, command, after in rows:
         waits, ran, log = [], [], []
         for _ in range(rounds):
             before()
             raw("SLOWLOG", "RESET")
-            words = command()
+            words_now = command()
             cpu, clock = cpu_seconds(server.process.pid), time.perf_counter()
-            raw(*words)
+            raw(*words_now)
             waits.append(time.perf_counter() - clock)
             ran.append(cpu_seconds(server.process.pid) - cpu)
-            log += [entry[2] / 1000 for entry in raw("SLOWLOG", "GET", "-1") if entry[3][0].decode() == words[0]]
+            log += [entry[2] / 1000 for entry in raw("SLOWLOG", "GET", "-1") if entry[3][0].decode() == words_now[0]]
             after()
-        print(f"{label:38} {1000 * statistics.median(waits):12.2f} {1000 * statistics.median(ran):10.2f} "
-              f"{max(log, default=0):12.2f}")
+        print(f"{label:40} {1000 * statistics.median(waits):12.2f} {1000 * statistics.median(ran):10.2f} "
+              f"{statistics.median(log or [0]):12.2f} {max(log, default=0):8.2f}")
     raw.close()
     reader.close()
+    server.stop()
 
 
 def main():
@@ -191,16 +237,19 @@ def main():
     parser.add_argument("--growth", type=int)
     parser.add_argument("--many", type=int)
     parser.add_argument("--large", type=int)
+    parser.add_argument("--kinds", default=",".join(LARGE))
     options = parser.parse_args()
+    if options.large:
+        for kind in options.kinds.split(","):
+            large(kind, options.large, options.rounds, options.module)
+        return
     server = harness.Server(modules=[options.module, options.noop])
     try:
-        if options.growth or options.many or options.large:
+        if options.growth or options.many:
             if options.growth:
                 growth(server, options.growth)
             if options.many:
                 many(server, options.many)
-            if options.large:
-                large(server, options.large, options.rounds)
             return
         raw = harness.Raw(server.port, protocol=2)
         raw("BF.RESERVE", "f", "0.01", ITEMS)

@@ -65,19 +65,23 @@ array_memory brought;  // by the program; nothing in most
 
 void use_array_memory(const array_memory& memory) noexcept { brought = memory; }
 
-bit_array::bit_array(std::uint64_t bits) : bit_array(bits, detail::unset_words{}) {
+bit_array::bit_array(std::uint64_t bits) : bit_array(bits, start::zeroed) {
   // Pages of the system and what a program brings are zeros already.
   if (brought.take == nullptr && !is_large(count_)) std::fill_n(words_, count_, 0);
 }
 
-bit_array::bit_array(std::uint64_t bits, detail::unset_words /*all*/) {
+bit_array::bit_array(std::uint64_t bits, detail::unset_words /*all*/)
+    : bit_array(bits, start::unset) {}
+
+bit_array::bit_array(std::uint64_t bits, start how) {
   const std::uint64_t count = words_for(bits);
   if (count == 0) return;
   if (count > SIZE_MAX / sizeof(std::uint64_t) - huge_page) throw_no_memory(count * 8);
   count_ = static_cast<std::size_t>(count);
   const std::size_t bytes = count_ * sizeof(std::uint64_t);
   if (brought.take != nullptr) {
-    words_ = static_cast<std::uint64_t*>(brought.take(bytes));
+    const bool unset = how == start::unset && brought.take_unset != nullptr;
+    words_ = static_cast<std::uint64_t*>((unset ? brought.take_unset : brought.take)(bytes));
   } else if (is_large(count_)) {
     words_ = static_cast<std::uint64_t*>(map_aligned(mapped_bytes(count_)));
   } else {

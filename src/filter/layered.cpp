@@ -31,6 +31,10 @@ constexpr std::size_t directory_words(std::size_t layers) {
   detail::fail(errc::corrupt, "the filter is damaged: " + what);
 }
 
+std::shared_ptr<bit_array> empty_blocks(std::uint64_t blocks) {
+  return std::make_shared<bit_array>(blocks * bits_per_block);
+}
+
 const plan& checked(const plan& p) {
   detail::check_kind(p.shape, filter_kind::layered);
   return p;
@@ -178,25 +182,38 @@ layered_filter::layered_filter(made_tag, const plan& p) : view(checked(p)) {
   if (blocks <= head_blocks) {
     detail::throw_bad_argument("the number of bits", p.shape.bits, "more than the directory's");
   }
-  append_layer(blocks - head_blocks, std::max<std::uint64_t>(1, p.keys));
+  append_layer(empty_blocks(blocks - head_blocks), std::max<std::uint64_t>(1, p.keys));
 }
 
 layered_filter::layered_filter(const view& other) : view(other) {
   arrays_.reserve(layers_.size());
   for (layer& l : layers_) {
-    bit_array& array = arrays_.emplace_back(l.blocks * bits_per_block);
-    std::copy(l.all().begin(), l.all().end(), array.words().begin());
-    l.words = array.words().data();
+    const auto& array = arrays_.emplace_back(std::make_shared<bit_array>(l.all()));
+    l.words = array->words().data();
   }
   write_directory();
 }
 
-void layered_filter::append_layer(std::uint64_t blocks, std::uint64_t capacity) {
+layered_filter::layered_filter(const layered_filter& other) : view(other), arrays_(other.arrays_) {
+  if (!arrays_.empty()) {  // as they are in one that was moved away
+    replace_array(arrays_.size() - 1, std::make_shared<bit_array>(*arrays_.back()));
+  }
+  write_directory();
+}
+
+void layered_filter::replace_array(std::size_t i, std::shared_ptr<bit_array> by) noexcept {
+  arrays_[i] = std::move(by);
+  layers_[i].words = arrays_[i]->words().data();
+}
+
+void layered_filter::append_layer(std::shared_ptr<bit_array> array, std::uint64_t capacity) {
   arrays_.reserve(arrays_.size() + 1);
   layers_.reserve(layers_.size() + 1);
   own_directory_.reserve(directory_words(layers_.size() + 1));
-  const bit_array& array = arrays_.emplace_back(blocks * bits_per_block);
-  layers_.push_back({.words = array.words().data(), .blocks = blocks, .capacity = capacity});
+  const auto words = array->words();
+  arrays_.push_back(std::move(array));
+  layers_.push_back(
+      {.words = words.data(), .blocks = words.size() / words_per_block, .capacity = capacity});
   write_directory();
 }
 
@@ -205,7 +222,7 @@ std::uint64_t layered_filter::make_room() {
   const layer next = next_layer();
   // With no further step, the last layer takes the keys and the rate rises.
   if (next.blocks == 0) return UINT64_MAX;
-  append_layer(next.blocks, next.capacity);
+  append_layer(empty_blocks(next.blocks), next.capacity);
   return next.capacity;
 }
 
@@ -220,7 +237,7 @@ bool layered_filter::add_new(std::uint64_t hash) {
   if (contains(hash)) return false;
   make_room();
   const std::uint64_t block = detail::multiply_high(hash, layers_.back().blocks);
-  probes_.lanes().set(hash, arrays_.back().words().data() + block * words_per_block);
+  probes_.lanes().set(hash, arrays_.back()->words().data() + block * words_per_block);
   count_stored(1);
   ++keys_;
   return true;
@@ -245,7 +262,7 @@ std::size_t layered_filter::add_piece(std::span<const std::uint64_t> hashes) {
   const std::uint64_t room = make_room();
   const std::size_t taken = static_cast<std::size_t>(std::min<std::uint64_t>(count, room));
   count_stored(kernel::blocked_kernels_chosen().add_new(
-      {.words = arrays_.back().words().data(),
+      {.words = arrays_.back()->words().data(),
        .blocks = layers_.back().blocks,
        .probes = shape().probes},
       kernel::run_of(std::span<const std::uint64_t>(absent).first(taken))));
@@ -260,10 +277,14 @@ void layered_filter::add_batch(std::span<const std::uint64_t> hashes) {
   }
 }
 
-void layered_filter::clear() noexcept {
+void layered_filter::clear() {
+  if (arrays_.size() > 1) {  // the first may be another filter's, too
+    replace_array(0, empty_blocks(layers_.front().blocks));
+  } else {
+    std::ranges::fill(arrays_.front()->words(), 0);
+  }
   layers_.erase(layers_.begin() + 1, layers_.end());
   arrays_.erase(arrays_.begin() + 1, arrays_.end());
-  std::ranges::fill(arrays_.front().words(), 0);
   layers_.front().keys = 0;
   keys_ = 0;
   write_directory();  // shorter than before, so that it needs no memory
@@ -285,19 +306,19 @@ void layered_filter::merge(const view& other) {
                                      detail::to_text(std::uint64_t{shape().probes}) + " and " +
                                      detail::to_text(std::uint64_t{other.shape().probes}));
   }
-  const layered_filter from(other);  // a copy: it may be this one
   layered_filter result(static_cast<const view&>(*this));
-  for (const layer& l : from.layers_) {
+  for (const layer& l : layers_of(other)) {
     const std::size_t place = result.place_for(l);
     if (place == result.layers_.size()) {
       if (place == growth::most_layers) {
         detail::fail(errc::full, "the union would have more than 32 layers");
       }
-      result.append_layer(l.blocks, l.capacity);
+      result.append_layer(std::make_shared<bit_array>(l.all()), l.capacity);
+    } else {
+      const auto words = result.arrays_[place]->words();
+      std::transform(words.begin(), words.end(), l.words, words.begin(),
+                     [](std::uint64_t a, std::uint64_t b) { return a | b; });
     }
-    const auto words = result.arrays_[place].words();
-    std::transform(words.begin(), words.end(), l.words, words.begin(),
-                   [](std::uint64_t a, std::uint64_t b) { return a | b; });
     result.layers_[place].keys += l.keys;
   }
   // New keys go to the last layer: that with the most room. The first stays: the rule starts there.
@@ -308,7 +329,7 @@ void layered_filter::merge(const view& other) {
     std::swap(result.arrays_[i], result.arrays_.back());
   }
   result.write_directory();
-  result.keys_ += from.keys_;
+  result.keys_ += other.keys();
   *this = std::move(result);
 }
 

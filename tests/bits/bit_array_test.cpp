@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <random>
 #include <span>
@@ -222,6 +223,31 @@ TEST(Bits, TheSharedFormsDoTheSame) {
 }
 
 // ---- counting ---------------------------------------------------------------------------------
+
+std::vector<std::string> asked_for;  // of a program that brings its memory
+
+TEST(BitArray, AsksForUnsetMemoryWhereAllOfItIsWritten) {
+  static constexpr auto take = [](const char* what, std::size_t bytes, int filled_with) {
+    asked_for.emplace_back(what);
+    void* const start = std::aligned_alloc(64, (bytes + 63) / 64 * 64);
+    if (start != nullptr) std::memset(start, filled_with, bytes);
+    return start;
+  };
+  use_array_memory({.take = [](std::size_t bytes) { return take("zeroed", bytes, 0); },
+                    .give = [](void* start, std::size_t) { std::free(start); },
+                    .take_unset = [](std::size_t bytes) { return take("unset", bytes, 0x5a); }});
+  asked_for.clear();
+  {
+    bit_array array(1000);
+    EXPECT_TRUE(all_zero(array));
+    array.words()[3] = 5;
+    const bit_array copy = array;
+    EXPECT_TRUE(std::ranges::equal(copy.words(), array.words()));
+    EXPECT_EQ(bit_array(1000, detail::unset_words{}).words().size(), 16U);
+  }
+  use_array_memory({});
+  EXPECT_EQ(asked_for, (std::vector<std::string>{"zeroed", "unset", "unset"}));
+}
 
 std::uint64_t count_one_by_one(std::span<const std::uint64_t> words, std::uint64_t first,
                                std::uint64_t last) {

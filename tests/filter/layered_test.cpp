@@ -199,6 +199,36 @@ TEST(layered, is_copied_moved_and_viewed) {
   EXPECT_EQ(joined(moved), joined(copy));
   same = moved;
   EXPECT_EQ(joined(same), joined(copy));
+  const layered_filter of_nothing = f;  // NOLINT(*-use-after-move): what is left is copied, too
+  EXPECT_EQ(of_nothing.layers(), 0U);
+}
+
+TEST(layered, copies_share_all_layers_but_the_last) {
+  layered_filter f = grown(20'000, 700);
+  const auto before = joined(f);
+  layered_filter copy = f;
+  const auto mine = f.parts();
+  const auto its = copy.parts();
+  ASSERT_EQ(mine.size(), its.size());
+  EXPECT_NE(mine.front().data(), its.front().data());  // the directory
+  EXPECT_NE(mine.back().data(), its.back().data());
+  for (std::size_t i = 1; i + 1 < mine.size(); ++i) EXPECT_EQ(mine[i].data(), its[i].data());
+
+  // Whatever one of them does, the other stays as it was.
+  copy.add_batch(sample_hashes(100'000, 2));
+  EXPECT_EQ(joined(f), before);
+  copy = f;
+  copy.merge(grown(20'000, 700));
+  EXPECT_EQ(joined(f), before);
+  copy = f;
+  copy.clear();
+  EXPECT_EQ(joined(f), before);
+  EXPECT_EQ(joined(copy), joined(make(700, growth_rule::reserved)));
+  copy = f;
+  f.merge(f);
+  f.add_batch(sample_hashes(100'000, 3));
+  f.clear();
+  EXPECT_EQ(joined(copy), before);
 }
 
 TEST(layered, plans_the_filter_of_the_right_size_for_its_keys) {

@@ -155,6 +155,24 @@ class defragmentation(own_server):
         self.call("FLUSHALL")
 
 
+class copies(own_server):
+    def test_full_layers_are_shared(self):
+        def add(key, numbers):
+            for first in range(0, len(numbers), 10_000):
+                self.call("BF.MADD", key, *numbers[first:first + 10_000])
+        add("f", range(1_000_000))
+        self.assertGreater(self.call("BF.INFO", "f", "FILTERS")[0], 2)
+        digest = self.call("DEBUG", "DIGEST-VALUE", "f")
+        size = self.call("BF.INFO", "f", "SIZE")[0]
+        before = self.memory("used_memory")
+        self.assertEqual(1, self.call("COPY", "f", "g"))
+        self.assertLess(self.memory("used_memory") - before, 0.9 * size)
+        add("g", range(10**6, 3 * 10**6, 7))
+        self.assertEqual(digest, self.call("DEBUG", "DIGEST-VALUE", "f"))
+        self.call("DEL", "f", "g")
+        self.assertLess(self.memory("used_memory"), before - 0.9 * size)
+
+
 class limits(own_server):
     def test_without_eviction(self):
         self.call("CONFIG", "SET", "maxmemory", "10mb")
@@ -171,6 +189,23 @@ class limits(own_server):
         self.assertLess(self.call("DBSIZE"), 20_000)
         self.assertLess(self.memory(), 5.2 * (1 << 20))
         self.assertLess(self.memory("used_memory_rss") - resident, 12 << 20)
+
+    def test_many_unions_at_a_time(self):
+        """Each is made in a thread, and fits by itself."""
+        self.call("CONFIG", "SET", "maxmemory", "200mb")
+        for key in ("a", "b"):
+            self.call("BF.RESERVE", key, "0.01", "10000000", "NONSCALING")
+            self.call("BF.ADD", key, key)
+        clients = [harness.Raw(self.server.port, protocol=2) for _ in range(30)]
+        for i, client in enumerate(clients):
+            self.addCleanup(client.close)
+            client.socket.sendall(packed("BF.MERGE", f"union {i}", "a", "b"))
+        answers = [client.read() for client in clients]
+        self.assertEqual({"OK", "ERR Insufficient memory to create filter"}, set(answers))
+        self.assertLess(self.memory(), 200 << 20)
+        self.call("DEL", *(f"union {i}" for i in range(30)))
+        # What was promised to them is free again.
+        self.assertEqual("OK", self.call("BF.MERGE", "union", "a", "b"))
 
     def test_long_items(self):
         before = self.memory()

@@ -326,6 +326,60 @@ class slow_work(harness.server_test):
             return others_are_served
         harness.wait_until(waits, what="an answer in slices")
 
+    def while_waiting(self, command, *others):
+        """The answer to a command that was still waiting when the others had been answered."""
+        def asked():
+            waiting = harness.Raw(self.server.port, protocol=2)
+            self.addCleanup(waiting.close)
+            waiting.socket.sendall(packed(*command))
+            if b"blocked_clients:1" not in self.call("INFO", "clients"):
+                waiting.read()
+                return None
+            for other in others:
+                self.call(*other)
+            late = b"blocked_clients:1" not in self.call("INFO", "clients")
+            return (waiting.read(), late)
+        return harness.wait_until(asked, what="an answer that takes a while")[0]
+
+    def test_statistics_are_of_one_moment(self):
+        """Those of a filter that a write copied meanwhile, for somebody who reads pieces of it; and
+        of one that was deleted or replaced.
+        """
+        self.call("BF.RESERVE", "f", "0.01", "10000000", "NONSCALING")
+        self.call("BF.MADD", "f", *range(20000))
+        reader = harness.Raw(self.server.port, protocol=2)
+        self.addCleanup(reader.close)
+        reader("BF.SCANDUMP", "f", 0)
+        before = self.call("BF.STATS", "f")
+        answer = self.while_waiting(("BF.STATS", "f"), ("BF.MADD", "f", *range(20000, 40000)))
+        after = self.call("BF.STATS", "f")
+        self.assertGreater(float(after[9]), 1.5 * float(before[9]))
+        self.assertIn((answer[3], answer[9]), ((before[3], before[9]), (after[3], after[9])))
+        self.assertEqual(after, self.while_waiting(("BF.STATS", "f"), ("DEL", "f")))
+
+    def test_statistics_of_every_kind_keep_nobody_waiting(self):
+        for words in (("0.01", "10000000", "COUNTING"), ("1e-10", "10000000", "NONSCALING"),
+                      ("0.01", "20000000", "WINDOW", "1000")):
+            self.call("BF.RESERVE", "f", *words)
+            self.call("BF.MADD", "f", *range(1000))
+            self.call("MULTI")  # nobody may wait
+            self.call("BF.STATS", "f")
+            expected = self.call("EXEC")[0]
+            self.assertEqual(1000, expected[3])
+            self.assertEqual(expected[:16], self.while_waiting(("BF.STATS", "f"), ("BF.ADD", "f", "new"))[:16])
+            if "COUNTING" in words:  # which takes longest
+                self.assertLess(self.time_of("BF.STATS", "f"), self.time_of("EVAL", "return redis.call('BF.STATS', 'f')", 0) / 3)
+            self.call("DEL", "f")
+
+    def time_of(self, *command):
+        """Processor time of the server's thread."""
+        def ran():
+            with open(f"/proc/{self.server.process.pid}/schedstat") as file:
+                return int(file.read().split()[0])
+        before = ran()
+        self.call(*command)
+        return ran() - before
+
     def test_a_key_that_changes_meanwhile(self):
         for change in (("DEL", "a"), ("BF.ADD", "a", "new"), ("RENAME", "a", "z"), ("FLUSHALL",)):
             for command in (("BF.COMPARE", "a", "b"), ("BF.STATS", "a")):

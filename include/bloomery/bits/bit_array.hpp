@@ -54,15 +54,21 @@ class bit_array {
   }
 
  private:
+  enum class start : std::uint8_t { zeroed, unset };
+  bit_array(std::uint64_t bits, start how);
+
   std::uint64_t* words_ = nullptr;
   std::size_t count_ = 0;
 };
 
 // Where arrays come from, for a program that accounts for its memory: `take` gives zeroed bytes,
-// aligned like the array, or null; `give` takes them back. Call it before the first array is made.
+// aligned like the array, or null; `give` takes them back. `take_unset` is asked for those that are
+// all written next, as copies are, and need not zero them; without it `take` is. Call it before the
+// first array is made.
 struct array_memory {
   void* (*take)(std::size_t bytes) = nullptr;
   void (*give)(void* start, std::size_t bytes) = nullptr;
+  void* (*take_unset)(std::size_t bytes) = nullptr;
 };
 void use_array_memory(const array_memory& memory) noexcept;
 

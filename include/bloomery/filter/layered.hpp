@@ -18,11 +18,15 @@
 //
 // All layers have the same number of probes, so one hash serves all, and asking a layer reads one
 // line of it. Adding a key that the filter already contains changes nothing, nor makes it grow.
+//
+// A layer before the last one does not change any more. So a copy shares those with the filter that
+// it was made from, and has only the last one of its own.
 #pragma once
 
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -107,6 +111,9 @@ class layered_view : public detail::batch_answers<layered_view> {
   explicit layered_view(const plan& p) : plan_(p), probes_(p.shape) {}
 
   void read_layers(std::span<const std::uint64_t> words, std::size_t count);
+  [[nodiscard]] static std::span<const layer> layers_of(const layered_view& f) noexcept {
+    return f.layers_;
+  }
 
   // The layer that comes when the last is full; one of no blocks when none may come.
   [[nodiscard]] layer next_layer() const noexcept;
@@ -133,7 +140,7 @@ class layered_filter : public layered_view {
   explicit layered_filter(const Plan& p) : layered_filter(made, p) {}
   explicit layered_filter(const view& other);
 
-  layered_filter(const layered_filter& other) : layered_filter(static_cast<const view&>(other)) {}
+  layered_filter(const layered_filter& other);
   layered_filter(layered_filter&& other) noexcept = default;
   layered_filter& operator=(layered_filter other) noexcept {
     view::operator=(std::move(static_cast<view&>(other)));
@@ -158,14 +165,17 @@ class layered_filter : public layered_view {
   // many, and errc::full, with nothing changed, when there would be more than 32 layers.
   void merge(const view& other);
 
-  // Takes all keys out again: the first layer is left, empty.
-  void clear() noexcept;
+  // Takes all keys out again: an empty first layer is left. Throws errc::no_memory, nothing
+  // changed, if there are more and it cannot be had: copies may share the one that was full.
+  void clear();
 
  private:
   enum made_tag : std::uint8_t { made };
   layered_filter(made_tag, const plan& p);
 
-  void append_layer(std::uint64_t blocks, std::uint64_t capacity);
+  void append_layer(std::shared_ptr<bit_array> array, std::uint64_t capacity);
+  // Puts an array with the same words, or more of them set, in the place of a layer's.
+  void replace_array(std::size_t i, std::shared_ptr<bit_array> by) noexcept;
   // The layer that one of another filter can be joined with, or the number of layers.
   [[nodiscard]] std::size_t place_for(const layer& other) const noexcept;
   void write_directory();
@@ -175,7 +185,7 @@ class layered_filter : public layered_view {
   // Adds the first few that are in no layer to the last one. Returns how many keys are done with.
   std::size_t add_piece(std::span<const std::uint64_t> hashes);
 
-  std::vector<bit_array> arrays_;
+  std::vector<std::shared_ptr<bit_array>> arrays_;  // the last one is nobody else's
   std::vector<std::uint64_t> own_directory_;
 };
 
