@@ -122,7 +122,14 @@ void play(unsigned call, const batch& b, kernel::level level, model& mine, model
   std::vector<std::uint64_t> bitmap((b.keys.size() + 63) / 64, ~std::uint64_t{0});
   std::vector<bool> answers;
   std::size_t changed = 0;
-  switch (call % 8) {
+  // In the bits, too: any words are planes.
+  const std::uint32_t sharing = call / 16 + 1;
+  kernel::changing_blocks changed_planes = bits;
+  changed_planes.planes = {32 / sharing, 1U << call / 10 % sharing * (32 / sharing)};
+  kernel::const_blocks asked_planes = asked_bits;
+  asked_planes.planes = changed_planes.planes;
+  asked_planes.planes.first |= 1;
+  switch (call % 10) {
     case 0:
       kernels.add(bits, b.run());
       for (const std::uint64_t h : b.hashes) expected.lanes().set(h, expected.bits_of(h));
@@ -172,6 +179,19 @@ void play(unsigned call, const batch& b, kernel::level level, model& mine, model
       play_adding(b, level, lines, mine.counters);
       break;
     }
+    case 7:
+      for (const std::uint64_t h : b.hashes) {
+        changed += expected.lanes().set_in(h, expected.bits_of(h), changed_planes.planes) ? 1U : 0U;
+      }
+      require(kernels.add_new_in(changed_planes, b.run()) == changed);
+      break;
+    case 8:
+      kernels.contains_in(asked_planes, b.run(), bitmap.data());
+      for (const std::uint64_t h : b.hashes) {
+        answers.push_back(expected.lanes().covered_in(h, expected.bits_of(h), asked_planes.planes));
+      }
+      require_bitmap(bitmap, answers);
+      break;
     default: {
       std::vector<std::uint64_t> counts(b.keys.size());
       kernels.count(asked, b.run(), counts.data());

@@ -194,8 +194,8 @@ def goals(g):
     raised = (counted.format("raised, and stay if they are full", 28, 39) + ", and a minimum in place of a comparison and a mask, "
               "where nobody asks whether the key was new (2.2 ns, 2.4 before, with AVX2 and 100,000 keys)")
     larger = "two to four times the memory of `blocked`, which a cache may not hold; a key is looked for before it is stored"
-    generations = ("a line for each of five generations, side by side. All five in one line would take a quarter more memory for "
-                   "the same rate ([math.md](math.md#windowed)), so it was not done")
+    generations = ("all five generations are in one line, which takes 2.4 times the memory of `blocked`, so a cache may hold that "
+                   "one alone ([math.md](math.md#windowed)); the lanes of a key are ANDed, with AVX-512 those of eight keys together")
     cleared = ("memory for the result, which the system clears from 2 MiB on: a third to half of the time of a fold. Tried: straight "
                "code in vectors of 32 bytes, into memory that was there as fast as memcpy (67 and 68 GB a second with a million keys). "
                "Stores past the cache are slower (28 GB a second, 31 without, with 50 million keys): what was cleared is in it")

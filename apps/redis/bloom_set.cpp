@@ -48,7 +48,7 @@ bit_content content_of(const value& v) {
   if (v.is_foreign()) throw refusal(foreign_refusal);
   bit_content content{.shape = v.filter().shape(), .words = {}};
   const auto parts = v.filter()->parts();
-  const bool of_bits = content.shape.cell_bits == 0;
+  const bool of_bits = content.shape.cell_bits == 0 || content.shape.kind == filter_kind::windowed;
   if (content.shape.kind == filter_kind::layered && layers_of(v) == 1) {
     content.words = parts.back();
     content.shape.kind = filter_kind::blocked;

@@ -5,7 +5,8 @@
 //
 //     g(T) = mean over the 16 rotations r of (1 - 1/L)^|T and rot_r(P)|
 //
-// where L is the number of positions in a lane: 32 bits, or 32/w counters of w bits.
+// where L is the number of positions in a lane: 32 bits, 32/w counters of w bits, or the bits of a
+// generation that shares the lane with others.
 // A block's load is Binomial(n, 1/B), so all n keys leave T untouched with probability
 // (1 - (1 - g(T))/B)^n, and inclusion-exclusion over T gives the probability that every bit is set.
 // Subsets with the same g are summed beforehand: 32,768 subsets at k = 15 are a few hundred groups.
@@ -70,14 +71,13 @@ std::vector<term> make_terms(std::uint32_t probes, std::uint32_t positions) {
   return terms;
 }
 
-// Made once for each number of probes and each L = 2, 4, ..., 32.
+// Made once for each number of probes and each L from 2 to 32.
 const std::vector<term>& terms_of(std::uint32_t probes, std::uint32_t positions) {
-  constexpr std::size_t rows = std::countr_zero(lane_bits) + 1;
-  static std::array<std::array<std::once_flag, lanes + 1>, rows> made;
-  static std::array<std::array<std::vector<term>, lanes + 1>, rows> terms;
-  const auto row = static_cast<std::size_t>(std::countr_zero(positions));
-  std::call_once(made[row][probes], [&] { terms[row][probes] = make_terms(probes, positions); });
-  return terms[row][probes];
+  static std::array<std::array<std::once_flag, lanes + 1>, lane_bits + 1> made;
+  static std::array<std::array<std::vector<term>, lanes + 1>, lane_bits + 1> terms;
+  std::vector<term>& own = terms[positions][probes];
+  std::call_once(made[positions][probes], [&] { own = make_terms(probes, positions); });
+  return own;
 }
 
 void check_blocked(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probes) {
@@ -93,9 +93,9 @@ void check_blocked(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probe
 double blocked_fpr(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probes,
                    std::uint32_t lane_positions) {
   check_blocked(keys, blocks, probes);
-  if (lane_positions < 2 || lane_positions > lane_bits || !std::has_single_bit(lane_positions)) {
+  if (lane_positions < 2 || lane_positions > lane_bits) {
     detail::throw_bad_argument("the number of positions in a lane", std::uint64_t{lane_positions},
-                               "2, 4, 8, 16 or 32");
+                               "from 2 to 32");
   }
   const auto n = static_cast<long double>(keys);
   const auto b = static_cast<long double>(blocks);

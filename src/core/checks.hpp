@@ -1,6 +1,7 @@
 // Argument checks that the sizing functions share.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <string>
@@ -8,6 +9,7 @@
 
 #include "bloomery/core/error.hpp"
 #include "bloomery/core/shape.hpp"
+#include "bloomery/core/sizing.hpp"
 
 namespace bloomery::sizing {
 
@@ -56,6 +58,25 @@ inline void check_fpr(double fpr, std::uint64_t keys) {
                                       " for " + detail::to_text(keys) +
                                       " keys; the limit is keys/2^60, here " +
                                       detail::to_text(limit));
+}
+
+// Refuses what no part of a filter can be, for so many keys and this share of the rate. The planner
+// of a part would name the numbers of that, which nobody has given.
+inline void check_part(const request& r, std::uint64_t keys, double share) {
+  check_fpr(*r.fpr, r.keys);
+  if (*r.fpr * share < std::max(blocked_fpr_limit, static_cast<double>(keys) * 0x1p-60)) {
+    detail::fail(errc::unreachable,
+                 "a " + std::string(kind_name(r.kind)) + " filter cannot honour an fpr of " +
+                     detail::to_text(*r.fpr) + " for " + detail::to_text(r.keys) +
+                     " keys: its parts have a share of it each, and the limit "
+                     "of a part is 1e-9 and its keys/2^60");
+  }
+  if (lower_bound_bits(r.keys, *r.fpr) > static_cast<double>(max_bits)) {
+    detail::fail(errc::bad_argument,
+                 detail::to_text(r.keys) +
+                     " keys would need more than the limit of 2^48 bits; use fewer keys or a "
+                     "higher fpr");
+  }
 }
 
 inline void check_positive(const char* name, double value) {

@@ -10,6 +10,7 @@
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/core/sizing_sketch.hpp"
 #include "bloomery/core/sizing_static.hpp"
+#include "bloomery/detail/core/window_geometry.hpp"
 #include "doubling.hpp"
 #include "growth.hpp"
 
@@ -51,6 +52,7 @@ void check_layered(const shape& s);  // the rule by which it grows
 [[nodiscard]] shape shape_for_windowed(const request& r);
 [[nodiscard]] double fpr_of_windowed(const shape& s, std::uint64_t keys);
 [[nodiscard]] double scatter_of_windowed(const shape& s, std::uint64_t keys);
+void check_windowed(const shape& s);  // how many generations share a line
 
 [[nodiscard]] shape shape_for_fuse(const request& r);
 [[nodiscard]] shape shape_for_ribbon(const request& r);
@@ -185,11 +187,13 @@ inline constexpr std::array kind_table = {
              .keeps_repetitions = true,
              .blocks = block_use::lines,
              .unit_bits = bits_per_block,
+             .cell_bits = {1, detail::most_sharing},
              .variant = {1, 63},
+             .check = sizing::check_windowed,
              .plan = sizing::shape_for_windowed,
              .fpr = sizing::fpr_of_windowed,
              .scatter = sizing::scatter_of_windowed,
-             .lines = [](const shape& s) { return s.variant + 1; },
+             .lines = [](const shape& s) { return detail::window_geometry(s).lines; },
              .adds_to_one_line = true},
     kind_row{.kind = filter_kind::fuse,
              .name = "fuse",

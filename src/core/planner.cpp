@@ -10,6 +10,7 @@
 #include "bloomery/core/sizing_scatter.hpp"
 #include "checks.hpp"
 #include "kind_table.hpp"
+#include "least_number.hpp"
 
 namespace bloomery::sizing {
 
@@ -90,7 +91,7 @@ shape round_down(const request& r, std::uint32_t probes, std::uint64_t units) {
   return shape_of(r, probes, units - units % fold_quantum(r.kind, units));
 }
 
-// The fewest units with which the model meets the target: a bracketed secant in log(fpr).
+// The fewest units with which the model meets the target, in log(fpr), which is nearly straight.
 std::uint64_t least_units(const request& r, std::uint32_t probes) {
   const unit u = unit_of(r.kind, probes);
   const std::uint64_t most = max_bits / (u.parts * u.bits);
@@ -103,29 +104,11 @@ std::uint64_t least_units(const request& r, std::uint32_t probes) {
   if (guess >= static_cast<double>(most)) {
     throw_too_large(r, guess * static_cast<double>(u.parts * u.bits));
   }
-  std::uint64_t low = 0;  // too few
-  double low_excess = -std::log(target);
-  auto high = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(guess));
-  double high_excess = excess(high);
-  while (high_excess > 0) {
-    if (high == most) {
-      throw_too_large(r, static_cast<double>(most) * static_cast<double>(u.parts * u.bits));
-    }
-    low = high;
-    low_excess = high_excess;
-    high = std::min(most, high + high / 16 + 1);
-    high_excess = excess(high);
+  const std::uint64_t units = least_number(guess, most, -std::log(target), excess);
+  if (units == 0) {
+    throw_too_large(r, static_cast<double>(most) * static_cast<double>(u.parts * u.bits));
   }
-  for (bool halve = false; high - low > 1; halve = !halve) {
-    const auto width = static_cast<double>(high - low);
-    const double step = halve ? width / 2 : width * low_excess / (low_excess - high_excess);
-    const std::uint64_t middle =
-        std::clamp(low + static_cast<std::uint64_t>(step), low + 1, high - 1);
-    const double middle_excess = excess(middle);
-    (middle_excess > 0 ? low : high) = middle;
-    (middle_excess > 0 ? low_excess : high_excess) = middle_excess;
-  }
-  return high;
+  return units;
 }
 
 // The probes for a target: near log2(1/fpr) for classic and partitioned, by the table for blocked.

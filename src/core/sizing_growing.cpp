@@ -1,4 +1,4 @@
-// Sizes and rates of the kinds that grow, and of those that are made of several blocked filters.
+// Sizes and rates of the kinds that grow.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -9,56 +9,20 @@
 #include "doubling.hpp"
 #include "growth.hpp"
 #include "kind_table.hpp"
+#include "saturating.hpp"
 
 namespace bloomery::sizing {
 
 namespace {
 
-constexpr std::uint32_t default_generations = 4;
+constexpr std::uint64_t layered_head_lines = 2;  // before the blocks: see filter/layered.hpp
 
-// Rounded up, also where the usual sum of both would be beyond 2^64.
-constexpr std::uint64_t divided_up(std::uint64_t a, std::uint64_t b) {
-  return a / b + (a % b != 0 ? 1 : 0);
-}
-
-// Lines before the blocks: see filter/layered.hpp and filter/windowed.hpp.
-constexpr std::uint64_t layered_head_lines = 2;
-std::uint64_t windowed_head_lines(std::uint32_t generations) { return 1 + (generations + 2) / 2; }
-
-// Refuses what no part can be. The planner of a part would name the numbers of that, which nobody
-// has given.
-void check_request(const request& r, std::uint64_t keys, double share) {
-  check_fpr(*r.fpr, r.keys);
-  if (*r.fpr * share < std::max(blocked_fpr_limit, static_cast<double>(keys) * 0x1p-60)) {
-    detail::fail(errc::unreachable,
-                 "a " + std::string(kind_name(r.kind)) + " filter cannot honour an fpr of " +
-                     detail::to_text(*r.fpr) + " for " + detail::to_text(r.keys) +
-                     " keys: its parts have a share of it each, and the limit "
-                     "of a part is 1e-9 and its keys/2^60");
-  }
-  if (lower_bound_bits(r.keys, *r.fpr) > static_cast<double>(max_bits)) {
-    detail::fail(errc::bad_argument,
-                 detail::to_text(r.keys) +
-                     " keys would need more than the limit of 2^48 bits; use fewer keys or a "
-                     "higher fpr");
-  }
-}
-
-// The blocked filter that one part is, for `keys` of the keys and `share` of the rate.
-plan part_of(const request& r, std::uint64_t keys, double share, std::uint64_t parts,
-             std::uint64_t head_lines) {
-  request part{.kind = filter_kind::blocked, .keys = std::max<std::uint64_t>(1, keys)};
+// The blocked filter that the first layer is, for `share` of the rate.
+plan first_layer(const request& r, double share) {
+  check_part(r, r.keys, share);
+  request part{.kind = filter_kind::blocked, .keys = r.keys};
   part.probes = r.probes;
-  if (r.fpr) {
-    check_request(r, part.keys, share);
-    part.fpr = *r.fpr * share;
-  } else if (r.bits_per_key) {
-    part.bits_per_key = *r.bits_per_key * static_cast<double>(r.keys) /
-                        (static_cast<double>(part.keys) * static_cast<double>(parts));
-  } else {
-    const std::uint64_t head = head_lines * (bits_per_block / 8);
-    part.bytes = *r.bytes > head ? (*r.bytes - head) / parts : 0;
-  }
+  part.fpr = *r.fpr * share;
   return plan_for_mean(part);
 }
 
@@ -141,7 +105,7 @@ shape shape_for_scalable(const request& r) {
   const doubling::line_load& load = load_for(*r.fpr);
   std::uint32_t doublings = 0;
   while (doublings < doubling::most_doublings && load.rate(doublings + 1) <= *r.fpr) ++doublings;
-  const std::uint64_t lines = std::max(least_lines, divided_up(r.keys, load.keys));
+  const std::uint64_t lines = std::max(least_lines, detail::divided_up(r.keys, load.keys));
   if (lines > max_bits / bits_per_block - doubling::head_lines) {
     detail::fail(errc::bad_argument,
                  detail::to_text(r.keys) +
@@ -186,10 +150,10 @@ shape shape_for_layered(const request& r) {
     detail::fail(errc::bad_argument, "a layered filter is planned for an fpr, not for a size");
   }
   double share = rule.steep ? steep_share : reserved_share;
-  shape s = part_of(r, r.keys, share, 1, layered_head_lines).shape;
+  shape s = first_layer(r, share).shape;
   while ((rule.spread = spread_for(s, r, rule)) == 0) {
     share *= 0.9;
-    s = part_of(r, r.keys, share, 1, layered_head_lines).shape;
+    s = first_layer(r, share).shape;
   }
   s.kind = filter_kind::layered;
   s.variant = growth::variant_of(rule);
@@ -225,35 +189,6 @@ plan compact_plan(const plan& p, std::uint64_t stored, double fpr_now) {
   const double missed = kept * fpr_now + 4 * std::sqrt(kept * fpr_now) + 1;
   const auto keys = static_cast<std::uint64_t>(std::ceil(kept + missed));
   return make_plan({.kind = filter_kind::blocked, .keys = keys, .fpr = target});
-}
-
-shape shape_for_windowed(const request& r) {
-  const std::uint32_t g = r.variant.value_or(default_generations);
-  const std::uint64_t slots = std::uint64_t{g} + 1;
-  const std::uint64_t keys = divided_up(r.keys, std::max(1U, g));
-  const std::uint64_t head = windowed_head_lines(g);
-  shape s = part_of(r, keys, 1 / static_cast<double>(slots), slots, head).shape;
-  s.kind = filter_kind::windowed;
-  s.variant = g;
-  s.bits = s.bits * slots + head * bits_per_block;
-  return s;
-}
-
-double fpr_of_windowed(const shape& s, std::uint64_t keys) {
-  const std::uint64_t slots = std::uint64_t{s.variant} + 1;
-  const std::uint64_t blocks = (s.bits / bits_per_block - windowed_head_lines(s.variant)) / slots;
-  const std::uint64_t in_one = divided_up(keys, s.variant);
-  return -std::expm1(static_cast<double>(slots) *
-                     std::log1p(-std::min(1 - 1e-15, blocked_fpr(in_one, blocks, s.probes))));
-}
-
-// The generations are independent and alike.
-double scatter_of_windowed(const shape& s, std::uint64_t keys) {
-  const std::uint64_t slots = std::uint64_t{s.variant} + 1;
-  shape one = s;
-  one.bits = (s.bits / bits_per_block - windowed_head_lines(s.variant)) / slots * bits_per_block;
-  return scatter_of_blocked(one, divided_up(keys, s.variant)) /
-         std::sqrt(static_cast<double>(slots));
 }
 
 }  // namespace bloomery::sizing

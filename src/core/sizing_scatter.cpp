@@ -7,8 +7,10 @@
 
 #include "bloomery/core/sizing.hpp"
 #include "bloomery/core/sizing_sketch.hpp"
+#include "bloomery/detail/core/window_geometry.hpp"
 #include "kind_table.hpp"
 #include "log_gamma.hpp"
+#include "saturating.hpp"
 
 namespace bloomery::sizing {
 
@@ -74,6 +76,16 @@ double scatter_of_partitioned(const shape& s, std::uint64_t keys) {
 
 double scatter_of_blocked(const shape& s, std::uint64_t keys) {
   return scatter_of_lines(keys, s.bits / bits_per_block, s.probes);
+}
+
+// The generations are independent and alike.
+double scatter_of_windowed(const shape& s, std::uint64_t keys) {
+  const detail::window_geometry geometry(s);
+  const double bits = static_cast<double>(block_geometry::lanes) * geometry.positions;
+  const std::uint64_t in_one = detail::divided_up(keys, s.variant);
+  return scatter_of_blocks(static_cast<double>(in_one), static_cast<double>(geometry.blocks(s)),
+                           bits, s.probes) /
+         std::sqrt(static_cast<double>(geometry.slots));
 }
 
 double scatter_of_counting(const shape& s, std::uint64_t keys) {

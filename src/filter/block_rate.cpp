@@ -11,10 +11,12 @@ namespace bloomery::detail {
 
 // For each block, the mean over 16 rotations of the product of the fills of the k lanes asked for.
 // Fills lie there twice, backwards: rotations are 16 neighbours, the inner loop one vector product.
-double block_rate(std::span<const std::uint64_t> words, std::uint32_t probes,
-                  std::size_t stride) noexcept {
+double block_rate(std::span<const std::uint64_t> words, std::uint32_t probes, std::size_t stride,
+                  const lane_planes& plane) noexcept {
   using block_geometry::lanes;
   constexpr std::size_t words_per_block = bits_per_block / 64;
+  const std::uint32_t plane_bits = plane.bits();
+  const auto positions = static_cast<float>(plane.positions);
   double sum = 0;
   std::size_t blocks = 0;
   for (std::size_t at = 0; at + words_per_block <= words.size(); at += stride, ++blocks) {
@@ -22,7 +24,7 @@ double block_rate(std::span<const std::uint64_t> words, std::uint32_t probes,
     for (std::uint32_t lane = 0; lane < lanes; ++lane) {
       const std::uint64_t word = detail::little_endian(words[at + lane / 2]);
       const auto half = static_cast<std::uint32_t>(word >> (lane % 2 * 32));
-      const float share = static_cast<float>(std::popcount(half)) / block_geometry::lane_bits;
+      const float share = static_cast<float>(std::popcount(half & plane_bits)) / positions;
       fill[(lanes - lane) % lanes] = share;
       fill[(lanes - lane) % lanes + lanes] = share;
     }

@@ -4,11 +4,14 @@
 #include <cstdint>
 #include <span>
 
+#include "bloomery/detail/hash/lane_tables.hpp"
+
 namespace bloomery::detail {
 
 // The mean over blocks of the chance that a random key finds its bits set. `stride` is the distance
-// of blocks in words, for filters whose blocks alternate.
+// of blocks in words, for filters whose blocks alternate, and `plane` the part of the lanes that a
+// generation has.
 [[nodiscard]] double block_rate(std::span<const std::uint64_t> words, std::uint32_t probes,
-                                std::size_t stride = 8) noexcept;
+                                std::size_t stride = 8, const lane_planes& plane = {}) noexcept;
 
 }  // namespace bloomery::detail

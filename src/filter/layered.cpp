@@ -85,7 +85,8 @@ void layered_view::ask_layers(const Keys& keys, std::span<std::uint64_t> bitmap)
   for (const layer& l : layers_) {
     all[count++] = {.words = l.words, .blocks = l.blocks, .probes = shape().probes};
   }
-  kernel::contains_any(std::span(all).first(count), kernel::run_of(keys), bitmap);
+  kernel::contains_any(kernel::blocked_kernels_chosen().contains, std::span(all).first(count),
+                       kernel::run_of(keys), bitmap);
 }
 
 void layered_view::contains_bits(std::span<const std::uint64_t> hashes,

@@ -30,36 +30,44 @@ constexpr std::size_t reserved = 7;
 }  // namespace at
 
 constexpr std::size_t line = bits_per_block / 64;
-constexpr std::size_t slots_in_line = 2;
-
-std::size_t head_of(std::uint32_t generations) {
-  return line * (1 + (generations + slots_in_line) / slots_in_line);
-}
-
-std::uint64_t share_of(std::uint64_t all, std::uint32_t generations) {  // rounded up
-  return all / generations + (all % generations != 0 ? 1U : 0U);
-}
-
 [[noreturn]] void throw_corrupt(const std::string& what) {
   detail::fail(errc::corrupt, "the filter is damaged: " + what);
 }
 
-// The blocks of a generation; throws unless the shape has whole ones.
+// The blocks; throws unless the shape has whole ones.
 std::uint64_t checked_blocks(const shape& s) {
   detail::check_kind(s, filter_kind::windowed);
-  const std::uint64_t lines = s.bits / bits_per_block;
-  const std::uint64_t head = head_of(s.variant) / line;
-  if (lines <= head || (lines - head) % (s.variant + 1) != 0) {
-    detail::throw_bad_argument("the number of bits", s.bits,
-                               "that of a whole number of blocks in each generation");
+  const detail::window_geometry geometry(s);
+  const std::uint64_t blocks = geometry.blocks(s);
+  if (blocks == 0 || s.bits / bits_per_block != geometry.head_lines + blocks * geometry.lines) {
+    detail::throw_bad_argument("the number of bits", s.bits, "that of a whole number of blocks");
   }
-  return (lines - head) / (s.variant + 1);
+  return blocks;
+}
+
+const plan& checked(const plan& p) {  // before anything is divided by its numbers
+  checked_blocks(p.shape);
+  return p;
+}
+
+// The bits of planes in a word, which is two lanes, as it lies in memory.
+std::uint64_t in_both_lanes(const detail::lane_planes& planes) {
+  const std::uint64_t bits = planes.bits();
+  return detail::little_endian(bits | bits << 32U);
+}
+
+template <class Word, class Visit>
+void for_each_line(std::span<Word> lines, std::size_t stride, Visit visit) {
+  for (std::size_t at = 0; at < lines.size(); at += stride) visit(&lines[at]);
 }
 
 }  // namespace
 
 windowed_view::windowed_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t)
-    : word_view(p, words.data(), 0), probes_(p.shape), blocks_(checked_blocks(p.shape)) {
+    : word_view(checked(p), words.data(), 0),
+      probes_(p.shape),
+      geometry_(p.shape),
+      blocks_(geometry_.blocks(p.shape)) {
   if (words.size() != p.shape.bits / 64) throw_corrupt("it is cut off");
   const auto number = [&](std::size_t i) { return detail::little_endian(words[i]); };
   clock_ = {
@@ -79,10 +87,18 @@ windowed_view::windowed_view(const plan& p, std::span<const std::uint64_t> words
     sound = sound && number(i) <= most;
   }
   if (!sound) throw_corrupt("its clock cannot be");
-  alive_ = alive_now();
+  ask(alive_now());
 }
 
-std::size_t windowed_view::head_words() const noexcept { return head_of(shape().variant); }
+void windowed_view::ask(std::uint64_t alive) noexcept {
+  alive_ = alive;
+  alive_first_ = {};
+  for (std::size_t slot = 0; slot < slots(); ++slot) {
+    if (!is_alive(slot)) continue;
+    const slot_place place = place_in_block(slot);
+    alive_first_[place.line] |= place.plane.first;
+  }
+}
 
 std::uint64_t windowed_view::alive_now() const noexcept {
   std::uint64_t alive = 0;
@@ -98,7 +114,7 @@ std::uint64_t windowed_view::alive_now() const noexcept {
 void windowed_view::advance(std::uint64_t now) noexcept {
   if (!clock_.by_time || now <= clock_.now) return;
   clock_.now = now;  // the words keep their own; only fewer generations are asked
-  alive_ = alive_now();
+  ask(alive_now());
 }
 
 std::uint64_t windowed_view::covered() const noexcept {
@@ -106,18 +122,29 @@ std::uint64_t windowed_view::covered() const noexcept {
   return gap == 0 ? window() : std::min(window(), now() - std::min(now(), gap));
 }
 
+template <class Keys>
+void windowed_view::ask_lines(const Keys& keys, std::span<std::uint64_t> bitmap) const noexcept {
+  detail::scratch<kernel::const_blocks, 64> all;  // as many as there are slots at most
+  const std::size_t count = geometry_.lines;
+  for (std::size_t i = 0; i < count; ++i) {
+    all[i] = {.words = lines_from(i).data(),
+              .blocks = blocks_,
+              .probes = shape().probes,
+              .stride = block_words(),
+              .planes = alive_in(i)};
+  }
+  kernel::contains_any(kernel::blocked_kernels_chosen().contains_in, std::span(all).first(count),
+                       kernel::run_of(keys), bitmap);
+}
+
 void windowed_view::contains_bits(std::span<const std::uint64_t> hashes,
                                   std::span<std::uint64_t> bitmap) const noexcept {
-  detail::scratch<kernel::const_blocks, 64> all;  // as many as `alive_` has bits
-  std::size_t count = 0;
-  for (std::uint64_t rest = alive_; rest != 0; rest &= rest - 1) {
-    const auto slot = static_cast<std::size_t>(std::countr_zero(rest));
-    all[count++] = {.words = lines_of_slot(slot).data(),
-                    .blocks = blocks_,
-                    .probes = shape().probes,
-                    .stride = slots() * line};
-  }
-  kernel::contains_any(std::span(all).first(count), kernel::run_of(hashes), bitmap);
+  ask_lines(hashes, bitmap);
+}
+
+void windowed_view::contains_bits(const mixed_integers& keys,
+                                  std::span<std::uint64_t> bitmap) const noexcept {
+  ask_lines(keys, bitmap);
 }
 
 std::uint64_t windowed_view::keys() const noexcept {
@@ -137,17 +164,21 @@ double windowed_view::fpr() const noexcept {
   double none = 1;
   for (std::size_t slot = 0; slot < slots(); ++slot) {
     if (!is_alive(slot)) continue;
-    none *= 1 - detail::block_rate(lines_of_slot(slot), shape().probes, slots() * line);
+    const slot_place place = place_in_block(slot);
+    none *=
+        1 - detail::block_rate(lines_from(place.line), shape().probes, block_words(), place.plane);
   }
   return 1 - none;
 }
 
 double windowed_view::fpr_at(std::uint64_t hash) const noexcept {
+  const auto block = words().subspan(block_of(hash), block_words());
   double none = 1;
   for (std::size_t slot = 0; slot < slots(); ++slot) {
     if (!is_alive(slot)) continue;
-    none *=
-        1 - detail::block_rate(words().subspan(line_of(hash) + slot * line, line), shape().probes);
+    const slot_place place = place_in_block(slot);
+    none *= 1 - detail::block_rate(block.subspan(place.line * line, line), shape().probes, line,
+                                   place.plane);
   }
   return 1 - none;
 }
@@ -158,7 +189,7 @@ detail::payload windowed_filter::started(const plan& p) {
   bit_array array(p.shape.bits);
   const std::uint64_t window = std::max<std::uint64_t>(p.shape.variant, p.keys);
   array.words()[at::window] = detail::little_endian(window);
-  array.words()[at::quota] = detail::little_endian(share_of(window, p.shape.variant));
+  array.words()[at::quota] = detail::little_endian(detail::divided_up(window, p.shape.variant));
   return {.planned = p, .array = std::move(array)};
 }
 
@@ -182,23 +213,30 @@ void windowed_filter::set_window(std::uint64_t window) {
   put(at::by_time, 1);
 }
 
-void windowed_filter::wipe(std::size_t slot) noexcept {
-  if (slot_number(slot, about::keys) == 0) return;
-  std::fill_n(&mutable_words()[place_of(slot, about::keys)], slot_words, 0);
-  for (std::uint64_t* at = mutable_words().data() + head_words() + slot * line;
-       at < mutable_words().data() + mutable_words().size(); at += slots() * line) {
-    std::fill_n(at, line, 0);
+// All slots of a line together, in one pass.
+void windowed_filter::wipe(std::uint64_t which) noexcept {
+  std::array<std::uint32_t, 64> first{};
+  for (std::size_t slot = 0; slot < slots(); ++slot) {
+    if (((which >> slot) & 1U) == 0 || slot_number(slot, about::keys) == 0) continue;
+    std::fill_n(&mutable_words()[place_of(slot, about::keys)], slot_words, 0);
+    const slot_place place = place_in_block(slot);
+    first[place.line] |= place.plane.first;
+  }
+  for (std::size_t i = 0; i < geometry_.lines; ++i) {
+    if (first[i] == 0) continue;
+    const std::uint64_t keep =
+        ~in_both_lanes({.positions = geometry_.positions, .first = first[i]});
+    for_each_line(mutable_words().subspan(head_words() + i * line), block_words(),
+                  [keep](std::uint64_t* at) {
+                    for (std::size_t word = 0; word < line; ++word) at[word] &= keep;
+                  });
   }
 }
 
-void windowed_filter::wipe_dead() noexcept {
-  for (std::size_t slot = 0; slot < slots(); ++slot) {
-    if (!is_alive(slot)) wipe(slot);
-  }
-}
+void windowed_filter::wipe_dead() noexcept { wipe(~alive_); }
 
 void windowed_filter::clear() noexcept {
-  alive_ = 0;
+  ask(0);
   wipe_dead();
   for (const std::size_t word : {at::current, at::begun, at::gap}) put(word, 0);
 }
@@ -214,12 +252,12 @@ std::size_t windowed_filter::make_room() noexcept {
   const auto number = [&](std::size_t i) { return detail::little_endian(words_[i]); };
   auto slot = static_cast<std::size_t>(number(at::current));
   const bool full = slot_number(slot, about::stored) >= number(at::quota);
-  const bool over =
-      clock_.by_time && clock_.now - number(at::begun) >= share_of(clock_.window, shape().variant);
+  const bool over = clock_.by_time && clock_.now - number(at::begun) >=
+                                          detail::divided_up(clock_.window, shape().variant);
   if (is_alive(slot) && !full && !over) return slot;
   if (is_alive(slot)) slot = (slot + 1) % slots();
   if (is_alive(slot) && clock_.by_time) put(at::gap, slot_number(slot, about::last) + 1);
-  wipe(slot);
+  wipe(std::uint64_t{1} << slot);
   put(at::current, slot);
   put(at::begun, clock_.now);
   return slot;
@@ -231,42 +269,57 @@ void windowed_filter::count_added(std::size_t slot, std::uint64_t keys,
   put(place_of(slot, about::stored),
       detail::saturating_sum(slot_number(slot, about::stored), stored));
   put(place_of(slot, about::last), clock_.now);
-  alive_ |= std::uint64_t{1} << slot;
+  if (!is_alive(slot)) ask(alive_ | std::uint64_t{1} << slot);
 }
 
 void windowed_filter::add(std::uint64_t hash) noexcept {
   const std::size_t slot = make_room();
-  std::uint64_t* const block = mutable_words().data() + line_of(hash) + slot * line;
-  count_added(slot, 1, probes_.lanes().set(hash, block) ? 1 : 0);
+  const slot_place place = place_in_block(slot);
+  std::uint64_t* const block = mutable_words().data() + block_of(hash);
+  const bool is_new = probes_.lanes().set_in(hash, block + place.line * line_words, place.plane);
+  count_added(slot, 1, is_new ? 1 : 0);
 }
 
-void windowed_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept {
-  while (!hashes.empty()) {
+void windowed_filter::add_run(kernel::key_run run) noexcept {
+  while (run.count != 0) {
     // As many as the current generation takes if all are new to it.
     const std::size_t slot = make_room();
     const std::uint64_t room =
         detail::little_endian(words_[at::quota]) - slot_number(slot, about::stored);
-    const auto some =
-        hashes.first(static_cast<std::size_t>(std::min<std::uint64_t>(room, hashes.size())));
-    const std::size_t stored = kernel::blocked_kernels_chosen().add_new(
-        {.words = mutable_words().data() + head_words() + slot * line,
+    const slot_place place = place_in_block(slot);
+    kernel::key_run some = run;
+    some.count = static_cast<std::size_t>(std::min<std::uint64_t>(room, run.count));
+    const std::size_t stored = kernel::blocked_kernels_chosen().add_new_in(
+        {.words = mutable_words().data() + head_words() + place.line * line_words,
          .blocks = blocks_,
          .probes = shape().probes,
-         .stride = slots() * line},
-        kernel::run_of(some));
-    count_added(slot, some.size(), stored);
-    hashes = hashes.subspan(some.size());
+         .stride = block_words(),
+         .planes = place.plane},
+        some);
+    count_added(slot, some.count, stored);
+    run.keys += some.count;
+    run.count -= some.count;
   }
 }
 
+void windowed_filter::add_batch(std::span<const std::uint64_t> hashes) noexcept {
+  add_run(kernel::run_of(hashes));
+}
+
+void windowed_filter::add_batch(const mixed_integers& keys) noexcept {
+  add_run(kernel::run_of(keys));
+}
+
 explanation windowed_view::explain(std::uint64_t hash) const {
-  const block_mask mask = probes_.mask_of(hash);
   const std::uint64_t newest = detail::little_endian(words_[at::current]);
   explanation e{.why = {.text = "no generation that is remembered has all of its bits"}};
   for (std::uint64_t age = 0; age < slots(); ++age) {
     const auto slot = static_cast<std::size_t>((newest + slots() - age) % slots());
     if (!is_alive(slot)) continue;
-    const std::uint64_t set = mask.bits_set(words_ + line_of(hash) + slot * line_words);
+    const slot_place place = place_in_block(slot);
+    block_mask mask;
+    probes_.lanes().set_in(hash, mask.words.data(), place.plane);
+    const std::uint64_t set = mask.bits_set(words_ + block_of(hash) + place.line * line_words);
     const bool all = set == shape().probes;
     const bool first = e.why.numbers.empty();
     if (all && first) {

@@ -340,7 +340,7 @@ TEST(Planner, LinesOfALookupAndOfAnAdd) {
   EXPECT_EQ(lines(filter_kind::spectral), pair(7, 7));
   EXPECT_EQ(lines(filter_kind::cuckoo), pair(2, 2));
   EXPECT_EQ(lines(filter_kind::top_k), pair(2, 2));
-  EXPECT_EQ(lines(filter_kind::windowed), pair(5, 1));  // four generations and what is still there
+  EXPECT_EQ(lines(filter_kind::windowed), pair(1, 1));
   EXPECT_EQ(lines(filter_kind::fuse), pair(3, 0));
   EXPECT_EQ(lines(filter_kind::ribbon), pair(3, 0));
   EXPECT_EQ(lines(filter_kind::bloomier), pair(4, 0));

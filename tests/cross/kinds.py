@@ -80,13 +80,19 @@ def partitioned_positions(h, k, m):
         yield j * slice_bits + position
 
 
-def blocked_positions(h, k, m):
-    block = high64(h, m // 512)
+def lanes_of(h, k):
+    """The lanes that a key uses, and what its 32 bits are there times the multiplier."""
     x = h & MASK32
     rotation = x >> 16 & 15
     for lane, multiplier in enumerate(LANE_MULTIPLIERS):
         if BLOCK_PATTERNS[k - 1] >> (lane + rotation) % 16 & 1:
-            yield 512 * block + 32 * lane + ((x * multiplier & MASK32) >> 27)
+            yield lane, x * multiplier & MASK32
+
+
+def blocked_positions(h, k, m):
+    block = high64(h, m // 512)
+    for lane, product in lanes_of(h, k):
+        yield 512 * block + 32 * lane + (product >> 27)
 
 
 # Scalable: cells in a line of each width, and the keys of a line at which the lines double.
@@ -233,9 +239,12 @@ class Scalable(Payload):
 class Windowed(Payload):
     def check(self):
         slots = self.variant + 1
+        require(self.cell_bits <= slots, "cell bits", f"{self.cell_bits} of {slots} slots in a line")
         self.head = 8 * (1 + ceil_div(slots, 2))
-        self.blocks, rest = divmod(self.words - self.head, 8 * slots)
-        require(self.blocks >= 1 and rest == 0, "bits", f"{self.bits} is not a whole number of blocks for each slot")
+        self.lines = ceil_div(slots, self.cell_bits)
+        self.positions = 32 // self.cell_bits
+        self.blocks, rest = divmod(self.words - self.head, 8 * self.lines)
+        require(self.blocks >= 1 and rest == 0, "bits", f"{self.bits} is not a whole number of blocks")
         self.window, self.by_time, self.now, self.quota, self.current, self.begun, self.gap = map(self.word, range(7))
         require(self.window >= self.variant, "window", f"{self.window} is less than {self.variant} generations")
         require(self.by_time <= 1, "clock", f"{self.by_time} is not 0 or 1")
@@ -263,10 +272,16 @@ class Windowed(Payload):
     def remembered(self, now=None):
         return sum(self.word(8 + 4 * slot) for slot in self.alive(now))
 
+    def bits_of(self, h, slot):
+        """Where the bits of a key are in a slot."""
+        line, plane = divmod(slot, self.cell_bits)
+        block = high64(h, self.blocks)
+        start = 64 * self.head + 512 * (self.lines * block + line) + plane * self.positions
+        for lane, product in lanes_of(h, self.probes):
+            yield start + 32 * lane + ((product >> 16) * self.positions >> 16)
+
     def contains(self, h, now=None):
-        positions = [divmod(p, 512) for p in blocked_positions(h, self.probes, 512 * self.blocks)]
-        return any(all(self.bit(64 * self.head + 512 * ((self.variant + 1) * block + slot) + within)
-                       for block, within in positions) for slot in self.alive(now))
+        return any(all(map(self.bit, self.bits_of(h, slot))) for slot in self.alive(now))
 
 
 class Cuckoo(Payload):

@@ -59,7 +59,7 @@ KINDS = {
     3: ("blocked", 512, range(1, 17), NONE, NONE),
     4: ("counting", 64, range(1, 65), (2, 4, 8, 16), NONE),
     5: ("scalable", 512, (1,), (12, 16, 21, 32), range(64)),
-    6: ("windowed", 512, range(1, 17), NONE, range(1, 64)),
+    6: ("windowed", 512, range(1, 17), range(1, 17), range(1, 64)),
     7: ("cuckoo", 64, (2,), range(4, 33), NONE),
     8: ("fuse", 64, (3, 4), (8, 16, 32), NONE),
     9: ("ribbon", 64, (1,), range(1, 33), NONE),

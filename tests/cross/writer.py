@@ -207,12 +207,15 @@ def windowed(bloom, hashes):
             words.set_word(4, current)
             words.set_word(8 + 4 * current, 0)
             words.set_word(9 + 4 * current, 0)
+            line, plane = divmod(current, filled.cell_bits)
+            wiped = (1 << filled.positions) - 1 << plane * filled.positions
             for block in range(filled.blocks):
-                at = 8 * (filled.head + 8 * ((g + 1) * block + current))
-                words.data[at:at + 64] = bytes(64)
+                start = 64 * filled.head + 512 * (filled.lines * block + line)
+                for lane in range(16):
+                    words.set_cell(start, lane, 32, filled.cell(start, lane, 32) & ~wiped)
         before = bytes(words.data)
-        for block, within in (divmod(p, 512) for p in kinds.blocked_positions(h, filled.probes, 512 * filled.blocks)):
-            words.set_cell(64 * filled.head + 512 * ((g + 1) * block + current), within, 1, 1)
+        for position in filled.bits_of(h, current):
+            words.set_cell(0, position, 1, 1)
         is_new = before != bytes(words.data)
         words.set_word(8 + 4 * current, filled.word(8 + 4 * current) + 1)
         words.set_word(9 + 4 * current, filled.word(9 + 4 * current) + is_new)

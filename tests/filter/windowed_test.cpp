@@ -177,6 +177,69 @@ TEST(windowed, has_at_most_its_rate_when_the_window_is_full) {
   }
 }
 
+// Generations share a line where that takes about half as much again at most.
+TEST(windowed, has_few_lines) {
+  struct expected {
+    std::uint32_t generations;
+    double fpr;
+    std::uint32_t sharing;
+    std::uint32_t lines;
+  };
+  for (const expected& e :
+       {expected{1, 0.01, 2, 1}, expected{3, 0.001, 4, 1}, expected{4, 0.1, 5, 1},
+        expected{4, 0.01, 5, 1}, expected{4, 0.001, 2, 3}, expected{4, 1e-6, 1, 5},
+        expected{63, 0.01, 4, 16}}) {
+    sizing::request r{
+        .kind = filter_kind::windowed, .keys = 100'000, .fpr = e.fpr, .variant = e.generations};
+    const plan p = sizing::make_plan(r);
+    EXPECT_EQ(p.shape.cell_bits, e.sharing) << e.generations << " " << e.fpr;
+    EXPECT_EQ(sizing::lines_of_lookup(p.shape), e.lines);
+    EXPECT_EQ(sizing::lines_of_add(p.shape), 1U);
+    r.cell_bits = 1;
+    const std::uint64_t apart = sizing::make_plan(r).shape.bits;
+    EXPECT_LE(p.shape.bits, apart + apart * 6 / 10);
+    // As many bits make the same geometry, and nearly the same rate. Where no line is shared they
+    // would do for shared ones too, at the higher rate that these have half as much again for.
+    if (e.sharing == 1) continue;
+    r.cell_bits = {};
+    r.fpr = {};
+    r.bytes = p.shape.bits / 8;
+    const plan same = sizing::make_plan(r);
+    EXPECT_EQ(same.shape.cell_bits, e.sharing) << e.generations << " " << e.fpr;
+    EXPECT_LE(same.shape.bits, p.shape.bits);
+    EXPECT_NEAR(same.fpr / p.fpr, 1, 0.05) << e.generations << " " << e.fpr;
+  }
+}
+
+// Whatever the number of generations in a line, the model is right, and so is what the bits say.
+TEST(windowed, has_the_rate_of_the_model_in_every_geometry) {
+  for (const std::uint32_t g : {4U, 9U}) {
+    for (std::uint32_t sharing = 1; sharing <= g + 1; ++sharing) {
+      constexpr std::uint64_t keys = 45'000;
+      windowed_filter f(sizing::make_plan({.kind = filter_kind::windowed,
+                                           .keys = keys,
+                                           .fpr = 0.02,
+                                           .cell_bits = sharing,
+                                           .variant = g}));
+      EXPECT_EQ(f.shape().cell_bits, sharing);
+      const auto hashes = sample_hashes(keys + keys / g);
+      f.add_batch(hashes);
+      EXPECT_EQ(f.contains_count(hashes), hashes.size());
+      EXPECT_NEAR(f.fpr() / f.planned().fpr, 1, 0.05) << g << " " << sharing;
+      constexpr double asked = 100'000;
+      const auto absent = sample_hashes(100'000, 5);
+      const auto passed = static_cast<double>(f.contains_count(absent));
+      EXPECT_NEAR(passed, asked * f.fpr(), 4 * std::sqrt(asked * f.fpr())) << g << " " << sharing;
+      double in_blocks = 0;
+      for (const std::uint64_t hash : std::span(absent).first(5000)) in_blocks += f.fpr_at(hash);
+      EXPECT_NEAR(in_blocks / 5000 / f.fpr(), 1, 0.1);
+      for (const std::uint64_t hash : std::span(absent).first(5000)) {
+        EXPECT_EQ(f.contains(hash), f.contains_count(std::span(&hash, 1)) != 0);
+      }
+    }
+  }
+}
+
 TEST(windowed, never_goes_back_in_time) {
   windowed_filter f = in_time(100, 4);
   f.advance(1000);
@@ -293,8 +356,17 @@ TEST(windowed, refuses_hostile_words) {
   words.pop_back();
   EXPECT_TRUE(throws(errc::corrupt, "cut off", [&] { windowed_view(f.planned(), words, 1); }));
   plan p = f.planned();
-  p.shape.bits += 512;
+  p.shape.cell_bits = 2;  // three lines a block
+  p.shape.bits = (4 + 3 * 2 + 1) * bits_per_block;
   EXPECT_TRUE(throws(errc::bad_argument, "whole number of blocks", [&] { windowed_filter{p}; }));
+  p.shape.bits = 4 * bits_per_block;
+  EXPECT_TRUE(throws(errc::bad_argument, "whole number of blocks", [&] { windowed_filter{p}; }));
+  for (const std::uint32_t bad : {0U, 6U, 17U}) {
+    p.shape.cell_bits = bad;
+    EXPECT_TRUE(throws(errc::bad_argument, "bits in a cell", [&] { windowed_filter{p}; }));
+    EXPECT_TRUE(
+        throws(errc::bad_argument, "bits in a cell", [&] { windowed_view(p, words_of(f), 1); }));
+  }
   // Any clock, any counts: it answers.
   for (std::uint64_t i = 0; i < 200; ++i) {
     auto garbage = words_of(f);

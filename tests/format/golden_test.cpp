@@ -206,8 +206,8 @@ std::vector<golden> growing_goldens() {
     return planned_for(20, celled(scalable, (1 + 2) * line, 1, cell_bits, 4, 512));
   };
   const auto windowed_for = [](std::uint64_t keys, std::uint64_t lines, std::uint32_t probes,
-                               std::uint32_t generations) {
-    return planned_for(keys, celled(windowed, lines * line, probes, 0, generations, 512));
+                               std::uint32_t generations, std::uint32_t sharing) {
+    return planned_for(keys, celled(windowed, lines * line, probes, sharing, generations, 512));
   };
   std::vector<golden> all = {
       changing("scalable-12", scalable_of(12), 1200, seeded),
@@ -216,13 +216,13 @@ std::vector<golden> growing_goldens() {
       changing("scalable-32", scalable_of(32), 450, seeded),
       changing("layered-reserved", layered_for(50, 4, 9, 0x1402), 500, plain, 3),
       changing("layered-steep", layered_for(20, 3, 16, 0x10804), 150, seeded),
-      changing("windowed-count", windowed_for(200, 4 + 5 * 3, 6, 4), 500, plain),
-      changing("windowed-young", windowed_for(200, 4 + 5 * 1, 8, 4), 120, seeded),
+      changing("windowed-count", windowed_for(200, 4 + 1 * 9, 6, 4, 5), 500, plain),
+      changing("windowed-young", windowed_for(200, 4 + 5 * 1, 8, 4, 1), 120, seeded),
       changing("cuckoo-layers", celled(cuckoo, 48 * 64, 2, 12, 0, 4 * 12), 400, plain, 9, 50),
       changing("cuckoo-wide", celled(cuckoo, 104 * 64, 2, 13, 0, 8 * 13), 300, seeded),
       changing("cuckoo-narrow", celled(cuckoo, 40 * 64, 2, 5, 0, 3 * 5), 200, seeded),
   };
-  all.push_back(changing("windowed-time", windowed_for(150, 6 + 10 * 2, 8, 9), 150, plain));
+  all.push_back(changing("windowed-time", windowed_for(150, 6 + 3 * 4, 8, 9, 4), 150, plain));
   all.back().window = 61;
   return all;
 }

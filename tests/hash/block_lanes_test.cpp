@@ -109,6 +109,65 @@ TYPED_TEST(BlockLanes, BitsAreThoseOfTheFormat) {
   }
 }
 
+// The key's bits in plane `number`, by the text of the format.
+std::vector<std::uint32_t> plane_bits_of(std::uint64_t hash, std::uint32_t probes,
+                                         std::uint32_t positions, std::uint32_t number) {
+  const auto x = static_cast<std::uint32_t>(hash);
+  std::vector<std::uint32_t> bits;
+  for (std::uint32_t lane = 0; lane < 16; ++lane) {
+    const std::uint32_t place = (lane + (x >> 16U)) % 16;
+    if (((block_geometry::lane_pattern[probes] >> place) & 1U) == 0) continue;
+    const std::uint32_t product = x * block_geometry::lane_multiplier[lane];
+    bits.push_back(lane * 32 + number * positions + (product / 65536 * positions) / 65536);
+  }
+  return bits;
+}
+
+TYPED_TEST(BlockLanes, PlanesAreThoseOfTheFormat) {
+  for (std::uint32_t k = 1; k <= 16; ++k) {
+    const detail::lane_tables tables(k);
+    const TypeParam lanes(tables);
+    for (std::uint32_t sharing = 1; sharing <= 16; ++sharing) {
+      const std::uint32_t positions = 32 / sharing;
+      for (const block& start : blocks()) {
+        const std::uint64_t hash = splitmix64(start[0] + k);
+        std::uint32_t covered = 0;  // the first bits of the planes that have the key
+        for (std::uint32_t plane = 0; plane < sharing; ++plane) {
+          const detail::lane_planes one{positions, 1U << plane * positions};
+          block expected = start;
+          for (const std::uint32_t p : plane_bits_of(hash, k, positions, plane)) {
+            put_cell(expected, p, 1, 1);
+          }
+          const bool there = start == expected;
+          EXPECT_EQ(lanes.covered_in(hash, start.data(), one), there);
+          block b = start;
+          EXPECT_EQ(lanes.set_in(hash, b.data(), one), !there);
+          ASSERT_EQ(b, expected);
+          EXPECT_TRUE(lanes.covered_in(hash, b.data(), one));
+          if (there) covered |= one.first;
+        }
+        for (std::uint32_t some = 0; some < 8; ++some) {
+          std::uint32_t asked = 0;
+          for (std::uint32_t plane = 0; plane < sharing; ++plane) {
+            if (((some * 0x2f5bU >> plane) & 1U) != 0) asked |= 1U << plane * positions;
+          }
+          EXPECT_EQ(lanes.covered_in(hash, start.data(), {positions, asked}),
+                    (covered & asked) != 0);
+        }
+      }
+    }
+  }
+}
+
+TYPED_TEST(BlockLanes, APlaneOfAllPositionsIsTheLane) {
+  const detail::lane_tables tables(7);
+  const TypeParam lanes(tables);
+  for (const block& start : blocks()) {
+    const std::uint64_t hash = splitmix64(start[1]);
+    EXPECT_EQ(lanes.covered_in(hash, start.data(), {}), lanes.covered(hash, start.data()));
+  }
+}
+
 TYPED_TEST(BlockLanes, CountersAreThoseOfTheFormat) {
   for (std::uint32_t k = 1; k <= 16; ++k) {
     const detail::lane_tables tables(k);

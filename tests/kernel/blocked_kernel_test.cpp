@@ -183,6 +183,71 @@ TEST_P(BlockedKernel, BlocksThatAreApart) {
   }
 }
 
+// Generations that share their lanes: what one key at a time does in the plane that is meant.
+TEST_P(BlockedKernel, PlanesOfSharedLanes) {
+  for (std::uint32_t k = 1; k <= 16; ++k) {
+    for (const std::uint32_t sharing : {1U, 2U, 3U, 5U, 7U, 16U}) {
+      const detail::lane_tables tables(k);
+      const detail::listed_lanes lanes(tables);
+      const std::uint32_t positions = 32 / sharing;
+      for (const std::uint64_t blocks : {1U, 30U, 50'001U}) {
+        if (blocks > 30 && k != 6) continue;  // once out of what is taken for near
+        for (const std::size_t count : {0U, 1U, 7U, 8U, 9U, 64U, 65U, 517U}) {
+          if (blocks > 30 && count < 65) continue;
+          const std::vector<std::uint64_t> keys = integers(count);
+          const std::vector<std::uint64_t> hashes = mixed(keys);
+          kernel::changing_blocks array{
+              .blocks = blocks, .probes = k, .stride = blocks < 50 ? 16U : 8U};
+          const auto block_of = [&](std::vector<std::uint64_t>& words, std::uint64_t hash) {
+            return &words[detail::multiply_high(hash, blocks) * array.stride];
+          };
+          std::vector<std::uint64_t> expected(blocks * array.stride);
+          std::vector<std::uint64_t> words = expected;
+          array.words = words.data();
+          std::uint32_t firsts = 0;
+          for (std::uint32_t plane = 0; plane < sharing; plane += 2) {
+            array.planes = {positions, 1U << plane * positions};
+            firsts |= array.planes.first;
+            const std::size_t some = count / (plane + 1);
+            std::size_t news = 0;
+            for (std::size_t i = 0; i < some; ++i) {
+              news +=
+                  lanes.set_in(hashes[i], block_of(expected, hashes[i]), array.planes) ? 1U : 0U;
+            }
+            const kernel::key_run run = plane == 0
+                                            ? kernel::key_run{keys.data(), some, true, spread_seed}
+                                            : kernel::key_run{hashes.data(), some};
+            ASSERT_EQ(kernels().add_new_in(array, run), news);
+            ASSERT_EQ(words, expected);
+          }
+          std::vector<std::uint64_t> asked = integers(count, 5);
+          for (std::size_t i = 0; i < count; i += 3) asked[i] = keys[i];
+          const std::vector<std::uint64_t> asked_hashes = mixed(asked);
+          for (const std::uint32_t first : {0U, 1U, firsts}) {
+            kernel::const_blocks same{.words = words.data(),
+                                      .blocks = blocks,
+                                      .probes = k,
+                                      .stride = array.stride,
+                                      .planes = {positions, first}};
+            std::vector<std::uint64_t> answers((count + 63) / 64);
+            for (std::size_t i = 0; i < count; ++i) {
+              const std::uint64_t h = asked_hashes[i];
+              const bool there = lanes.covered_in(h, block_of(expected, h), same.planes);
+              answers[i / 64] |= std::uint64_t{there} << (i % 64);
+            }
+            std::vector<std::uint64_t> bitmap(answers.size(), ~std::uint64_t{0});
+            kernels().contains_in(same, {asked_hashes.data(), count}, bitmap.data());
+            ASSERT_EQ(bitmap, answers);
+            std::fill(bitmap.begin(), bitmap.end(), ~std::uint64_t{0});
+            kernels().contains_in(same, {asked.data(), count, true, spread_seed}, bitmap.data());
+            ASSERT_EQ(bitmap, answers);
+          }
+        }
+      }
+    }
+  }
+}
+
 // Several filters, one after the other, in pieces.
 TEST(ContainsAny, IsTheSameAsAskingEach) {
   std::vector<std::vector<std::uint64_t>> words;
@@ -197,7 +262,8 @@ TEST(ContainsAny, IsTheSameAsAskingEach) {
     const std::vector<std::uint64_t> asked = mixed(integers(count, std::uint64_t{40} << 40U));
     for (std::size_t filters = 0; filters <= all.size(); ++filters) {
       std::vector<std::uint64_t> bitmap((count + 63) / 64, ~std::uint64_t{0});
-      kernel::contains_any(std::span(all).first(filters), kernel::run_of(asked), bitmap);
+      kernel::contains_any(kernel::blocked_kernels_chosen().contains, std::span(all).first(filters),
+                           kernel::run_of(asked), bitmap);
       for (std::size_t i = 0; i < count; ++i) {
         bool there = false;
         for (std::size_t f = 0; f < filters; ++f) {

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -55,28 +54,37 @@ TEST_P(OneKey, BitsAreThoseOfTheLanesOneByOne) {
   }
 }
 
-TEST_P(OneKey, AnyBlockIsOneOfThoseAskedFor) {
-  const detail::lane_tables tables(3);
-  const detail::listed_lanes expected(tables);
-  std::array<std::uint64_t, 64 * 8> blocks{};
-  for (std::uint64_t i = 0; i < 64; ++i) {
-    const block b = some_block(3 * i);  // a third of the bits is set
-    std::copy(b.begin(), b.end(), &blocks[i * 8]);
-  }
+TEST_P(OneKey, PlanesAreThoseOfTheLanesOneByOne) {
   std::uint64_t found = 0;
-  for (std::uint64_t i = 0; i < 5000; ++i) {
-    const std::uint64_t hash = splitmix64(i);
-    const std::uint64_t which = splitmix64(i + 7) & splitmix64(i + 8) & splitmix64(i + 9);
-    bool any = false;
-    for (std::size_t b = 0; b < 64; ++b) {
-      any |= ((which >> b) & 1U) != 0 && expected.covered(hash, &blocks[b * 8]);
+  std::uint64_t asked = 0;
+  for (std::uint32_t k = 1; k <= 16; ++k) {
+    const detail::lane_tables tables(k);
+    const detail::listed_lanes expected(tables);
+    for (std::uint32_t sharing = 1; sharing <= 16; ++sharing) {
+      const std::uint32_t positions = 32 / sharing;
+      std::uint32_t firsts = 0;
+      for (std::uint32_t i = 0; i < sharing; ++i) firsts |= 1U << i * positions;
+      for (std::uint64_t i = 0; i < 300; ++i) {
+        const std::uint64_t hash = splitmix64(i);
+        const auto random = static_cast<std::uint32_t>(splitmix64(i + 7));
+        const detail::lane_planes some{positions, firsts & random};
+        const detail::lane_planes one{positions, 1U << random % sharing * positions};
+        block a = some_block(i);
+        block b = a;
+        const bool there = expected.covered_in(hash, b.data(), some);
+        ASSERT_EQ(calls().covered_in(tables, hash, a.data(), some), there);
+        ASSERT_FALSE(calls().covered_in(tables, hash, a.data(), {positions, 0}));
+        ASSERT_EQ(calls().set_in(tables, hash, a.data(), one),
+                  expected.set_in(hash, b.data(), one));
+        ASSERT_EQ(a, b);
+        ASSERT_TRUE(calls().covered_in(tables, hash, a.data(), one));
+        found += there ? 1U : 0U;
+        ++asked;
+      }
     }
-    ASSERT_EQ(calls().covered_any(tables, hash, blocks.data(), which), any);
-    ASSERT_FALSE(calls().covered_any(tables, hash, blocks.data(), 0));
-    found += any ? 1U : 0U;
   }
-  EXPECT_GT(found, 100U);
-  EXPECT_LT(found, 4900U);
+  EXPECT_GT(found, asked / 20);
+  EXPECT_LT(found, asked - asked / 20);
 }
 
 TEST_P(OneKey, CountersAreThoseOfTheLanesOneByOne) {

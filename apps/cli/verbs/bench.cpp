@@ -119,12 +119,6 @@ std::string cells(double bulk, const std::optional<double>& floor,
                      one ? fmt::format("{:.2f}", *one) : "-");
 }
 
-// "7", or "5/1" where an add needs fewer lines than a lookup reads.
-std::string lines_text(const measured_kind& row) {
-  if (row.add_lines == 0 || row.add_lines == row.lines) return fmt::format("{}", row.lines);
-  return fmt::format("{}/{}", row.lines, row.add_lines);
-}
-
 std::string table_text(const measured_machine& all) {
   std::string text =
       "                 bits                 lookup    own    one     add    own    one\n"
@@ -134,7 +128,7 @@ std::string table_text(const measured_machine& all) {
     building |= !row.add;
     const own_floor own = floor_of(row, all.floor);
     text += fmt::format("  {:<11} {:>7.2f} {:>8} {:>5}{}{}\n", kind_name(row.kind),
-                        row.bits_per_key, as_rate(row.fpr), lines_text(row),
+                        row.bits_per_key, as_rate(row.fpr), row.lines,
                         cells(row.contains_bulk, own.contains, row.contains),
                         cells(row.add_bulk, own.add, row.add));
   }

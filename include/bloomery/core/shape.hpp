@@ -14,7 +14,7 @@ enum class filter_kind : std::uint16_t {
   blocked = 3,      // all probes of a key in one 64-byte block
   counting = 4,     // counters instead of bits: keys can be removed
   scalable = 5,     // fingerprints in lines that double: grows with the keys
-  windowed = 6,     // a ring of blocked generations: forgets with time
+  windowed = 6,     // a ring of generations in one line: forgets with time
   cuckoo = 7,       // fingerprints in buckets: removal in little space
   fuse = 8,         // static: three or four cells that XOR to a fingerprint
   ribbon = 9,       // static: a linear system, within 1 % of the lower bound
@@ -52,10 +52,12 @@ struct shape {
   probe_scheme scheme = probe_scheme::multiply;
   std::uint32_t probes = 0;
   std::uint32_t block_bits = 0;  // 512 for kinds in cache lines, a bucket in cuckoo, else 0
-  std::uint32_t cell_bits = 0;   // of a counter, fingerprint or value; 0 for arrays of bits
-  std::uint32_t variant = 0;     // one more number, by kind; see below
-  std::uint64_t bits = 0;        // all that the filter occupies
-  shard_number shard = {};       // of which filter it is a part
+  std::uint32_t cell_bits =
+      0;                      // of a counter, fingerprint or value, or how many generations share a
+                              // line of a windowed filter; 0 for arrays of bits
+  std::uint32_t variant = 0;  // one more number, by kind; see below
+  std::uint64_t bits = 0;     // all that the filter occupies
+  shard_number shard = {};    // of which filter it is a part
 
   friend bool operator==(const shape&, const shape&) = default;
 };

@@ -36,7 +36,8 @@ namespace bloomery::sizing {
 
 // The exact expectation for 64-byte blocks, lanes and patterns as in hash/probe.hpp, with `keys`
 // keys thrown into `blocks` blocks (a binomial mixture over the loads of the blocks). A lane has 32
-// positions when they are bits, and 32/w when they are counters of w bits (filter/counting.hpp).
+// positions when they are bits, and 32/w when they are counters of w bits (filter/counting.hpp) or
+// when w generations share it (filter/windowed.hpp).
 [[nodiscard]] double blocked_fpr(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probes,
                                  std::uint32_t lane_positions = 32);
 

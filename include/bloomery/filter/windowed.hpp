@@ -1,9 +1,10 @@
 // The windowed filter: "was this key here in the last T?"
 //
-// It is a ring of g + 1 blocked filters, the generations. New keys go to the current one until it
-// has lasted for T/g, or has its share of the planned keys, n/g; then the oldest is wiped and
-// becomes the current one. A generation is asked until T after a key was last added to it. So a key
-// is remembered for at least T after it was last added, and for less than T (1 + 1/g) or so:
+// It is a ring of g + 1 generations of keys, each in a blocked filter of its own. New keys go to
+// the current one until it has lasted for T/g, or has its share of the planned keys, n/g; then the
+// oldest is wiped and becomes the current one. A generation is asked until T after a key was last
+// added to it. So a key is remembered for at least T after it was last added, and for less than
+// T (1 + 1/g) or so:
 //
 //     T = 4 generations
 //     |  e-4  |  e-3  |  e-2  |  e-1  |   e   |    the next generation takes the place of e-4,
@@ -16,14 +17,23 @@
 // nearly every answer would be yes. Growing would let anybody who sends keys take the memory.) Keys
 // that a generation has already do not fill it.
 //
-// Blocks of the generations lie side by side, so a key's lines are neighbours in memory:
+// A key has one block, and in it the same positions in all generations. Where w generations share a
+// line, each has 32/w bits of every lane of it, side by side, its plane:
 //
-//     block 0: | gen 0 | gen 1 | ... | gen g |   block 1: | gen 0 | ...
+//     block of one line, g = 4, w = 5          a lane, 32 bits
+//     +--------+--------+-- ... --+---------+  +---+-------+-------+-------+-------+-------+
+//     | lane 0 | lane 1 |         | lane 15 |  | 0 | gen 4 | gen 3 | gen 2 | gen 1 | gen 0 |
+//     +--------+--------+-- ... --+---------+  +---+-------+-------+-------+-------+-------+
+//
+// So a lookup reads one line, and asks all generations at once: the lanes of the key, each shifted
+// down by the key's place in a plane, ANDed. More generations, or rates below 0.3 % or so, have
+// several such lines side by side, because small planes take more bits a key (docs/math.md).
 //
 // The clock is an argument: `advance(now)`, in any unit, the same as the window's. Without a window
 // of time generations end by their keys alone, and the filter remembers the last n of them.
 #pragma once
 
+#include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
@@ -31,11 +41,16 @@
 
 #include "bloomery/core/shape.hpp"
 #include "bloomery/core/sizing.hpp"
+#include "bloomery/detail/core/window_geometry.hpp"
 #include "bloomery/detail/filter/batch.hpp"
 #include "bloomery/detail/filter/owned.hpp"
 #include "bloomery/hash/probe.hpp"
 
 namespace bloomery {
+
+namespace kernel {
+struct key_run;
+}
 
 class windowed_view : public detail::batch_answers<windowed_view>, public detail::word_view {
  public:
@@ -48,12 +63,18 @@ class windowed_view : public detail::batch_answers<windowed_view>, public detail
   windowed_view(const plan& p, std::span<const std::uint64_t> words, std::uint64_t keys);
 
   // As of the last advance.
-  [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
-    return probes_.lanes().covered_any(hash, words_ + line_of(hash), alive_);
+  [[gnu::always_inline]] [[nodiscard]] bool contains(std::uint64_t hash) const noexcept {
+    const std::uint64_t* const block = words_ + block_of(hash);
+    bool found = probes_.lanes().covered_in(hash, block, alive_in(0));
+    for (std::size_t line = 1; line < geometry_.lines; ++line) {
+      found |= probes_.lanes().covered_in(hash, block + line * line_words, alive_in(line));
+    }
+    return found;
   }
-  // The forms of answer are those of detail/filter/batch.hpp.
+  // Batch calls, of hashes or of integers to hash; detail/filter/batch.hpp has more forms.
   void contains_bits(std::span<const std::uint64_t> hashes,
                      std::span<std::uint64_t> bitmap) const noexcept;
+  void contains_bits(const mixed_integers& keys, std::span<std::uint64_t> bitmap) const noexcept;
 
   // So that a mapped filter answers as of now. Never goes back, nor minds time if it has no window.
   void advance(std::uint64_t now) noexcept;
@@ -70,7 +91,7 @@ class windowed_view : public detail::batch_answers<windowed_view>, public detail
   // The share of set bits; the chance that a random hash is in a generation of the window.
   [[nodiscard]] double fill() const noexcept;
   [[nodiscard]] double fpr() const noexcept;
-  // The same for the hashes that have the lines of this one.
+  // The same for the hashes that have the block of this one.
   [[nodiscard]] double fpr_at(std::uint64_t hash) const noexcept;
 
   [[nodiscard]] explanation explain(std::uint64_t hash) const;
@@ -88,32 +109,60 @@ class windowed_view : public detail::batch_answers<windowed_view>, public detail
   static constexpr std::size_t line_words = bits_per_block / 64;
   static constexpr std::size_t slot_words = 4;
 
-  [[nodiscard]] std::uint32_t slots() const noexcept { return shape().variant + 1; }
+  [[nodiscard]] std::uint32_t slots() const noexcept { return geometry_.slots; }
   static std::size_t place_of(std::size_t slot, about what) noexcept {
     return line_words + slot * slot_words + static_cast<std::size_t>(what);
   }
   [[nodiscard]] std::uint64_t slot_number(std::size_t slot, about what) const noexcept {
     return detail::little_endian(words_[place_of(slot, what)]);
   }
-  [[nodiscard]] std::size_t head_words() const noexcept;
-  // Where the lines of a key begin, one for each slot.
-  [[nodiscard]] std::size_t line_of(std::uint64_t hash) const noexcept {
-    return head_words() +
-           static_cast<std::size_t>(detail::multiply_high(hash, blocks_)) * slots() * line_words;
+  [[nodiscard]] std::size_t head_words() const noexcept {
+    return geometry_.head_lines * line_words;
   }
-  [[nodiscard]] std::span<const std::uint64_t> lines_of_slot(std::size_t slot) const noexcept {
-    return words().subspan(head_words() + slot * line_words);
+  [[nodiscard]] std::size_t block_words() const noexcept { return geometry_.lines * line_words; }
+  // Where the block of a key begins.
+  [[nodiscard]] std::size_t block_of(std::uint64_t hash) const noexcept {
+    return head_words() +
+           static_cast<std::size_t>(detail::multiply_high(hash, blocks_)) * block_words();
+  }
+  // Where a slot is: in which line of each block, and in which plane of its lanes.
+  struct slot_place {
+    std::uint32_t line;
+    detail::lane_planes plane;
+  };
+  [[nodiscard]] slot_place place_in_block(std::size_t slot) const noexcept {
+    const auto number = static_cast<std::uint32_t>(slot);
+    const std::uint32_t line = geometry_.line_of(number);
+    const std::uint32_t in_line = number - line * geometry_.sharing;
+    return {line,
+            {.positions = geometry_.positions,
+             .first = std::uint32_t{1} << in_line * geometry_.positions}};
+  }
+  [[nodiscard]] detail::lane_planes alive_in(std::size_t line) const noexcept {
+    return {.positions = geometry_.positions, .first = alive_first_[line]};
+  }
+  // The same line of all blocks begins there, block_words() apart.
+  [[nodiscard]] std::span<const std::uint64_t> lines_from(std::size_t line) const noexcept {
+    return words().subspan(head_words() + line * line_words);
   }
   [[nodiscard]] bool is_alive(std::size_t slot) const noexcept {
     return ((alive_ >> slot) & 1U) != 0;
   }
+  // Those with a bit in `alive` are asked from now on.
+  void ask(std::uint64_t alive) noexcept;
   // The slots that hold keys of the window, now.
   [[nodiscard]] std::uint64_t alive_now() const noexcept;
 
   blocked_probes probes_;
-  std::uint64_t blocks_;  // of a generation
+  detail::window_geometry geometry_;
+  std::uint64_t blocks_;
   clock clock_;
   std::uint64_t alive_ = 0;  // a bit for each slot that holds keys of the window
+  std::array<std::uint32_t, 64> alive_first_{};  // the first bits of their planes in each line
+
+ private:
+  template <class Keys>
+  void ask_lines(const Keys& keys, std::span<std::uint64_t> bitmap) const noexcept;
 };
 
 class windowed_filter : public detail::owned<windowed_view> {
@@ -134,7 +183,8 @@ class windowed_filter : public detail::owned<windowed_view> {
 
   void add(std::uint64_t hash) noexcept;
   void add_batch(std::span<const std::uint64_t> hashes) noexcept;
-  // Moves the clock and wipes generations that left the window, in the time of writing those.
+  void add_batch(const mixed_integers& keys) noexcept;
+  // Moves the clock and wipes generations that left the window: a pass over the whole array.
   void advance(std::uint64_t now) noexcept;
   // Forgets all keys. The window stays, and the clock goes on.
   void clear() noexcept;
@@ -150,8 +200,9 @@ class windowed_filter : public detail::owned<windowed_view> {
   }
   // Begins a new generation where it is time for one. Returns the slot of the current one.
   std::size_t make_room() noexcept;
+  void add_run(kernel::key_run run) noexcept;
   void count_added(std::size_t slot, std::uint64_t keys, std::uint64_t stored) noexcept;
-  void wipe(std::size_t slot) noexcept;
+  void wipe(std::uint64_t which) noexcept;  // a bit for each slot
   void wipe_dead() noexcept;
 };
 

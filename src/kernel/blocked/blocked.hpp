@@ -19,6 +19,7 @@ struct block_array {
   std::uint32_t probes = 0;
   std::uint32_t width = 1;
   std::uint64_t stride = 8;
+  detail::lane_planes planes = {};  // of the lanes that generations share
 
   // From the first block to the last, those of other filters between them included.
   [[gnu::always_inline]] [[nodiscard]] std::uint64_t lines() const noexcept {
@@ -39,6 +40,8 @@ struct blocked_kernels {
   add_call* add;
   // How many of the keys changed a bit: those that were not contained when it was their turn.
   std::size_t (*add_new)(const changing_blocks& array, const key_run& run) noexcept;
+  contains_call* contains_in;  // in one of array.planes
+  std::size_t (*add_new_in)(const changing_blocks& array, const key_run& run) noexcept;
   contains_call* contains_counted;  // the same with counters of array.width bits, 2, 4, 8 or 16
   add_call* add_counted;
   // How many were removed: those none of whose counters was 0.

@@ -42,6 +42,29 @@ class generic_bits : public scalar_stage {
 };
 
 template <class Lanes, std::uint64_t Cached>
+class generic_planes : public scalar_stage {
+ public:
+  static constexpr std::uint64_t cached_bytes = Cached;
+
+  template <class Word>
+  generic_planes(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
+      : scalar_stage(array, spread_seed), tables_(array.probes), planes_(array.planes) {}
+
+  [[gnu::always_inline]] [[nodiscard]] bool covers(const key_ring& ring, std::size_t at,
+                                                   const std::uint64_t* block) const noexcept {
+    return Lanes(tables_).covered_in(ring.hash[at], block, planes_);
+  }
+  [[gnu::always_inline]] [[nodiscard]] bool set_new(const key_ring& ring, std::size_t at,
+                                                    std::uint64_t* block) const noexcept {
+    return Lanes(tables_).set_in(ring.hash[at], block, planes_);
+  }
+
+ private:
+  detail::lane_tables tables_;
+  detail::lane_planes planes_;
+};
+
+template <class Lanes, std::uint64_t Cached>
 class generic_counters : public scalar_stage {
  public:
   static constexpr std::uint64_t cached_bytes = Cached;
@@ -76,17 +99,22 @@ class generic_counters : public scalar_stage {
 template <class Lanes>
 struct one_key {
   using tables = detail::lane_tables;
+  using planes = detail::lane_planes;
   using cells = detail::counter_cells;
 
   static bool covered(const tables& t, std::uint64_t hash, const std::uint64_t* block) noexcept {
     return Lanes(t).covered(hash, block);
   }
-  static bool covered_any(const tables& t, std::uint64_t hash, const std::uint64_t* blocks,
-                          std::uint64_t which) noexcept {
-    return detail::covered_in_any(Lanes(t), hash, blocks, which);
-  }
   static bool set(const tables& t, std::uint64_t hash, std::uint64_t* block) noexcept {
     return Lanes(t).set(hash, block);
+  }
+  static bool covered_in(const tables& t, std::uint64_t hash, const std::uint64_t* block,
+                         const planes& p) noexcept {
+    return Lanes(t).covered_in(hash, block, p);
+  }
+  static bool set_in(const tables& t, std::uint64_t hash, std::uint64_t* block,
+                     const planes& p) noexcept {
+    return Lanes(t).set_in(hash, block, p);
   }
   static bool counted(const tables& t, std::uint64_t hash, const std::uint64_t* block,
                       const cells& c) noexcept {
@@ -106,8 +134,9 @@ struct one_key {
   }
 
   static constexpr detail::lane_calls calls = {.covered = covered,
-                                               .covered_any = covered_any,
                                                .set = set,
+                                               .covered_in = covered_in,
+                                               .set_in = set_in,
                                                .counted = counted,
                                                .least = least,
                                                .increment = increment,

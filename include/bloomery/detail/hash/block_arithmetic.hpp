@@ -32,4 +32,11 @@ namespace bloomery::detail {
   return (static_cast<std::uint32_t>(hash) * multiplier) >> 27U;
 }
 
+// Its place in one of the planes of the lane (lane_tables.hpp), which have so many positions: of 32
+// it is the bit above.
+[[nodiscard]] BLOOMERY_HOST_DEVICE constexpr std::uint32_t lane_place(
+    std::uint64_t hash, std::uint32_t multiplier, std::uint32_t positions) noexcept {
+  return ((static_cast<std::uint32_t>(hash) * multiplier >> 16U) * positions) >> 16U;
+}
+
 }  // namespace bloomery::detail

@@ -46,11 +46,6 @@ using block_lanes = called_lanes;
 class block_lanes : public built_lanes {
  public:
   block_lanes(const lane_tables& tables, const lane_calls&) noexcept : built_lanes(tables) {}
-  [[gnu::always_inline]] [[nodiscard]] bool covered_any(std::uint64_t hash,
-                                                        const std::uint64_t* blocks,
-                                                        std::uint64_t which) const noexcept {
-    return covered_in_any(*this, hash, blocks, which);
-  }
 };
 #endif
 

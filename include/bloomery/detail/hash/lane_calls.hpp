@@ -13,10 +13,11 @@ namespace bloomery::detail {
 struct lane_calls {
   bool (*covered)(const lane_tables& tables, std::uint64_t hash,
                   const std::uint64_t* block) noexcept;
-  // Whether one of up to 64 neighbouring blocks covers the key, those with a bit in `which`.
-  bool (*covered_any)(const lane_tables& tables, std::uint64_t hash, const std::uint64_t* blocks,
-                      std::uint64_t which) noexcept;
   bool (*set)(const lane_tables& tables, std::uint64_t hash, std::uint64_t* block) noexcept;
+  bool (*covered_in)(const lane_tables& tables, std::uint64_t hash, const std::uint64_t* block,
+                     const lane_planes& planes) noexcept;
+  bool (*set_in)(const lane_tables& tables, std::uint64_t hash, std::uint64_t* block,
+                 const lane_planes& planes) noexcept;
   bool (*counted)(const lane_tables& tables, std::uint64_t hash, const std::uint64_t* block,
                   const counter_cells& cells) noexcept;
   std::uint32_t (*least)(const lane_tables& tables, std::uint64_t hash, const std::uint64_t* block,
@@ -40,12 +41,15 @@ class called_lanes {
   [[nodiscard]] bool covered(std::uint64_t hash, const std::uint64_t* block) const noexcept {
     return calls_.covered(tables_, hash, block);
   }
-  [[nodiscard]] bool covered_any(std::uint64_t hash, const std::uint64_t* blocks,
-                                 std::uint64_t which) const noexcept {
-    return calls_.covered_any(tables_, hash, blocks, which);
-  }
   bool set(std::uint64_t hash, std::uint64_t* block) const noexcept {
     return calls_.set(tables_, hash, block);
+  }
+  [[nodiscard]] bool covered_in(std::uint64_t hash, const std::uint64_t* block,
+                                const lane_planes& planes) const noexcept {
+    return calls_.covered_in(tables_, hash, block, planes);
+  }
+  bool set_in(std::uint64_t hash, std::uint64_t* block, const lane_planes& planes) const noexcept {
+    return calls_.set_in(tables_, hash, block, planes);
   }
   [[nodiscard]] bool counted(std::uint64_t hash, const std::uint64_t* block,
                              const counter_cells& cells) const noexcept {

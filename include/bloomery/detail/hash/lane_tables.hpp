@@ -32,6 +32,7 @@ struct lane_tables {
   explicit lane_tables(std::uint32_t k) noexcept;
 
   const lane_numbers* ones;
+  const lane_numbers* unused;
   const lane_numbers* floats;
   const lane_steps* steps;
   std::uint32_t probes;
@@ -47,6 +48,24 @@ struct counter_cells {
   std::uint32_t width;
   std::uint32_t places;  // a bit's number and this is where its counter begins
   std::uint32_t most;    // the value at which a counter sticks
+};
+
+// A lane that several generations share (filter/windowed.hpp). Each has a plane of it, so many
+// neighbouring bits, and a key has the same place in all planes:
+//
+//     5 planes of    31 30  29    24  23    18  17    12  11     6  5      0
+//     6 positions   |  0  | plane 4 | plane 3 | plane 2 | plane 1 | plane 0 |
+//
+// So shifting a lane down by that place brings the key's bit in each plane to where the plane
+// begins, and an AND over the lanes says of all generations at once which have the key.
+struct lane_planes {
+  std::uint32_t positions = block_geometry::lane_bits;
+  std::uint32_t first = 1;  // the first bits of the planes that are asked, or of the one added to
+
+  // All bits of these planes.
+  [[nodiscard]] constexpr std::uint32_t bits() const noexcept {
+    return first * (UINT32_MAX >> (32U - positions));
+  }
 };
 
 // The rotation of a key, which is the index into the tables of its number of probes.

@@ -18,14 +18,9 @@ class listed_lanes {
   // would often be mispredicted, and cost more than the remaining lanes.
   template <class Test>
   [[gnu::always_inline]] bool all_of(std::uint64_t hash, Test test) const noexcept {
-    const lane_step* const steps = steps_[rotation_of(hash)].data();
-    bool all = true;
-    for (std::size_t j = 0; j < probes_; ++j) {
-      all &= test(steps[j].lane, lane_bit(hash, steps[j].multiplier));
-      // Keeps GCC from making vectors of this loop, which takes longer (13 against 9 ns).
-      asm volatile("");
-    }
-    return all;
+    return all_steps(hash, [&](const lane_step& s) {
+      return test(std::size_t{s.lane}, lane_bit(hash, s.multiplier));
+    });
   }
 
   [[gnu::always_inline]] [[nodiscard]] bool covered(std::uint64_t hash,
@@ -47,6 +42,31 @@ class listed_lanes {
       return true;
     });
     return all == 0;
+  }
+
+  // Whether one of the planes has all bits of the key.
+  [[gnu::always_inline]] [[nodiscard]] bool covered_in(std::uint64_t hash,
+                                                       const std::uint64_t* block,
+                                                       const lane_planes& planes) const noexcept {
+    std::uint32_t all = planes.first;
+    all_steps(hash, [&](const lane_step& s) {
+      all &= load_lane(block, s.lane) >> lane_place(hash, s.multiplier, planes.positions);
+      return true;
+    });
+    return all != 0;
+  }
+  // Sets them in the one plane, and returns true when one was not set before.
+  [[gnu::always_inline]] bool set_in(std::uint64_t hash, std::uint64_t* block,
+                                     const lane_planes& planes) const noexcept {
+    std::uint32_t missing = 0;
+    all_steps(hash, [&](const lane_step& s) {
+      const std::uint32_t there = load_lane(block, s.lane);
+      const std::uint32_t one = planes.first << lane_place(hash, s.multiplier, planes.positions);
+      missing |= one & ~there;
+      store_lane(block, s.lane, there | one);
+      return true;
+    });
+    return missing != 0;
   }
 
   // `counted` says whether none of the key's counters is 0, `least` which value the least has.
@@ -89,6 +109,18 @@ class listed_lanes {
   }
 
  private:
+  template <class Test>
+  [[gnu::always_inline]] bool all_steps(std::uint64_t hash, Test test) const noexcept {
+    const lane_step* const steps = steps_[rotation_of(hash)].data();
+    bool all = true;
+    for (std::size_t j = 0; j < probes_; ++j) {
+      all &= test(steps[j]);
+      // Keeps GCC from making vectors of this loop, which takes longer (13 against 9 ns).
+      asm volatile("");
+    }
+    return all;
+  }
+
   static constexpr std::uint32_t shift_of(std::uint32_t bit, std::uint32_t width) noexcept {
     return bit & ~(width - 1);
   }

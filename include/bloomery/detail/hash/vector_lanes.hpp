@@ -5,7 +5,6 @@
 // Always inlined: a copy compiled for AVX2 must not be linked into a program for another machine.
 #pragma once
 
-#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -51,6 +50,31 @@ class vector_lanes {
     part result[parts];
     for (std::size_t i = 0; i < parts; ++i) {
       const part one = one_of(hash, i);
+      const part there = load(block, i);
+      missing |= one & ~there;
+      result[i] = there | one;
+    }
+    for (std::size_t i = 0; i < parts; ++i) store(block, i, result[i]);
+    return !is_zero(missing);
+  }
+
+  [[gnu::always_inline]] [[nodiscard]] bool covered_in(std::uint64_t hash,
+                                                       const std::uint64_t* block,
+                                                       const lane_planes& planes) const noexcept {
+    if constexpr (!shifts) return listed_lanes(tables_).covered_in(hash, block, planes);
+    if constexpr (Bytes == 64) return vector_lanes<32>(tables_).covered_in(hash, block, planes);
+    part all = shifted(hash, block, planes, 0);
+    for (std::size_t i = 1; i < parts; ++i) all &= shifted(hash, block, planes, i);
+    return (all_lanes(all) & planes.first) != 0;
+  }
+  [[gnu::always_inline]] bool set_in(std::uint64_t hash, std::uint64_t* block,
+                                     const lane_planes& planes) const noexcept {
+    if constexpr (!shifts) return listed_lanes(tables_).set_in(hash, block, planes);
+    part missing{};
+    part result[parts];
+    for (std::size_t i = 0; i < parts; ++i) {
+      const part used = -part_of(tables_.ones[rotation_of(hash)].lanes, i);
+      const part one = (used & splat(planes.first)) << place_of(hash, i, planes);
       const part there = load(block, i);
       missing |= one & ~there;
       result[i] = there | one;
@@ -169,6 +193,28 @@ class vector_lanes {
     return product_of(hash, i) >> 27U;
   }
 
+  // The key's place in the planes of each lane.
+  [[gnu::always_inline]] static part place_of(std::uint64_t hash, std::size_t i,
+                                              const lane_planes& planes) noexcept {
+    const part product = product_of(hash, i);
+    if constexpr (Bytes == 32) {  // the upper halves alone, in one instruction
+      using halves = vector<short>;
+      return reinterpret_cast<part>(__builtin_ia32_pmulhuw256(
+                 reinterpret_cast<halves>(product),
+                 reinterpret_cast<halves>(splat(planes.positions << 16U)))) >>
+             16U;
+    } else {
+      return (product >> 16U) * planes.positions >> 16U;
+    }
+  }
+  // The lanes with the key's bits where the planes begin; those that it does not use are all ones.
+  [[gnu::always_inline]] [[nodiscard]] part shifted(std::uint64_t hash, const std::uint64_t* block,
+                                                    const lane_planes& planes,
+                                                    std::size_t i) const noexcept {
+    const part unused = part_of(tables_.unused[rotation_of(hash)].lanes, i);
+    return load(block, i) >> place_of(hash, i, planes) | unused;
+  }
+
   // Where the key's counter begins in each lane.
   [[gnu::always_inline]] static part shift_of(std::uint64_t hash, std::size_t i,
                                               const counter_cells& cells) noexcept {
@@ -222,6 +268,16 @@ class vector_lanes {
     return least[0];
   }
 
+  // The AND of the lanes.
+  [[gnu::always_inline]] static std::uint32_t all_lanes(const part& all) noexcept {
+    using two_words = typename vector_of<std::uint64_t, 16>::type;
+    two_words two[Bytes / 16];
+    std::memcpy(two, &all, Bytes);
+    for (std::size_t i = 1; i < Bytes / 16; ++i) two[0] &= two[i];
+    two[0] &= __builtin_shufflevector(two[0], two[0], 1, 0);
+    return static_cast<std::uint32_t>(two[0][0] & two[0][0] >> 32U);
+  }
+
   // With AVX2 by one test instead of three shuffles (2.9 against 3.3 ns for a whole `contains`),
   // with AVX-512 by a comparison of the whole block (2.5 against 2.8).
   [[gnu::always_inline]] static bool is_zero(const part& all) noexcept {
@@ -239,20 +295,5 @@ class vector_lanes {
 
   const lane_tables& tables_;
 };
-
-// Whether one of up to 64 neighbouring blocks covers the key, those with a bit in `which`. All are
-// asked, without a branch on the outcome.
-template <class Lanes>
-[[gnu::always_inline]] inline bool covered_in_any(const Lanes& lanes, std::uint64_t hash,
-                                                  const std::uint64_t* blocks,
-                                                  std::uint64_t which) noexcept {
-  constexpr std::size_t words = block_geometry::lanes / 2;  // of a block
-  bool found = false;
-  for (; which != 0; which &= which - 1) {
-    found |=
-        lanes.covered(hash, blocks + static_cast<std::size_t>(std::countr_zero(which)) * words);
-  }
-  return found;
-}
 
 }  // namespace bloomery::detail
