@@ -45,7 +45,8 @@ class plane_model {
     const double last = std::ceil(load + 12 * std::sqrt(load) + 30);
     const double stays = 1 - probes / bits_;
     double zero = std::pow(stays, first);
-    double chance = std::exp(first * std::log(load) - load - log_gamma(first + 1));
+    double chance =
+        std::exp(first * std::log(load) - load - static_cast<double>(log_gamma(first + 1)));
     double sum = 0;
     for (double keys = first; keys <= last; chance *= load / ++keys, zero *= stays) {
       sum += chance * std::pow(1 - zero, probes);
