@@ -28,7 +28,7 @@ namespace {
 [[gnu::always_inline]] inline void place_words(eight hashes, std::uint64_t blocks,
                                                std::uint64_t stride, key_ring& ring,
                                                std::size_t slot) noexcept {
-  if (blocks >> 32U != 0) [[unlikely]] {  // 128 GiB and more
+  if (blocks >> 32U != 0) [[unlikely]] {  // 128 GiB of split blocks, 256 of others
     for (std::size_t i = slot * group; i < (slot + 1) * group; ++i) {
       ring.word[i] = detail::multiply_high(ring.hash[i], blocks) * stride;
     }
