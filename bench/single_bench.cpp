@@ -123,6 +123,7 @@ row row_of() {
 void print(std::uint64_t keys, bool json, const char*& separator) {
   const std::vector<row> rows = {
     row_of<blocked_filter>(),
+    row_of<split_block_filter>(),
     row_of<counting_filter>(),
     row_of<cuckoo_filter>(),
     row_of<scalable_filter>(),

@@ -424,13 +424,14 @@ bool enter_size(const std::string& argument) {
   if (n == 0 || (*rest != '\0' && *rest != ':')) return false;
   const std::string groups = *rest == ':' ? rest + 1 : "all";
   [&]<class... Filters>(std::type_identity<Filters>...) { (enter_kind<Filters>(groups, n), ...); }(
-      std::type_identity<blocked_filter>{}, std::type_identity<classic_filter>{},
-      std::type_identity<partitioned_filter>{}, std::type_identity<counting_filter>{},
-      std::type_identity<cuckoo_filter>{}, std::type_identity<scalable_filter>{},
-      std::type_identity<layered_filter>{}, std::type_identity<windowed_filter>{},
-      std::type_identity<fuse_filter>{}, std::type_identity<ribbon_filter>{},
-      std::type_identity<bloomier_filter>{}, std::type_identity<count_min>{},
-      std::type_identity<spectral_filter>{}, std::type_identity<top_k>{});
+      std::type_identity<blocked_filter>{}, std::type_identity<split_block_filter>{},
+      std::type_identity<classic_filter>{}, std::type_identity<partitioned_filter>{},
+      std::type_identity<counting_filter>{}, std::type_identity<cuckoo_filter>{},
+      std::type_identity<scalable_filter>{}, std::type_identity<layered_filter>{},
+      std::type_identity<windowed_filter>{}, std::type_identity<fuse_filter>{},
+      std::type_identity<ribbon_filter>{}, std::type_identity<bloomier_filter>{},
+      std::type_identity<count_min>{}, std::type_identity<spectral_filter>{},
+      std::type_identity<top_k>{});
   const auto wanted = [&](std::string_view group) {
     return groups == "all" || groups.find(group) != std::string::npos;
   };

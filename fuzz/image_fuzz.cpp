@@ -60,6 +60,9 @@ byte_vector valid_image(std::uint64_t which) {
   shape& s = header.planned.shape;
   if (which == 1) s = {.kind = filter_kind::partitioned, .probes = 4, .bits = 260};
   if (which == 2) s = {.kind = filter_kind::blocked, .probes = 8, .block_bits = 512, .bits = 1024};
+  if (which == 4) {
+    s = {.kind = filter_kind::split_block, .probes = 8, .block_bits = 256, .bits = 768};
+  }
   if (which == 3) {
     s.scheme = probe_scheme::modulo;
     header.hash = {.id = hash_id::md5};
@@ -88,7 +91,7 @@ void follow_bits(byte_vector& image, input& in) {
 }
 
 byte_vector cook(input in) {
-  byte_vector image = valid_image(in.take(1) % 4);
+  byte_vector image = valid_image(in.take(1) % 5);
   const std::uint64_t flags = in.take(1);
   for (std::uint64_t patches = in.take(1); patches > 0 && !in.empty(); --patches) {
     const std::uint64_t offset = in.take(2) % image.size();
@@ -146,6 +149,8 @@ void use(std::span<const std::byte> bytes) {
     ask<partitioned_probes>(image);
   } else if (s.kind == filter_kind::blocked) {
     s.shard.whole() ? ask<blocked_probes>(image) : ask<shard_probes>(image);
+  } else if (s.kind == filter_kind::split_block) {
+    s.shard.whole() ? ask<split_block_probes>(image) : ask<split_block_shard_probes>(image);
   }  // the others have a fuzzer of their own
   image.verify(2);
   // A header has one spelling: writing what was read gives the same bytes.

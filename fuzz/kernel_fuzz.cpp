@@ -1,6 +1,6 @@
-// A sequence of calls on blocks of bits and of counters, which are lines of fingerprints, too, by
-// the kernels of every instruction set that this machine has, against the same calls for one key at
-// a time, lane by lane: the same words and the same answers.
+// A sequence of calls on blocks of bits and of counters, which are lines of fingerprints and split
+// blocks, too, by the kernels of every instruction set that this machine has, against the same
+// calls for one key at a time, lane by lane: the same words and the same answers.
 //
 //     byte 0         probes
 //     byte 1         width of a counter
@@ -18,7 +18,9 @@
 #include "../src/kernel/blocked/blocked.hpp"
 #include "../src/kernel/dispatch.hpp"
 #include "../src/kernel/scalable/scalable.hpp"
+#include "../src/kernel/split_block/split_block.hpp"
 #include "bloomery/detail/hash/listed_lanes.hpp"
+#include "bloomery/detail/hash/split_lanes.hpp"
 #include "bloomery/hash/hash.hpp"
 #include "input.hpp"
 
@@ -70,6 +72,9 @@ struct model {
   }
   std::uint64_t* counters_of(std::uint64_t hash) {
     return counters.data() + detail::multiply_high(hash, shape.blocks) * 8;
+  }
+  std::uint64_t* split_block_of(std::uint64_t hash) {
+    return counters.data() + detail::multiply_high(hash, shape.blocks * 2) * 4;
   }
 
   layout shape;
@@ -125,11 +130,11 @@ void play(unsigned call, const batch& b, kernel::level level, model& mine, model
   // In the bits, too: any words are planes.
   const std::uint32_t sharing = call / 16 + 1;
   kernel::changing_blocks changed_planes = bits;
-  changed_planes.planes = {32 / sharing, 1U << call / 10 % sharing * (32 / sharing)};
+  changed_planes.planes = {32 / sharing, 1U << call / 12 % sharing * (32 / sharing)};
   kernel::const_blocks asked_planes = asked_bits;
   asked_planes.planes = changed_planes.planes;
   asked_planes.planes.first |= 1;
-  switch (call % 10) {
+  switch (call % 12) {
     case 0:
       kernels.add(bits, b.run());
       for (const std::uint64_t h : b.hashes) expected.lanes().set(h, expected.bits_of(h));
@@ -179,27 +184,43 @@ void play(unsigned call, const batch& b, kernel::level level, model& mine, model
       play_adding(b, level, lines, mine.counters);
       break;
     }
-    case 7:
-      for (const std::uint64_t h : b.hashes) {
-        changed += expected.lanes().set_in(h, expected.bits_of(h), changed_planes.planes) ? 1U : 0U;
-      }
-      require(kernels.add_new_in(changed_planes, b.run()) == changed);
-      break;
-    case 8:
-      kernels.contains_in(asked_planes, b.run(), bitmap.data());
-      for (const std::uint64_t h : b.hashes) {
-        answers.push_back(expected.lanes().covered_in(h, expected.bits_of(h), asked_planes.planes));
-      }
-      require_bitmap(bitmap, answers);
-      break;
-    default: {
+    case 7: {
       std::vector<std::uint64_t> counts(b.keys.size());
       kernels.count(asked, b.run(), counts.data());
       for (std::size_t i = 0; i < counts.size(); ++i) {
         const std::uint64_t h = b.hashes[i];
         require(counts[i] == expected.lanes().least(h, expected.counters_of(h), l.width));
       }
+      break;
     }
+    case 8:
+      kernel::split_block_kernels_of(level).add(
+          {.words = mine.counters.data(), .blocks = l.blocks * 2, .stride = 4}, b.run());
+      for (const std::uint64_t h : b.hashes) {
+        detail::listed_split_lanes::set(h, expected.split_block_of(h));
+      }
+      break;
+    case 9:
+      for (const std::uint64_t h : b.hashes) {
+        changed += expected.lanes().set_in(h, expected.bits_of(h), changed_planes.planes) ? 1U : 0U;
+      }
+      require(kernels.add_new_in(changed_planes, b.run()) == changed);
+      break;
+    case 10:
+      kernels.contains_in(asked_planes, b.run(), bitmap.data());
+      for (const std::uint64_t h : b.hashes) {
+        answers.push_back(expected.lanes().covered_in(h, expected.bits_of(h), asked_planes.planes));
+      }
+      require_bitmap(bitmap, answers);
+      break;
+    default:
+      kernel::split_block_kernels_of(level).contains(
+          {.words = mine.counters.data(), .blocks = l.blocks * 2, .stride = 4}, b.run(),
+          bitmap.data());
+      for (const std::uint64_t h : b.hashes) {
+        answers.push_back(detail::listed_split_lanes::covered(h, expected.split_block_of(h)));
+      }
+      require_bitmap(bitmap, answers);
   }
 }
 

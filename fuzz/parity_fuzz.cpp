@@ -2,7 +2,7 @@
 // with positions computed once more from docs/format.md. Every way to add gives the model's bits,
 // every way to ask the same answer, and nothing that was added is ever missed.
 //
-//     byte 0         kind (mod 3)
+//     byte 0         kind (mod 4)
 //     byte 1         probes
 //     bytes 2, 3     size
 //     then calls     1 byte which, then what it needs
@@ -59,6 +59,14 @@ std::vector<std::uint64_t> positions(const shape& s, std::uint64_t h) {
     for (std::uint32_t l = 0; l < 16; ++l) {
       if (((patterns[s.probes - 1] >> ((l + r) % 16)) & 1) == 0) continue;
       all.push_back(512 * block + 32 * l + x * multipliers[l] / (1U << 27U));
+    }
+    return all;
+  }
+  if (s.kind == filter_kind::split_block) {
+    const std::uint64_t block = high64(h, s.bits / 256);
+    for (std::uint32_t l = 0; l < 8; ++l) {
+      const std::uint32_t product = static_cast<std::uint32_t>(h) * multipliers[l];
+      all.push_back(256 * block + 32 * l + product / (1U << 27U));
     }
     return all;
   }
@@ -172,7 +180,7 @@ void play(const shape& s, input in) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   input in(data, size);
-  const std::uint64_t kind = in.take(1) % 3;
+  const std::uint64_t kind = in.take(1) % 4;
   const auto probes = static_cast<std::uint32_t>(in.take(1));
   const std::uint64_t units = in.take(2) % 4096 + 1;
   if (kind == 0) {
@@ -182,6 +190,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     const std::uint32_t k = probes % 64 + 1;
     play<partitioned_filter>(
         {.kind = filter_kind::partitioned, .probes = k, .bits = (units % 64 + 1) * k}, in);
+  } else if (kind == 3) {
+    play<split_block_filter>({.kind = filter_kind::split_block,
+                              .probes = split_probes,
+                              .block_bits = 256,
+                              .bits = (units % 16 + 1) * 256},
+                             in);
   } else {
     play<blocked_filter>({.kind = filter_kind::blocked,
                           .probes = probes % 16 + 1,

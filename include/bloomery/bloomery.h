@@ -69,7 +69,8 @@ enum bloomery_kind {
   BLOOMERY_COUNT_MIN = 11,  /**< counts that are never too low */
   BLOOMERY_SPECTRAL = 12,   /**< a filter that answers with counts */
   BLOOMERY_TOP_K = 13,      /**< the most frequent keys */
-  BLOOMERY_LAYERED = 14     /**< grows in layers, without a pause */
+  BLOOMERY_LAYERED = 14,    /**< grows in layers, without a pause */
+  BLOOMERY_SPLIT_BLOCK = 15 /**< half a cache line a key: the fastest single call */
 };
 
 /** What a kind can do beyond answering; bloomery_abilities() has the sum. */

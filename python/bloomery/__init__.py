@@ -65,7 +65,8 @@ class Filter(_core.Filter):
 
     keys   how many keys are expected, or the keys themselves
     fpr    the highest rate at which an absent key is taken for a present one
-    kind   "blocked" (one cache line a key), "classic", "partitioned" or "layered"
+    kind   "blocked" (one cache line a key), "split-block" (half of one), "classic", "partitioned"
+           or "layered"
     seed   chooses the hash function; filters combine when it is the same
     bits_per_key, bytes   a size instead of a rate
     form   "text", "integers" or "binary": keys of other forms are refused; "any" takes all
@@ -74,7 +75,7 @@ class Filter(_core.Filter):
     """
 
     __slots__ = ("__weakref__",)
-    _kinds = ("blocked", "classic", "partitioned", "layered")
+    _kinds = ("blocked", "split-block", "classic", "partitioned", "layered")
 
     def __init__(self, keys=1_000_000, fpr=None, *, kind=None, seed=0, bits_per_key=None, bytes=None, probes=None,
                  form="any", hash="xxh3", key=None, **more):

@@ -1,4 +1,4 @@
-// The exact false-positive rate of the blocked layout.
+// The exact false-positive rate of the blocked and of the split-block layout.
 //
 // Fix a query; by symmetry its rotation is 0, so it asks for one bit in each lane of the pattern P.
 // One key of the same block leaves all of T, a subset of those k bits, untouched with probability
@@ -13,6 +13,7 @@
 //
 // With all 16 lanes in use the rotation does nothing and the lanes are independent given the load,
 // so k = 16, that of the lowest targets, has a form without an alternating sum, which loses digits.
+// Split blocks, of eight lanes and all in use, have the same.
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -88,6 +89,23 @@ void check_blocked(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probe
   }
 }
 
+// Two keys with the same 32 bits inside a block are one key to it. (Beyond 2^32 blocks those bits
+// also help to choose the block, and the whole hash decides.)
+double same_key(long double keys, long double blocks) {
+  return static_cast<double>(keys * std::max(0x1p-32L / blocks, 0x1p-64L));
+}
+
+// Every key has a position in each of `all` lanes: they are independent given the load.
+double all_lanes_fpr(std::uint64_t keys, std::uint64_t blocks, std::uint32_t all,
+                     std::uint32_t positions) {
+  const long double log_stays = std::log1p(-1.0L / positions);
+  const double all_set = mean_over_loads(
+      static_cast<double>(keys), static_cast<double>(blocks),
+      [&](long double load) { return std::pow(-std::expm1(load * log_stays), all); });
+  return std::min(
+      1.0, all_set + same_key(static_cast<long double>(keys), static_cast<long double>(blocks)));
+}
+
 }  // namespace
 
 double blocked_fpr(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probes,
@@ -97,25 +115,24 @@ double blocked_fpr(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probe
     detail::throw_bad_argument("the number of positions in a lane", std::uint64_t{lane_positions},
                                "from 2 to 32");
   }
+  if (probes == lanes) return all_lanes_fpr(keys, blocks, lanes, lane_positions);
   const auto n = static_cast<long double>(keys);
   const auto b = static_cast<long double>(blocks);
-  // Two keys with the same 32 bits inside a block are one key to it. (Beyond 2^32 blocks those bits
-  // also help to choose the block, and the whole hash decides.)
-  const double same_key = static_cast<double>(n * std::max(0x1p-32L / b, 0x1p-64L));
-  if (probes == lanes) {
-    const long double log_stays = std::log1p(-1.0L / lane_positions);
-    const double all_set = mean_over_loads(
-        static_cast<double>(keys), static_cast<double>(blocks),
-        [&](long double load) { return std::pow(-std::expm1(load * log_stays), lanes); });
-    return std::min(1.0, all_set + same_key);
-  }
   long double sum = 0;
   for (const term& t : terms_of(probes, lane_positions)) {
     sum += t.weight * std::exp(n * std::log1p(-t.one_minus_g / b));
   }
   // What rounding may have left of 2^k terms; never report less than that.
   const long double noise = static_cast<long double>(1U << probes) * 1e-19L;
-  return std::min(1.0, static_cast<double>(std::clamp(sum, noise, 1.0L)) + same_key);
+  return std::min(1.0, static_cast<double>(std::clamp(sum, noise, 1.0L)) + same_key(n, b));
+}
+
+double split_block_fpr(std::uint64_t keys, std::uint64_t blocks) {
+  check_keys(keys);
+  if (blocks == 0 || blocks > max_bits / bits_per_split_block) {
+    detail::throw_bad_argument("the number of blocks", blocks, "from 1 to 2^40");
+  }
+  return all_lanes_fpr(keys, blocks, block_geometry::split_lanes, lane_bits);
 }
 
 double blocked_fpr_simple(std::uint64_t keys, std::uint64_t blocks, std::uint32_t probes) {

@@ -32,9 +32,11 @@ namespace sizing {
 [[nodiscard]] double fpr_of_classic(const shape& s, std::uint64_t keys);
 [[nodiscard]] double fpr_of_partitioned(const shape& s, std::uint64_t keys);
 [[nodiscard]] double fpr_of_blocked(const shape& s, std::uint64_t keys);
+[[nodiscard]] double fpr_of_split_block(const shape& s, std::uint64_t keys);
 [[nodiscard]] double scatter_of_classic(const shape& s, std::uint64_t keys);
 [[nodiscard]] double scatter_of_partitioned(const shape& s, std::uint64_t keys);
 [[nodiscard]] double scatter_of_blocked(const shape& s, std::uint64_t keys);
+[[nodiscard]] double scatter_of_split_block(const shape& s, std::uint64_t keys);
 
 [[nodiscard]] shape shape_for_counting(const request& r);
 [[nodiscard]] double fpr_of_counting(const shape& s, std::uint64_t keys);
@@ -78,6 +80,7 @@ enum class block_use : std::uint8_t {
   none,           // 0
   lines,          // 512: blocks are cache lines
   lines_or_none,  // either of them
+  half_lines,     // 256
   buckets,        // of 1 to 255 whole cells
 };
 
@@ -137,6 +140,17 @@ inline constexpr std::array kind_table = {
              .plan = sizing::shape_for_bits,
              .fpr = sizing::fpr_of_partitioned,
              .scatter = sizing::scatter_of_partitioned},
+    kind_row{.kind = filter_kind::split_block,
+             .name = "split-block",
+             .can = {.add = true, .add_concurrently = true, .merge = true},
+             .layout = position_layout::blocks,
+             .blocks = block_use::half_lines,
+             .unit_bits = bits_per_split_block,
+             .probes = {split_probes, split_probes},
+             .plan = sizing::shape_for_bits,
+             .fpr = sizing::fpr_of_split_block,
+             .scatter = sizing::scatter_of_split_block,
+             .lines = [](const shape&) { return 1U; }},
     kind_row{
         .kind = filter_kind::counting,
         .name = "counting",

@@ -54,14 +54,19 @@ struct unit {
 
 bool in_blocks(filter_kind kind) { return row_of(kind).layout == position_layout::blocks; }
 
+// Of the kinds in blocks.
+std::uint32_t block_bits_of(filter_kind kind) {
+  return row_of(kind).blocks == block_use::half_lines ? bits_per_split_block : bits_per_block;
+}
+
 unit unit_of(filter_kind kind, std::uint32_t probes) {
-  if (in_blocks(kind)) return {.bits = bits_per_block, .parts = 1};
+  if (in_blocks(kind)) return {.bits = block_bits_of(kind), .parts = 1};
   const bool sliced = row_of(kind).layout == position_layout::slices;
   return sliced ? unit{.bits = 8, .parts = probes} : unit{.bits = word_bits, .parts = 1};
 }
 
-// A power of two of at most 1/1024 of the units. A blocked filter of several blocks has an even
-// number of them even when that costs more: without it there would be nothing to fold.
+// A power of two of at most 1/1024 of the units. A filter of several blocks has an even number of
+// them even when that costs more: without it there would be nothing to fold.
 std::uint64_t fold_quantum(filter_kind kind, std::uint64_t units) {
   const std::uint64_t quantum = std::bit_floor(std::max<std::uint64_t>(1, units / 1024));
   return in_blocks(kind) && units > 1 ? std::max<std::uint64_t>(2, quantum) : quantum;
@@ -78,7 +83,7 @@ shape shape_of(const request& r, std::uint32_t probes, std::uint64_t units_per_p
   return {.kind = r.kind,
           .scheme = probe_scheme::multiply,
           .probes = probes,
-          .block_bits = in_blocks(r.kind) ? bits_per_block : 0,
+          .block_bits = in_blocks(r.kind) ? block_bits_of(r.kind) : 0,
           .bits = units_per_part * u.parts * u.bits};
 }
 
@@ -111,8 +116,15 @@ std::uint64_t least_units(const request& r, std::uint32_t probes) {
   return units;
 }
 
+// The probes of the kinds that have no choice.
+std::optional<std::uint32_t> fixed_probes(filter_kind kind) {
+  const limits& probes = row_of(kind).probes;
+  return probes.least == probes.most ? std::optional(probes.most) : std::nullopt;
+}
+
 // The probes for a target: near log2(1/fpr) for classic and partitioned, by the table for blocked.
 std::uint32_t probes_for_target(const request& r) {
+  if (const auto fixed = fixed_probes(r.kind)) return *fixed;
   if (in_blocks(r.kind)) {
     return blocked_probes([&](const probe_step& step) { return step.fpr <= *r.fpr; });
   }
@@ -125,7 +137,8 @@ std::uint32_t probes_for_target(const request& r) {
 shape shape_for_target(const request& r) {
   check_fpr(*r.fpr, r.keys);
   if (in_blocks(r.kind) && *r.fpr < blocked_fpr_limit) {
-    detail::fail(errc::unreachable, "a blocked filter cannot honour an fpr of " +
+    detail::fail(errc::unreachable, "a " + std::string(kind_name(r.kind)) +
+                                        " filter cannot honour an fpr of " +
                                         detail::to_text(*r.fpr) +
                                         "; its limit is 1e-9, use a classic filter below it");
   }
@@ -191,6 +204,9 @@ double fpr_of_partitioned(const shape& s, std::uint64_t keys) {
 double fpr_of_blocked(const shape& s, std::uint64_t keys) {
   return blocked_fpr(keys, s.bits / s.block_bits, s.probes);
 }
+double fpr_of_split_block(const shape& s, std::uint64_t keys) {
+  return split_block_fpr(keys, s.bits / s.block_bits);
+}
 
 double fpr(const shape& s, std::uint64_t keys) {
   check_shape(s);
@@ -249,6 +265,7 @@ double expected_fill(const shape& s, std::uint64_t keys) {
 
 std::uint32_t best_probes(filter_kind kind, double bits_per_key) {
   check_positive("bits per key", bits_per_key);
+  if (const auto fixed = fixed_probes(kind)) return *fixed;
   if (in_blocks(kind)) {
     return blocked_probes(
         [&](const probe_step& step) { return step.bits_per_key >= bits_per_key; });
@@ -272,8 +289,9 @@ void check_request(const request& r) {
   }
   const kind_row& row = row_of(r.kind);
   if (r.probes) {
-    check_range("the number of probes", *r.probes, 1,
-                row.blocks == block_use::lines ? max_blocked_probes : max_probes, row.name);
+    const std::uint32_t most = row.blocks == block_use::lines ? max_blocked_probes : max_probes;
+    const limits probes = row.blocks == block_use::half_lines ? row.probes : limits{1, most};
+    check_range("the number of probes", *r.probes, probes.least, probes.most, row.name);
   }
 }
 
@@ -294,7 +312,9 @@ namespace {
 
 // Below it there would be no room for a margin before the limits that planners refuse.
 double least_fpr_with_margin(const plan& p) {
-  return p.shape.block_bits == bits_per_block ? 1e-6 : static_cast<double>(p.keys) * 0x1p-50;
+  const bool blocks =
+      p.shape.block_bits == bits_per_block || layout_of(p.shape) == position_layout::blocks;
+  return blocks ? 1e-6 : static_cast<double>(p.keys) * 0x1p-50;
 }
 
 }  // namespace

@@ -25,13 +25,17 @@ void check_blocks(const shape& s, block_use use) {
     }
     return;
   }
-  const bool lines = in_lines(s, use);
-  if (s.block_bits != (lines ? bits_per_block : 0)) {
+  const std::uint32_t block_bits = in_lines(s, use)               ? bits_per_block
+                                   : use == block_use::half_lines ? bits_per_split_block
+                                                                  : 0;
+  if (s.block_bits != block_bits) {
     detail::throw_bad_argument("the number of bits in a block", std::uint64_t{s.block_bits},
-                               lines ? "512" : "0 in a filter without blocks");
+                               block_bits == 0 ? "0 in a filter without blocks"
+                                               : detail::to_text(std::uint64_t{block_bits}));
   }
-  if (lines && s.bits % bits_per_block != 0) {
-    detail::throw_bad_argument("the number of bits", s.bits, "a multiple of 512");
+  if (block_bits != 0 && s.bits % block_bits != 0) {
+    detail::throw_bad_argument("the number of bits", s.bits,
+                               "a multiple of " + detail::to_text(std::uint64_t{block_bits}));
   }
 }
 
@@ -58,7 +62,7 @@ void check_shard(const shape& s) {
   }
   if (s.shard.whole()) return;
   if (!is_of_bits(s.kind) || layout_of(s) != position_layout::blocks) {
-    detail::fail(errc::bad_argument, "only a blocked filter has shards");
+    detail::fail(errc::bad_argument, "only blocked and split-block filters have shards");
   }
   if (s.bits > max_bits / s.shard.count) {
     detail::throw_bad_argument("the number of bits", s.bits, "at most 2^48 in all shards together");

@@ -88,6 +88,12 @@ double scatter_of_windowed(const shape& s, std::uint64_t keys) {
          std::sqrt(static_cast<double>(geometry.slots));
 }
 
+double scatter_of_split_block(const shape& s, std::uint64_t keys) {
+  return scatter_of_blocks(static_cast<double>(keys),
+                           static_cast<double>(s.bits / bits_per_split_block), bits_per_split_block,
+                           s.probes);
+}
+
 double scatter_of_counting(const shape& s, std::uint64_t keys) {
   if (s.block_bits != 0) {
     return scatter_of_lines(keys, s.bits / bits_per_block, s.probes, s.cell_bits);

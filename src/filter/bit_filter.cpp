@@ -14,8 +14,10 @@
 #include "bloomery/filter/explanation.hpp"
 #include "bloomery/filter/partitioned.hpp"
 #include "bloomery/filter/shard.hpp"
+#include "bloomery/filter/split_block.hpp"
 #include "kernel/batch.hpp"
 #include "kernel/blocked/blocked.hpp"
+#include "kernel/split_block/split_block.hpp"
 #include "kernel/wide/wide.hpp"
 
 namespace bloomery {
@@ -43,22 +45,41 @@ double partitioned_fpr_now(std::span<const std::uint64_t> words, const shape& s)
   return rate;
 }
 
+template <class Probes>
+double rate_of_blocks(std::span<const std::uint64_t> words, const shape& s) noexcept {
+  if constexpr (Probes::kind == filter_kind::blocked) {
+    return detail::block_rate(words, s.probes);
+  } else {
+    return detail::split_block_rate(words);
+  }
+}
+
 // The kernels see a shard as the whole filter, whose first words would lie in front of those that
 // exist; keys of the shard never reach them. As no pointer may point there, a number makes it.
 template <class Word>
 kernel::block_array<Word> blocks_of(Word* words, const shape& s) noexcept {
-  const std::uint64_t blocks = s.bits / bits_per_block;
+  const std::uint64_t blocks = s.bits / s.block_bits;
   const auto first = reinterpret_cast<std::uintptr_t>(words) -
-                     static_cast<std::uintptr_t>(blocks * s.shard.index * (bits_per_block / 8));
+                     static_cast<std::uintptr_t>(blocks * s.shard.index * (s.block_bits / 8));
   return {.words = reinterpret_cast<Word*>(first),  // NOLINT(performance-no-int-to-ptr)
           .blocks = blocks * s.shard.count,
-          .probes = s.probes};
+          .probes = s.probes,
+          .stride = s.block_bits / 64};
+}
+
+template <class Probes>
+const auto& kernels_for() noexcept {
+  if constexpr (Probes::kind == filter_kind::blocked) {
+    return kernel::blocked_kernels_chosen();
+  } else {
+    return kernel::split_block_kernels_chosen();
+  }
 }
 
 // Calls work(first, own, places) for each piece of the hashes: those that the shard owns, and where
 // they stand after `first` of all. `own` is filled up to eights with a hash that is in it already.
-template <class Work>
-void for_each_own(const shard_probes& probes, std::span<const std::uint64_t> hashes, Work work) {
+template <class Probes, class Work>
+void for_each_own(const Probes& probes, std::span<const std::uint64_t> hashes, Work work) {
   constexpr std::size_t piece = 1024;
   detail::scratch<std::uint64_t, piece> own;
   detail::scratch<std::uint16_t, piece> places;
@@ -77,12 +98,13 @@ void for_each_own(const shard_probes& probes, std::span<const std::uint64_t> has
   }
 }
 
-void contains_own(const kernel::const_blocks& blocks, const shard_probes& probes,
+template <class Probes>
+void contains_own(const kernel::const_blocks& blocks, const Probes& probes,
                   std::span<const std::uint64_t> hashes, std::span<std::uint64_t> bitmap) {
   std::ranges::fill(bitmap.first((hashes.size() + 63) / 64), 0);
   for_each_own(probes, hashes, [&](std::size_t first, auto own, auto places) {
     detail::scratch<std::uint64_t, 1024 / 64> answers;
-    kernel::blocked_kernels_chosen().contains(blocks, kernel::run_of(own), answers.data());
+    kernels_for<Probes>().contains(blocks, kernel::run_of(own), answers.data());
     for (std::size_t i = 0; i < places.size(); ++i) {
       const std::uint64_t answer = (answers[i / 64] >> (i % 64)) & 1U;
       bitmap[(first + places[i]) / 64] |= answer << (places[i] % 64);
@@ -91,11 +113,12 @@ void contains_own(const kernel::const_blocks& blocks, const shard_probes& probes
 }
 
 // Adds the hashes of the shard; returns how many there were.
-std::uint64_t add_own(const kernel::changing_blocks& blocks, const shard_probes& probes,
+template <class Probes>
+std::uint64_t add_own(const kernel::changing_blocks& blocks, const Probes& probes,
                       std::span<const std::uint64_t> hashes) {
   std::uint64_t added = 0;
   for_each_own(probes, hashes, [&](std::size_t, auto own, auto places) {
-    kernel::blocked_kernels_chosen().add(blocks, kernel::run_of(own));
+    kernels_for<Probes>().add(blocks, kernel::run_of(own));
     added += places.size();
   });
   return added;
@@ -136,8 +159,8 @@ void bit_view<Probes>::contains_bits(std::span<const hash_type> hashes,
   if constexpr (sharded<Probes>) {
     contains_own(blocks_of(words_, shape()), probes_, hashes, bitmap);
   } else if constexpr (in_blocks<Probes>) {
-    kernel::blocked_kernels_chosen().contains(blocks_of(words_, shape()), kernel::run_of(hashes),
-                                              bitmap.data());
+    kernels_for<Probes>().contains(blocks_of(words_, shape()), kernel::run_of(hashes),
+                                   bitmap.data());
   } else if constexpr (scattered<Probes>) {
     kernel::wide_kernels_chosen().scatter.contains(scatter_of(words_, shape()),
                                                    kernel::hashes_of(hashes), bitmap.data());
@@ -157,15 +180,14 @@ void bit_view<Probes>::contains_bits(const mixed_integers& keys,
       contains_bits(hashes, bitmap.subspan(first / 64));
     });
   } else {
-    kernel::blocked_kernels_chosen().contains(blocks_of(words_, shape()), kernel::run_of(keys),
-                                              bitmap.data());
+    kernels_for<Probes>().contains(blocks_of(words_, shape()), kernel::run_of(keys), bitmap.data());
   }
 }
 
 template <class Probes>
 double bit_view<Probes>::fpr() const noexcept {
   if constexpr (in_blocks<Probes>) {
-    return detail::block_rate(words(), shape().probes);
+    return rate_of_blocks<Probes>(words(), shape());
   } else if constexpr (std::same_as<Probes, partitioned_probes>) {
     return partitioned_fpr_now(words(), shape());
   } else {
@@ -178,9 +200,9 @@ double bit_view<Probes>::fpr_at(const hash_type& hash) const noexcept
   requires in_blocks<Probes>
 {
   if constexpr (in_blocks<Probes>) {  // clang 14 instantiates it for the others, too
-    constexpr std::size_t size = bits_per_block / 64;
+    constexpr std::size_t size = Probes::block_bits / 64;
     const auto block = static_cast<std::size_t>(probes_.block_of(hash));
-    return detail::block_rate(words().subspan(block * size, size), shape().probes);
+    return rate_of_blocks<Probes>(words().subspan(block * size, size), shape());
   } else {
     return 0;
   }
@@ -201,9 +223,9 @@ explanation bit_view<Probes>::explain(const hash_type& hash) const {
     }
   }
   if constexpr (in_blocks<Probes>) {
-    constexpr std::size_t block_words = bits_per_block / 64;
+    constexpr std::size_t block_words = Probes::block_bits / 64;
     if (!e.places.empty()) {
-      const std::size_t block = e.places.front().position / bits_per_block;
+      const std::size_t block = e.places.front().position / Probes::block_bits;
       e.block = words().subspan(block * block_words, block_words);
     }
   }
@@ -221,8 +243,8 @@ void bit_filter<Probes>::add_batch(std::span<const hash_type> hashes) noexcept {
     this->key_count() +=
         add_own(blocks_of(this->mutable_words().data(), this->shape()), this->probes(), hashes);
   } else if constexpr (in_blocks<Probes>) {
-    kernel::blocked_kernels_chosen().add(blocks_of(this->mutable_words().data(), this->shape()),
-                                         kernel::run_of(hashes));
+    kernels_for<Probes>().add(blocks_of(this->mutable_words().data(), this->shape()),
+                              kernel::run_of(hashes));
     this->key_count() += hashes.size();
   } else if constexpr (scattered<Probes>) {
     kernel::wide_kernels_chosen().scatter.add(
@@ -241,8 +263,8 @@ void bit_filter<Probes>::add_batch(const mixed_integers& keys) noexcept
   if constexpr (sharded<Probes>) {
     for_each_mixed(keys, [&](std::size_t, auto hashes) { add_batch(hashes); });
   } else {
-    kernel::blocked_kernels_chosen().add(blocks_of(this->mutable_words().data(), this->shape()),
-                                         kernel::run_of(keys));
+    kernels_for<Probes>().add(blocks_of(this->mutable_words().data(), this->shape()),
+                              kernel::run_of(keys));
     this->key_count() += keys.keys.size();
   }
 }
@@ -265,7 +287,7 @@ void bit_filter<Probes>::shared_adder::add_batch(std::span<const hash_type> hash
   if constexpr (striped) {
     const auto blocks = blocks_of(filter_->mutable_words().data(), filter_->shape());
     stripes_.visit(hashes, [&](std::span<const std::uint64_t> some) {
-      kernel::blocked_kernels_chosen().add(blocks, {.keys = some.data(), .count = some.size()});
+      kernels_for<Probes>().add(blocks, {.keys = some.data(), .count = some.size()});
     });
     const std::atomic_ref<std::uint64_t> keys(filter_->key_count());
     keys.fetch_add(hashes.size(), std::memory_order_relaxed);
@@ -282,7 +304,11 @@ template class bit_view<partitioned_probes>;
 template class bit_filter<partitioned_probes>;
 template class bit_view<blocked_probes>;
 template class bit_filter<blocked_probes>;
+template class bit_view<split_block_probes>;
+template class bit_filter<split_block_probes>;
 template class bit_view<shard_probes>;
 template class bit_filter<shard_probes>;
+template class bit_view<split_block_shard_probes>;
+template class bit_filter<split_block_shard_probes>;
 
 }  // namespace bloomery

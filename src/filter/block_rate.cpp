@@ -42,4 +42,20 @@ double block_rate(std::span<const std::uint64_t> words, std::uint32_t probes, st
   return blocks == 0 ? 0 : sum / lanes / static_cast<double>(blocks);
 }
 
+// All lanes are asked for.
+double split_block_rate(std::span<const std::uint64_t> words) noexcept {
+  constexpr std::size_t words_per_block = bits_per_split_block / 64;
+  double sum = 0;
+  for (std::size_t at = 0; at + words_per_block <= words.size(); at += words_per_block) {
+    std::uint64_t ways = 1;  // of asking for set bits only; at most 32^8
+    for (std::size_t w = at; w < at + words_per_block; ++w) {
+      ways *= static_cast<std::uint64_t>(std::popcount(words[w] & UINT32_MAX));
+      ways *= static_cast<std::uint64_t>(std::popcount(words[w] >> 32U));
+    }
+    sum += static_cast<double>(ways);
+  }
+  const auto blocks = static_cast<double>(words.size() / words_per_block);
+  return blocks == 0 ? 0 : sum * 0x1p-40 / blocks;
+}
+
 }  // namespace bloomery::detail

@@ -14,4 +14,7 @@ namespace bloomery::detail {
 [[nodiscard]] double block_rate(std::span<const std::uint64_t> words, std::uint32_t probes,
                                 std::size_t stride = 8, const lane_planes& plane = {}) noexcept;
 
+// The same for split blocks, side by side.
+[[nodiscard]] double split_block_rate(std::span<const std::uint64_t> words) noexcept;
+
 }  // namespace bloomery::detail

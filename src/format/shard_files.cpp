@@ -24,10 +24,11 @@ std::string name_of(std::uint32_t index, std::uint32_t count) {
 filter_version shard_of(const filter_version& whole, shard_number which) {
   const shape& s = whole.header.planned.shape;
   if (!is_of_bits(s.kind) || layout_of(s) != position_layout::blocks || !s.shard.whole()) {
-    detail::fail(errc::unsupported, s.shard.whole() ? "only a blocked filter has shards"
-                                                    : "the filter is a shard already");
+    detail::fail(errc::unsupported, s.shard.whole()
+                                        ? "only blocked and split-block filters have shards"
+                                        : "the filter is a shard already");
   }
-  const std::uint64_t blocks = s.bits / bits_per_block;
+  const std::uint64_t blocks = s.bits / s.block_bits;
   if (which.count == 0 || blocks % which.count != 0) {
     detail::throw_bad_argument(
         "the number of shards", std::uint64_t{which.count},

@@ -46,8 +46,9 @@ bool touches(const Probes& probes, std::uint32_t partition, std::uint32_t partit
     const std::uint64_t lowest = least(partition);
     const std::uint64_t highest =
         partition + 1 == partitions ? UINT64_MAX : least(partition + 1) - 1;
-    return probes.block_of(highest) * bits_per_block + bits_per_block > part.first &&
-           probes.block_of(lowest) * bits_per_block < part.last;
+    constexpr std::uint64_t block_bits = Probes::block_bits;
+    return (probes.block_of(highest) + 1) * block_bits > part.first &&
+           probes.block_of(lowest) * block_bits < part.last;
   } else {
     return true;
   }

@@ -25,8 +25,6 @@ namespace {
 
 std::string to_string(std::uint64_t value) { return detail::to_text(value); }
 
-constexpr std::size_t words_per_block = bits_per_block / 64;
-
 // By a power of two: pieces that stay in the cache are halved again and again, the first time from
 // where they are and the last time to where they belong.
 void fold_by_halving(std::span<std::uint64_t> into, std::span<const std::uint64_t> from,
@@ -180,8 +178,9 @@ shape folded_shape(const shape& s, std::uint64_t divisor) {
 void fold_words(std::span<std::uint64_t> into, std::span<const std::uint64_t> from, const shape& s,
                 std::uint64_t divisor) {
   if (layout_of(s) == position_layout::blocks) {
-    kernel::fold_blocks(from.data(), into.data(), into.size() / words_per_block,
-                        static_cast<std::size_t>(divisor));
+    const std::size_t block_words = s.block_bits / 64;
+    kernel::fold_blocks(from.data(), into.data(), into.size() / block_words,
+                        static_cast<std::size_t>(divisor), block_words);
   } else if (s.scheme == probe_scheme::modulo) {
     // A word modulo m/D is the word modulo m, modulo m/D: the parts lie on each other.
     const std::uint64_t bits = s.bits / divisor;

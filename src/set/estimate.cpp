@@ -62,6 +62,20 @@ layout blocked_layout(double bits, std::uint32_t probes) {
   return l;
 }
 
+// All eight lanes of a block in use: any two bits of different lanes are set together alike.
+layout split_block_layout(double bits) {
+  using block_geometry::lane_bits;
+  using block_geometry::split_lanes;
+  const double blocks = bits / bits_per_split_block;
+  const double p = split_probes / bits;
+  return {.bits = bits,
+          .draws = 1,
+          .one = p,
+          .classes = {{1, p},
+                      {lane_bits - 1 + (bits - bits_per_split_block), 0},
+                      {(split_lanes - 1) * lane_bits, 1 / (blocks * lane_bits * lane_bits)}}};
+}
+
 layout moments_of(const shape& s) {
   check_shape(s);
   if (!is_of_bits(s.kind)) detail::fail(errc::unsupported, "no estimates for this kind of filter");
@@ -80,7 +94,7 @@ layout moments_of(const shape& s) {
     case position_layout::blocks:
     case position_layout::none: break;
   }
-  return blocked_layout(bits, s.probes);
+  return s.block_bits == bits_per_block ? blocked_layout(bits, s.probes) : split_block_layout(bits);
 }
 
 // Cov(zeros of X, zeros of Y), as a share of the product of their means.

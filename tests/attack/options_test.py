@@ -15,8 +15,8 @@ TOOL = os.environ["BLOOMERY"]
 BUILDS = int(os.environ.get("BLOOMERY_BUILDS", "30"))
 
 OPTIONS = {
-    "--kind": ["blocked", "classic", "partitioned", "counting", "cuckoo", "scalable", "layered", "windowed", "fuse",
-               "ribbon", "bloomier", "count-min", "spectral", "top-k"],
+    "--kind": ["blocked", "split-block", "classic", "partitioned", "counting", "cuckoo", "scalable", "layered", "windowed",
+               "fuse", "ribbon", "bloomier", "count-min", "spectral", "top-k"],
     "--fpr": ["0.5", "1%", "1e-3", "1e-6", "1e-9", "0", "1", "nan"],
     "--keys": ["1", "3", "1000", "100000", "0", "18446744073709551615"],
     "--bits-per-key": ["0.5", "4", "9.6", "64"],

@@ -20,7 +20,7 @@ expect_status 0 bloomery check f.bloom <<<'one more'
 
 # Keys that are there already, and a few more than planned, change no rate: no warning. The rate in
 # the summary is that of the bits, which info has too.
-for kind in blocked classic partitioned counting; do
+for kind in blocked split-block classic partitioned counting; do
   bloomery build -q --kind $kind -o twice.bloom $words
   expect_status 0 bloomery add twice.bloom $words
   ! grep -q warning err || fail "a false alarm: $(cat err)"

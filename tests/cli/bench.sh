@@ -10,7 +10,7 @@ expect_equal "$(json all 'sorted(d["floor_ns"])')" "['read', 'write']"
 expect_equal "$(json all 'all(ns > 0 for ns in d["floor_ns"].values())')" True
 expect_equal "$(json all 'd["repetitions"] >= 5')" True
 expect_equal "$(json all 'sorted(r["kind"] for r in d["rows"])')" \
-  "['blocked', 'bloomier', 'classic', 'count-min', 'counting', 'cuckoo', 'fuse', 'layered', 'partitioned', 'ribbon', 'scalable', 'spectral', 'top-k', 'windowed']"
+  "['blocked', 'bloomier', 'classic', 'count-min', 'counting', 'cuckoo', 'fuse', 'layered', 'partitioned', 'ribbon', 'scalable', 'spectral', 'split-block', 'top-k', 'windowed']"
 expect_equal "$(json all 'all(set(r) == {"kind","keys","add_ns","add_bulk_ns","add_lines","add_floor_ns","contains_ns","contains_bulk_ns","lines","contains_floor_ns","bits_per_key","fpr"} for r in d["rows"])')" True
 expect_equal "$(json all 'all(r[t] > 0 for r in d["rows"] for t in ("add_bulk_ns","contains_ns","contains_bulk_ns","bits_per_key"))')" True
 # Static kinds cannot be added to.

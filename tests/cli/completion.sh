@@ -24,7 +24,7 @@ in_fish() { fish --no-config -c 'source script.fish; complete -C $argv[1]' "$1" 
 expect_equal "$(in_bash bloomery bu)" build
 expect_equal "$(in_bash bloomery map '')" "build get set -h --help"
 expect_equal "$(in_bash bloomery build --kind co)" "counting count-min"
-expect_equal "$(in_bash bloomery build --kind = sp)" spectral
+expect_equal "$(in_bash bloomery build --kind = spe)" spectral
 expect_equal "$(in_bash bloomery build --layout =)" "line classic"
 expect_equal "$(in_bash bloomery build --fpr '')" ""
 expect_equal "$(in_bash bloomery build -o '')" "-o default"
@@ -36,7 +36,7 @@ expect_equal "$(in_bash bloomery completion '')" "bash zsh fish"
 expect_equal "$(in_fish 'bloomery bu')" build
 expect_equal "$(in_fish 'bloomery map ')" "build get set"
 expect_equal "$(in_fish 'bloomery build --kind co')" "counting count-min"
-expect_equal "$(in_fish 'bloomery build --kind=sp')" "--kind=spectral"
+expect_equal "$(in_fish 'bloomery build --kind=spe')" "--kind=spectral"
 expect_equal "$(in_fish 'bloomery build --fpr ')" ""
 expect_equal "$(in_fish 'bloomery build -o files/')" files/words.bloom
 expect_equal "$(in_fish 'bloomery check files/')" files/words.bloom
@@ -60,7 +60,7 @@ zpty -d z
 END
 zsh -n script.zsh
 ask_zsh() {
-  timeout 20 zsh -f ask.zsh 'bloomery bu' 'bloomery map g' 'bloomery build --kind sp' 'bloomery build --kind=sp' \
+  timeout 20 zsh -f ask.zsh 'bloomery bu' 'bloomery map g' 'bloomery build --kind spe' 'bloomery build --kind=spe' \
     'bloomery check --inv' 'bloomery build -o files/w' 'bloomery check files/w' 'bloomery map get --prog' \
     'bloomery help unp' 'bloomery completion f' >got
 }

@@ -1,7 +1,7 @@
 # explain shows a key's hash, positions and bits, and gives the answer of check.
 source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
-for kind in blocked classic partitioned counting fuse ribbon cuckoo scalable layered windowed count-min; do
+for kind in blocked split-block classic partitioned counting fuse ribbon cuckoo scalable layered windowed count-min; do
   bloomery build -q --kind $kind --keys 200k -o f.bloom $words 2>/dev/null || bloomery build -q --kind $kind -o f.bloom $words
   expect_status 0 bloomery explain f.bloom mango
   grep -q "verdict  probably in the set" out || fail "$kind: $(cat out)"
@@ -20,6 +20,16 @@ blocks=$(json info 'd["bits"] // 512')
 expect_equal "$(json out "(int(d['hash'], 16) * $blocks) >> 64")" "$(json out 'd["places"][0]["position"] // 512')"
 bloomery explain f.bloom mango >out
 expect_equal "$(grep -o █ out | wc -l)" 7 # six bits and the legend
+# A split block is half a line: eight lanes, and a bit in each.
+bloomery build -q --kind split-block -o s.bloom $words
+bloomery explain --json s.bloom mango >out
+expect_equal "$(json out '[p["position"] % 256 // 32 for p in d["places"]], len({p["position"] // 256 for p in d["places"]})')" \
+  "([0, 1, 2, 3, 4, 5, 6, 7], 1)"
+bloomery info --json s.bloom >info
+blocks=$(json info 'd["bits"] // 256')
+expect_equal "$(json out "(int(d['hash'], 16) * $blocks) >> 64")" "$(json out 'd["places"][0]["position"] // 256')"
+bloomery explain s.bloom mango >out
+expect_equal "$(grep -o █ out | wc -l) $(grep -c '^  lane' out)" "9 8" # eight bits and the legend
 seq 100 | bloomery build -q --integers -o i.bloom
 expect_status 0 bloomery explain --integers i.bloom 42
 expect_error "not a whole number" bloomery explain --integers i.bloom 4x2
@@ -116,7 +126,7 @@ for row, want in zip(rows, sys.argv[1:]):
 lines = [e for e in root.iter() if e.tag.endswith("path") and e.get("class") == "s2"]
 assert len(lines) == 3, lines  # from the key to each of its bits
 END
-for kind in blocked partitioned counting spectral count-min; do
+for kind in blocked split-block partitioned counting spectral count-min; do
   bloomery build -q --kind $kind -o f.bloom fruit
   expect_status 1 bloomery explain --json --before f.bloom mango
   cp out json

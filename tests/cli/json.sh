@@ -26,7 +26,7 @@ expect_equal "$(json got 'd["sound"]')" True
 
 bloomery plan --json --keys 1000000 >plan
 expect_equal "$(json plan 'sorted(r["kind"] for r in d["rows"])')" \
-  "['blocked', 'bloomier', 'classic', 'count-min', 'counting', 'cuckoo', 'fuse', 'layered', 'partitioned', 'ribbon', 'scalable', 'spectral', 'windowed']"
+  "['blocked', 'bloomier', 'classic', 'count-min', 'counting', 'cuckoo', 'fuse', 'layered', 'partitioned', 'ribbon', 'scalable', 'spectral', 'split-block', 'windowed']"
 expect_equal "$(json plan 'all(set(r) == {"kind","bits_per_key","bytes","probes","fpr","times_lower_bound","lines","add","remove","count","value","merge","grow","forget"} for r in d["rows"])')" True
 expect_equal "$(json plan 'all(r["fpr"] <= 0.01 for r in d["rows"])')" True
 expect_equal "$(json plan '[round(r["times_lower_bound"], 2) for r in d["rows"] if r["kind"] == "classic"]')" "[1.44]"

@@ -4,7 +4,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 seq -f 'present %.0f' 30000 >in
 seq -f 'absent %.0f' 100000 >other
-for kind in blocked classic partitioned counting cuckoo scalable layered windowed fuse ribbon count-min spectral; do
+for kind in blocked split-block classic partitioned counting cuckoo scalable layered windowed fuse ribbon count-min spectral; do
   bloomery build -q --kind $kind --threads 1 -o $kind.bloom in
   bloomery build -q --kind $kind --threads 4 -o again.bloom in
   cmp -s $kind.bloom again.bloom || fail "$kind depends on the number of threads"

@@ -3,7 +3,7 @@ source "$(dirname "${BASH_SOURCE[0]}")/lib.bash"
 
 # In slices on disk: the same bytes as in memory, for files and for pipes.
 seq 300000 >keys
-for kind in blocked classic partitioned; do
+for kind in blocked split-block classic partitioned; do
   bloomery build -q -o whole.bloom --kind $kind --bytes 5000K keys
   bloomery build -q -o sliced.bloom --kind $kind --bytes 5000K --memory 1M keys
   cmp whole.bloom sliced.bloom || fail "$kind in slices differs"

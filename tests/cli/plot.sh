@@ -124,7 +124,7 @@ bloomery plan --keys 1M --panel bits --plot - >text
 grep -q '┊1.00 % asked for ' text || fail "no whole label: $(cat text)"
 LC_ALL=C bloomery plan --keys 1M --plot - >text
 ! LC_ALL=C grep -q '[^ -~]' text || fail "no ASCII: $(LC_ALL=C grep '[^ -~]' text)"
-grep -q 'n lower bound' text || fail "no letter before a name"
+grep -q 'o lower bound' text || fail "no letter before a name"
 
 # on_terminal COLUMNS COMMAND...: what the command writes to a terminal of that width.
 on_terminal() {

@@ -5,7 +5,7 @@ n=$(wc -l <$words)
 head -60000 $words >a
 tail -n +40001 $words >b
 sort -u a b >union
-for kind in blocked classic partitioned; do
+for kind in blocked split-block classic partitioned; do
   options="--kind $kind --keys $n --bytes 256K"
   bloomery build -q -o whole.bloom $options $words
   # N parts, built apart, merge to the file that one machine would have built.

@@ -71,7 +71,7 @@ bloomery block build -q -o h3.bloom hosts hosts hosts
 (($(stat -c %s h3.bloom) <= $(stat -c %s h.bloom) * 104 / 100)) || fail "a block list of repetitions is larger"
 
 # The largest number of keys that can be said is too large for every kind, and not taken for none.
-for kind in blocked classic partitioned counting cuckoo scalable layered windowed count-min spectral; do
+for kind in blocked split-block classic partitioned counting cuckoo scalable layered windowed count-min spectral; do
   expect_status 2 bloomery build --kind $kind --keys 18446744073709551615 -o x.bloom /dev/null
   grep -qE "a 64-bit hash cannot honour|keys would need more than the limit of 2\^48 bits" err || fail "$kind: $(cat err)"
 done

@@ -147,6 +147,23 @@ TEST(BlockedModel, AllLanesAreIndependent) {
   EXPECT_NEAR(blocked_fpr(40, 1, 16), rates[40] + 40 * same_hash, 1e-12);
 }
 
+// Split blocks: eight lanes, and all of them.
+TEST(BlockedModel, SplitBlocksAreAMixtureOverLoads) {
+  std::vector<double> rates;
+  for (int load = 0; load <= 200; ++load) {
+    rates.push_back(std::pow(1 - std::pow(31.0 / 32, load), 8));
+  }
+  for (const std::uint64_t blocks : {2U, 1000U}) {
+    for (const std::uint64_t load : {5U, 13U, 25U, 50U}) {
+      const double expected =
+          mixture(rates, load * blocks, blocks) + static_cast<double>(load) * same_hash;
+      EXPECT_NEAR(split_block_fpr(load * blocks, blocks) / expected, 1.0, 1e-9) << load;
+    }
+  }
+  EXPECT_NEAR(split_block_fpr(40, 1), rates[40] + 40 * same_hash, 1e-12);
+  EXPECT_NEAR(split_block_fpr(~0ULL, 2), 1.0, 1e-9);
+}
+
 // The simple model, as its formula stands in the header.
 TEST(BlockedModel, TheSimpleMixtureIsItsFormula) {
   for (const std::uint32_t k : {1U, 6U, 16U}) {

@@ -29,6 +29,7 @@ constexpr double planned_share = 0.98;
 std::uint64_t units(const shape& s) {
   switch (s.kind) {
     case filter_kind::blocked: return s.bits / 512;
+    case filter_kind::split_block: return s.bits / 256;
     case filter_kind::partitioned: return s.bits / s.probes / 8;
     default: return s.bits / 64;
   }
@@ -37,6 +38,10 @@ std::uint64_t units(const shape& s) {
 shape with_units(shape s, std::uint64_t count) {
   s.bits = s.bits / units(s) * count;
   return s;
+}
+
+bool in_blocks(filter_kind kind) {
+  return kind == filter_kind::blocked || kind == filter_kind::split_block;
 }
 
 // ---- by target --------------------------------------------------------------------------------
@@ -84,7 +89,7 @@ TEST_P(PlanForTarget, MeetsItWithTheMarginForChance) {
 TEST_P(PlanForTarget, IsNoLargerThanRoundingNeeds) {
   for (const plan& p : plans()) {
     const std::uint64_t count = units(p.shape);
-    const std::uint64_t waste = count / 1000 + (kind() == filter_kind::blocked ? 2 : 1);
+    const std::uint64_t waste = count / 1000 + (in_blocks(kind()) ? 2 : 1);
     if (count <= waste) continue;  // the smallest filter that there is
     const shape smaller = with_units(p.shape, count - waste);
     EXPECT_GT(std::max(fpr(smaller, p.keys) / planned_share, likely_fpr(smaller, p.keys)), wanted())
@@ -97,12 +102,16 @@ TEST_P(PlanForTarget, FoldsUntilFewUnitsAreLeft) {
     const std::uint64_t count = units(p.shape);
     EXPECT_EQ(with_units(p.shape, count), p.shape) << "not whole units";
     EXPECT_LT(count >> std::countr_zero(count), 2048U) << p.keys << " keys, " << count << " units";
-    EXPECT_TRUE(kind() != filter_kind::blocked || count == 1 || count % 2 == 0) << count;
+    EXPECT_TRUE(!in_blocks(kind()) || count == 1 || count % 2 == 0) << count;
   }
 }
 
 // No other number of probes would be more than 1 % smaller, or a few units where filters are tiny.
 TEST_P(PlanForTarget, ChoosesTheProbesWell) {
+  if (kind() == filter_kind::split_block) {
+    for (const plan& p : plans()) EXPECT_EQ(p.shape.probes, 8U);
+    return;
+  }
   const std::uint32_t most = kind() == filter_kind::blocked ? 16 : 64;
   const double slack = kind() == filter_kind::blocked ? 2 * 512 : 4 * 64;
   for (const plan& p : plans()) {
@@ -124,16 +133,16 @@ std::string name_of(const testing::TestParamInfo<target>& tested) {
   return name;
 }
 
-INSTANTIATE_TEST_SUITE_P(Grid, PlanForTarget,
-                         testing::Combine(testing::Values(filter_kind::classic,
-                                                          filter_kind::partitioned,
-                                                          filter_kind::blocked),
-                                          testing::Values(0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-6)),
-                         name_of);
+INSTANTIATE_TEST_SUITE_P(
+    Grid, PlanForTarget,
+    testing::Combine(testing::Values(filter_kind::classic, filter_kind::partitioned,
+                                     filter_kind::blocked, filter_kind::split_block),
+                     testing::Values(0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-6)),
+    name_of);
 
 TEST(Planner, ALargeFilterOnePercentSmallerWouldMissItsTarget) {
-  for (const filter_kind kind :
-       {filter_kind::classic, filter_kind::partitioned, filter_kind::blocked}) {
+  for (const filter_kind kind : {filter_kind::classic, filter_kind::partitioned,
+                                 filter_kind::blocked, filter_kind::split_block}) {
     for (const double fpr : {0.5, 0.1, 0.01, 1e-3, 1e-4, 1e-6}) {
       const plan p = make_plan({.kind = kind, .keys = 7 * million, .fpr = fpr});
       const shape smaller = with_units(p.shape, units(p.shape) * 99 / 100);
@@ -212,6 +221,17 @@ TEST(Planner, FixedProbesAreKept) {
   EXPECT_LE(many.fpr, 0.01);
 }
 
+TEST(Planner, SplitBlocksHaveEightProbes) {
+  EXPECT_EQ(best_probes(filter_kind::split_block, 3), 8U);
+  EXPECT_EQ(best_probes(filter_kind::split_block, 50), 8U);
+  request r{.kind = filter_kind::split_block, .keys = 1000, .fpr = 0.01, .probes = 8};
+  EXPECT_EQ(make_plan(r).shape, make_plan({.kind = r.kind, .keys = 1000, .fpr = 0.01}).shape);
+  EXPECT_EQ(lines_of_lookup(make_plan(r).shape), 1U);
+  EXPECT_EQ(lines_of_add(make_plan(r).shape), 1U);
+  r.probes = 7;
+  EXPECT_THROW((void)make_plan(r), error);
+}
+
 TEST(Planner, TheDefaultKindIsBlocked) {
   EXPECT_EQ(make_plan({.keys = 1, .fpr = 0.01}).shape.kind, filter_kind::blocked);
 }
@@ -234,8 +254,8 @@ TEST(Planner, BlockedProbesFollowTheStudysSteps) {
 // ---- by size ----------------------------------------------------------------------------------
 
 TEST(Planner, BytesAreNeverExceededAndNearlyAllUsed) {
-  for (const filter_kind kind :
-       {filter_kind::classic, filter_kind::partitioned, filter_kind::blocked}) {
+  for (const filter_kind kind : {filter_kind::classic, filter_kind::partitioned,
+                                 filter_kind::blocked, filter_kind::split_block}) {
     for (const std::uint64_t bytes :
          {64ULL, 100ULL, 128ULL, 1000ULL, 4096ULL, 100'000ULL, 12'345'678ULL, 1ULL << 33U}) {
       const plan p = make_plan({.kind = kind, .keys = bytes, .bytes = bytes});

@@ -55,6 +55,7 @@ TEST(Shape, NumbersOfTheFormatAreFrozen) {
   EXPECT_EQ(static_cast<int>(filter_kind::classic), 1);
   EXPECT_EQ(static_cast<int>(filter_kind::partitioned), 2);
   EXPECT_EQ(static_cast<int>(filter_kind::blocked), 3);
+  EXPECT_EQ(static_cast<int>(filter_kind::split_block), 15);
   EXPECT_EQ(static_cast<int>(probe_scheme::multiply), 1);
   EXPECT_EQ(static_cast<int>(probe_scheme::modulo), 2);
 }
@@ -86,6 +87,17 @@ TEST(Shape, ProbesOutsideTheirRangeAreRefused) {
 TEST(Shape, ABlockedArrayIsWholeBlocks) {
   EXPECT_TRUE(says(refusal(blocked(513, 4)), "513"));
   EXPECT_TRUE(says(refusal(blocked(513, 4)), "multiple of 512"));
+  const shape split{.kind = filter_kind::split_block, .probes = 8, .block_bits = 256, .bits = 256};
+  EXPECT_EQ(refusal(split), "");
+  shape bad_split = split;
+  bad_split.bits = 384;
+  EXPECT_TRUE(says(refusal(bad_split), "384, but it must be a multiple of 256"));
+  bad_split = split;
+  bad_split.block_bits = 512;
+  EXPECT_TRUE(says(refusal(bad_split), "in a block is 512, but it must be 256"));
+  bad_split = split;
+  bad_split.probes = 7;
+  EXPECT_TRUE(says(refusal(bad_split), "probes is 7, but it must be 8 in a split-block filter"));
   shape wrong_block = blocked(512, 4);
   wrong_block.block_bits = 256;
   EXPECT_TRUE(says(refusal(wrong_block), "256"));

@@ -517,6 +517,13 @@ class KnownAnswers(unittest.TestCase):
         self.assertEqual(list(kinds.blocked_positions(0x10000, 1, 512)), [480 + 22])
         self.assertEqual(list(kinds.blocked_positions(0xC0000000000F0001, 1, 2048)), [1536 + 32 + 26])
 
+    def test_split_block_positions(self):
+        # The top five bits of the multipliers themselves.
+        self.assertEqual(list(kinds.split_block_positions(1, 8, 256)),
+                         [8, 32 + 8, 64 + 17, 96 + 20, 128 + 14, 160 + 5, 192 + 19, 224 + 11])
+        # The block comes from the whole hash; x = 0 asks for the first bit of each lane.
+        self.assertEqual(list(kinds.split_block_positions(2**63, 8, 1024)), [512 + 32 * lane for lane in range(8)])
+
     def test_patterns_have_as_many_bits_as_probes(self):
         self.assertEqual([pattern.bit_count() for pattern in kinds.BLOCK_PATTERNS], list(range(1, 17)))
 
@@ -683,7 +690,7 @@ class Tool(WithDirectory):
         return found
 
     def test_every_kind(self):
-        for kind in ("classic", "partitioned", "blocked"):
+        for kind in ("classic", "partitioned", "blocked", "split-block"):
             for fpr, seed in ((0.3, 0), (0.01, 7), (0.001, 2**64 - 1), (1e-6, 0x0123456789ABCDEF)):
                 with self.subTest(kind=kind, fpr=fpr, seed=seed):
                     found = self.assert_agrees("--kind", kind, "--fpr", fpr, "--seed", seed)
@@ -862,7 +869,7 @@ class Tool(WithDirectory):
         self.assertEqual(printed, shown)
 
     def test_siphash(self):
-        for kind in ("classic", "partitioned", "blocked"):
+        for kind in ("classic", "partitioned", "blocked", "split-block"):
             with self.subTest(kind=kind):
                 self.assert_agrees("--kind", kind, "--fpr", 0.02, "--hash", "siphash", secret=SECRET,
                                    others=self.others[:3000])

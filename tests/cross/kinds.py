@@ -95,6 +95,13 @@ def blocked_positions(h, k, m):
         yield 512 * block + 32 * lane + (product >> 27)
 
 
+def split_block_positions(h, k, m):
+    block = high64(h, m // 256)
+    x = h & MASK32
+    for lane, multiplier in enumerate(LANE_MULTIPLIERS[:k]):
+        yield 256 * block + 32 * lane + ((x * multiplier & MASK32) >> 27)
+
+
 # Scalable: cells in a line of each width, and the keys of a line at which the lines double.
 LINE_CELLS = {12: 40, 16: 32, 21: 24, 32: 16}
 LINE_KEYS = {12: 32, 16: 26, 21: 19, 32: 12}
@@ -117,7 +124,8 @@ def stash_slots(x, slots):
     return ((own + i) % slots for i in range(min(slots, 256)))
 
 
-POSITIONS = {"classic": classic_positions, "partitioned": partitioned_positions, "blocked": blocked_positions}
+POSITIONS = {"classic": classic_positions, "partitioned": partitioned_positions, "blocked": blocked_positions,
+             "split-block": split_block_positions}
 
 
 # Payloads
@@ -586,6 +594,7 @@ class TopK(Payload):
 
 
 PAYLOADS = {
-    "classic": Bits, "partitioned": Bits, "blocked": Bits, "counting": Counting, "scalable": Scalable, "layered": Layered,
+    "classic": Bits, "partitioned": Bits, "blocked": Bits, "split-block": Bits, "counting": Counting,
+    "scalable": Scalable, "layered": Layered,
     "windowed": Windowed, "cuckoo": Cuckoo, "fuse": Fuse, "ribbon": Ribbon, "bloomier": Bloomier,
     "count-min": CountMin, "spectral": Spectral, "top-k": TopK}

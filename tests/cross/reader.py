@@ -67,7 +67,8 @@ KINDS = {
     11: ("count-min", 64, range(1, 65), COUNTERS, range(6)),
     12: ("spectral", 64, range(1, 65), COUNTERS, (0, 1, 2)),
     13: ("top-k", 64, range(1, 65), (32,), range(1, 2**20 + 1)),
-    14: ("layered", 512, range(1, 17), NONE, LAYERED)}
+    14: ("layered", 512, range(1, 17), NONE, LAYERED),
+    15: ("split-block", 256, (8,), NONE, NONE)}
 
 
 # Hashes
@@ -171,7 +172,7 @@ def check_shape(f, limits):
     if kind == "cuckoo":
         lawful = (f["cell bits"] * cells for cells in range(1, 256))
     else:
-        lawful = (512 if in_lines else 0,)
+        lawful = (512 if in_lines else 256 if kind == "split-block" else 0,)
     require(f["block bits"] in lawful, "block bits", f"{f['block bits']} does not go with kind {kind}")
 
     if in_lines:
@@ -180,7 +181,7 @@ def check_shape(f, limits):
     require(1 <= f["bits"] <= 2**48, "bits", f"{f['bits']} is not in 1 to 2^48")
     divisor = f["probes"] if kind == "partitioned" else unit
     require(f["shard"] <= f["last shard"], "shard", f"{f['shard']} is past the last, {f['last shard']}")
-    require(f["last shard"] == 0 or kind == "blocked", "last shard", f"a {kind} filter has no shards")
+    require(f["last shard"] == 0 or kind in ("blocked", "split-block"), "last shard", f"a {kind} filter has no shards")
     require(f["bits"] * (f["last shard"] + 1) <= 2**48, "bits", f"{f['bits']} in all shards are more than 2^48")
     require(f["bits"] % divisor == 0, "bits", f"{f['bits']} is not a multiple of {divisor}")
 

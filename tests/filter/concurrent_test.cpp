@@ -20,7 +20,8 @@ using namespace bloomery_test;
 
 template <class Filter>
 class concurrent_filter : public testing::Test {};
-using filters = testing::Types<blocked_filter, classic_filter, partitioned_filter, digest_filter>;
+using filters = testing::Types<blocked_filter, split_block_filter, classic_filter,
+                               partitioned_filter, digest_filter>;
 TYPED_TEST_SUITE(concurrent_filter, filters, );
 
 TYPED_TEST(concurrent_filter, gets_the_bits_of_the_sequential_one) {

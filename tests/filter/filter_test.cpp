@@ -27,13 +27,17 @@ class every_filter : public testing::Test {
     return f;
   }
 
-  // As small as the kind allows, and with a last word that is not full, except in blocked filters.
+  // As small as the kind allows, and with a last word that is not full but in filters of blocks.
   static plan small_plan() {
-    const shape base{.kind = Filter::kind, .scheme = Filter::probes_type::scheme, .probes = 5};
-    plan p{.shape = base};
-    const bool blocked = Filter::kind == filter_kind::blocked;
-    p.shape.bits = blocked ? 1024 : 1005;
-    p.shape.block_bits = blocked ? 512 : 0;
+    const bool split = Filter::kind == filter_kind::split_block;
+    plan p{.shape = {.kind = Filter::kind,
+                     .scheme = Filter::probes_type::scheme,
+                     .probes = split ? 8U : 5U,
+                     .bits = 1005}};
+    if constexpr (in_blocks<typename Filter::probes_type>) {
+      p.shape.bits = 1024;
+      p.shape.block_bits = Filter::probes_type::block_bits;
+    }
     return p;
   }
 
@@ -46,7 +50,8 @@ class every_filter : public testing::Test {
   }
 };
 
-using filters = testing::Types<blocked_filter, classic_filter, partitioned_filter, digest_filter>;
+using filters = testing::Types<blocked_filter, split_block_filter, classic_filter,
+                               partitioned_filter, digest_filter>;
 TYPED_TEST_SUITE(every_filter, filters, );
 
 template <class T>
@@ -296,6 +301,7 @@ TYPED_TEST(every_filter, refuses_shapes_of_other_kinds) {
     }
   };
   try_shape(every_filter<blocked_filter>::small_plan());
+  try_shape(every_filter<split_block_filter>::small_plan());
   try_shape(every_filter<classic_filter>::small_plan());
   try_shape(every_filter<partitioned_filter>::small_plan());
   try_shape(every_filter<digest_filter>::small_plan());
@@ -312,7 +318,7 @@ TYPED_TEST(every_filter, refuses_shapes_that_no_filter_can_have) {
   EXPECT_TRUE(refused([](shape& s) { s.bits = max_bits + 1; }, "2^48"));
   EXPECT_TRUE(refused([](shape& s) { s.probes = 0; }, "the number of probes is 0"));
   EXPECT_TRUE(refused([](shape& s) { s.probes = 65; }, "the number of probes is 65"));
-  EXPECT_TRUE(refused([](shape& s) { s.block_bits = 256; }, "256"));
+  EXPECT_TRUE(refused([](shape& s) { s.block_bits = 128; }, "128"));
 }
 
 TYPED_TEST(every_filter, refuses_options_that_no_plan_honours) {
@@ -331,17 +337,22 @@ TYPED_TEST(every_filter, refuses_options_that_no_plan_honours) {
 // are not touched cost nothing.
 template <class Filter>
 class large_filter : public testing::Test {};
-using large_filters = testing::Types<blocked_filter, classic_filter, partitioned_filter>;
+using large_filters =
+    testing::Types<blocked_filter, split_block_filter, classic_filter, partitioned_filter>;
 TYPED_TEST_SUITE(large_filter, large_filters, );
 
 TYPED_TEST(large_filter, reaches_positions_beyond_32_bits) {
   shape s{.kind = TypeParam::kind, .probes = 4, .bits = (std::uint64_t{1} << 33U) + 4 * 512};
   if (s.kind == filter_kind::blocked) s.block_bits = 512;
+  if (s.kind == filter_kind::split_block) {
+    s.block_bits = 256;
+    s.probes = 8;
+  }
   TypeParam f(plan{.shape = s});
   const auto hashes = sample_hashes(16);
   f.add_batch(hashes);
   const auto positions = every_filter<TypeParam>::positions(f, hashes);
-  EXPECT_EQ(positions.size(), 64U) << "no two meet in so large an array";
+  EXPECT_EQ(positions.size(), 16U * s.probes) << "no two meet in so large an array";
   EXPECT_GT(*positions.rbegin(), std::uint64_t{1} << 32U);
   EXPECT_LT(*positions.rbegin(), s.bits);
   for (const std::uint64_t p : positions) {
@@ -384,6 +395,38 @@ TEST(blocked_filter, needs_no_more_bits_than_promised) {
     const blocked_filter f(options{.keys = 1'000'000, .fpr = fpr});
     EXPECT_LE(static_cast<double>(f.shape().bits) / 1e6, most);
   }
+}
+
+TEST(split_block_filter, has_a_bit_of_a_key_in_each_lane_of_half_a_line) {
+  split_block_filter f(options{.keys = 1000, .fpr = 0.001});
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(f.words().data()) % 64, 0U);
+  for (const std::uint64_t hash : sample_hashes(100)) {
+    std::set<std::uint64_t> blocks;
+    std::set<std::uint64_t> lanes;
+    f.probes().all_of(hash, [&](std::uint64_t position) {
+      blocks.insert(position / 256);
+      lanes.insert(position % 256 / 32);
+      return true;
+    });
+    EXPECT_EQ(blocks.size(), 1U);
+    EXPECT_EQ(lanes, (std::set<std::uint64_t>{0, 1, 2, 3, 4, 5, 6, 7}));
+  }
+}
+
+// The rate of the bits as they are: of blocks that are empty, full, and full but for one lane.
+TEST(split_block_filter, states_the_rate_of_its_bits) {
+  const plan p{
+      .shape = {.kind = filter_kind::split_block, .probes = 8, .block_bits = 256, .bits = 1024}};
+  std::vector<std::uint64_t> words(16);
+  EXPECT_EQ(split_block_view(p, words, 0).fpr(), 0.0);
+  std::fill_n(words.begin(), 4, ~std::uint64_t{0});
+  EXPECT_EQ(split_block_view(p, words, 0).fpr(), 0.25);
+  std::fill_n(words.begin() + 4, 4, ~std::uint64_t{0});
+  words[5] = 0xff00ff00ffffffff;  // half of lane 3
+  const split_block_view view(p, words, 0);
+  EXPECT_EQ(view.fpr(), 1.5 / 4);
+  EXPECT_EQ(view.fpr_at(std::uint64_t{1} << 62U), 0.5);
+  EXPECT_EQ(view.fpr_at(0), 1.0);
 }
 
 TEST(digest_filter, refuses_more_than_32_bits_can_reach) {

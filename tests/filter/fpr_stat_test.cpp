@@ -238,7 +238,8 @@ void expect_every_promise(std::uint64_t most_queries) {
 
 template <class Filter>
 class planned_filter : public testing::Test {};
-using filters = testing::Types<blocked_filter, classic_filter, partitioned_filter>;
+using filters =
+    testing::Types<blocked_filter, split_block_filter, classic_filter, partitioned_filter>;
 TYPED_TEST_SUITE(planned_filter, filters, );
 
 TYPED_TEST(planned_filter, keeps_its_promise_for_sequential_integers) {

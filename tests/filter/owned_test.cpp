@@ -12,8 +12,9 @@ namespace {
 
 template <class Filter>
 class every_owner : public testing::Test {};
-using owners = testing::Types<blocked_filter, classic_filter, partitioned_filter, counting_filter,
-                              count_min, spectral_filter, windowed_filter>;
+using owners =
+    testing::Types<blocked_filter, split_block_filter, classic_filter, partitioned_filter,
+                   counting_filter, count_min, spectral_filter, windowed_filter>;
 TYPED_TEST_SUITE(every_owner, owners, );
 
 template <class Filter>

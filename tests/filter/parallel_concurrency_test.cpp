@@ -25,7 +25,8 @@ std::vector<std::uint64_t> integers(std::size_t count) {
 
 template <class Filter>
 class ParallelTest : public testing::Test {};
-using filters = testing::Types<blocked_filter, classic_filter, partitioned_filter, counting_filter>;
+using filters = testing::Types<blocked_filter, split_block_filter, classic_filter,
+                               partitioned_filter, counting_filter>;
 TYPED_TEST_SUITE(ParallelTest, filters);
 
 TYPED_TEST(ParallelTest, AddsTheSameBits) {

@@ -74,7 +74,9 @@ std::int64_t integer(std::uint64_t index) {
 
 // Spelt out, not planned: the planner may become better, and the bits must stay what they are.
 plan shaped(filter_kind kind, std::uint64_t bits, std::uint32_t probes, double target = 0) {
-  const std::uint32_t block = kind == filter_kind::blocked ? 512 : 0;
+  const std::uint32_t block = kind == filter_kind::blocked       ? 512
+                              : kind == filter_kind::split_block ? 256
+                                                                 : 0;
   return {.shape = {.kind = kind, .probes = probes, .block_bits = block, .bits = bits},
           .fpr_target = target};
 }
@@ -136,6 +138,9 @@ std::vector<golden> goldens_of_bits() {
       {"blocked-1", shaped(blocked, 512, 1), 100, seeded},
       {"blocked-secret", shaped(blocked, 512 * 6, 6, 0.01), 300, erase(secret_hasher(seed))},
       {"blocked-empty", shaped(blocked, 1024, 8), 0, plain},
+      {"split-block-1pc", shaped(split_block, 256 * 21, 8, 0.01), 500, plain},
+      {"split-block-seed", shaped(split_block, 256 * 13, 8, 1e-3), 180, seeded},
+      {"split-block-one", shaped(split_block, 256, 8), 20, plain},
       {"classic-1pc", shaped(classic, 4864, 7, 0.01), 500, plain},
       {"classic-seed", shaped(classic, 5824, 13, 1e-4), 300, seeded},
       {"classic-odd", shaped(classic, 1009, 3), 200, seeded},
@@ -153,7 +158,11 @@ std::vector<golden> goldens_of_bits() {
     shard.shape.shape.shard = {.index = index, .count = 3};
     all.push_back(shard);
   }
+  golden half_lines{"split-block-shard-1", shaped(split_block, 256 * 7, 8, 0.01), 500, seeded};
+  half_lines.shape.shape.shard = {.index = 1, .count = 3};
+  all.push_back(half_lines);
   integers("blocked-integers", shaped(blocked, 512 * 8, 6, 0.01));
+  integers("split-block-integers", shaped(split_block, 256 * 17, 8, 0.01));
   integers("classic-integers", shaped(classic, 3904, 7, 0.01));
   integers("partitioned-integers", shaped(partitioned, 7 * 560, 7, 0.01));
   all.push_back({"classic-murmur", foreign(4001, 12), 200, erase(murmur_hasher(4001))});
@@ -344,6 +353,7 @@ void save_filter(const golden& g, const std::filesystem::path& path) {
   if (g.integers) {
     switch (g.shape.shape.kind) {
       case filter_kind::blocked: return save_integers<blocked_filter>(g, path);
+      case filter_kind::split_block: return save_integers<split_block_filter>(g, path);
       case filter_kind::classic: return save_integers<classic_filter>(g, path);
       case filter_kind::partitioned: return save_integers<partitioned_filter>(g, path);
       default: break;
@@ -366,6 +376,7 @@ std::function<bool(std::uint64_t)> open_filter(const golden& g, const std::files
   if (g.integers) {
     switch (g.shape.shape.kind) {
       case filter_kind::blocked: return integers(blocked_filter(g.shape));
+      case filter_kind::split_block: return integers(split_block_filter(g.shape));
       case filter_kind::classic: return integers(classic_filter(g.shape));
       case filter_kind::partitioned: return integers(partitioned_filter(g.shape));
       default: break;

@@ -250,8 +250,8 @@ TEST(image, refuses_what_a_kind_cannot_have) {
   blocked(set(12, 2, 1), "0 in a filter without blocks");
   blocked(set(124, 4, 3 | (2U << 16U)), "the number of a shard is 3");
   blocked(set(124, 4, 65535 | (65534U << 16U)), "the number of a shard is 65535");
-  expect_refused<classic_filter>(
-      {"a shard", set(126, 2, 1), errc::corrupt, "only a blocked filter has shards"});
+  expect_refused<classic_filter>({"a shard", set(126, 2, 1), errc::corrupt,
+                                  "only blocked and split-block filters have shards"});
   expect_refused<partitioned_filter>(
       {"7 probes", set(20, 4, 7), errc::corrupt, "a multiple of the number of probes"});
   expect_refused<classic_filter>({"blocks", set(32, 4, 512), errc::corrupt, "without blocks"});

@@ -1,5 +1,5 @@
-// A blocked filter in shards: slices of the one large filter, to the byte, whichever way they were
-// made.
+// A filter of blocks in shards: slices of the one large filter, to the byte, whichever way they
+// were made.
 #include "bloomery/format/shard_files.hpp"
 
 #include <gtest/gtest.h>
@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/shard.hpp"
+#include "bloomery/filter/split_block.hpp"
 #include "bloomery/format/any_filter.hpp"
 #include "bloomery/format/combine.hpp"
 #include "format/files.hpp"
@@ -25,6 +27,15 @@ plan whole_plan(std::uint64_t blocks, std::uint64_t keys = 1000) {
   return {.shape = {.probes = 6, .block_bits = 512, .bits = 512 * blocks},
           .keys = keys,
           .fpr_target = 0.01};
+}
+
+plan split_plan(std::uint64_t blocks) {
+  plan p = whole_plan(blocks);
+  p.shape.kind = filter_kind::split_block;
+  p.shape.probes = 8;
+  p.shape.block_bits = 256;
+  p.shape.bits = 256 * blocks;
+  return p;
 }
 
 plan shard_plan(const plan& whole, std::uint32_t index, std::uint32_t count) {
@@ -43,9 +54,10 @@ std::vector<std::uint64_t> hashes_of(std::uint64_t count, std::uint64_t from = 0
   return hashes;
 }
 
-std::vector<shard_filter> shards_of(const plan& whole, std::uint32_t count,
-                                    std::span<const std::uint64_t> hashes) {
-  std::vector<shard_filter> shards;
+template <class Shard = shard_filter>
+std::vector<Shard> shards_of(const plan& whole, std::uint32_t count,
+                             std::span<const std::uint64_t> hashes) {
+  std::vector<Shard> shards;
   for (std::uint32_t i = 0; i < count; ++i) {
     shards.emplace_back(shard_plan(whole, i, count));
     shards.back().add_batch(hashes);
@@ -56,22 +68,21 @@ std::vector<shard_filter> shards_of(const plan& whole, std::uint32_t count,
 class every_count : public testing::TestWithParam<std::uint32_t> {};
 
 // Every way to add, with all keys given to all shards: each takes its own.
-TEST_P(every_count, slices_the_whole_filter) {
-  const std::uint32_t count = GetParam();
-  const plan p = whole_plan(std::uint64_t{count} * 7);
+template <class Whole, class Shard>
+void expect_slices(const plan& p, std::uint32_t count) {
   const auto hashes = hashes_of(3001);
-  blocked_filter whole(p);
+  Whole whole(p);
   whole.add_batch(hashes);
   std::vector<std::uint64_t> joined;
   std::uint64_t keys = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
-    shard_filter batch(shard_plan(p, i, count));
+    Shard batch(shard_plan(p, i, count));
     batch.add_batch(hashes);
-    shard_filter one(batch.planned());
+    Shard one(batch.planned());
     for (const std::uint64_t hash : hashes) one.add(hash);
-    shard_filter shared(batch.planned());
+    Shard shared(batch.planned());
     shared.concurrent().add_batch(hashes);
-    shard_filter::shared_adder(shared).add_batch(hashes);
+    typename Shard::shared_adder(shared).add_batch(hashes);
     EXPECT_TRUE(std::ranges::equal(batch.words(), one.words()));
     EXPECT_TRUE(std::ranges::equal(batch.words(), shared.words()));
     EXPECT_EQ(batch.keys(), one.keys());
@@ -83,14 +94,20 @@ TEST_P(every_count, slices_the_whole_filter) {
   EXPECT_TRUE(std::ranges::equal(joined, whole.words()));
 }
 
-// What the whole says of a key, its shard says, and every other shard says no.
-TEST_P(every_count, answers_as_the_whole_does) {
+TEST_P(every_count, slices_the_whole_filter) {
   const std::uint32_t count = GetParam();
-  const plan p = whole_plan(std::uint64_t{count} * 5);
+  const std::uint64_t blocks = std::uint64_t{count} * 7;
+  expect_slices<blocked_filter, shard_filter>(whole_plan(blocks), count);
+  expect_slices<split_block_filter, split_block_shard_filter>(split_plan(blocks), count);
+}
+
+// What the whole says of a key, its shard says, and every other shard says no.
+template <class Whole, class Shard>
+void expect_answers_of_the_whole(const plan& p, std::uint32_t count) {
   const auto added = hashes_of(60 * count);
-  blocked_filter whole(p);
+  Whole whole(p);
   whole.add_batch(added);
-  auto shards = shards_of(p, count, added);
+  auto shards = shards_of<Shard>(p, count, added);
   auto asked = hashes_of(4000, 1U << 30U);
   asked.insert(asked.end(), added.begin(), added.end());
   std::uint64_t found = 0;
@@ -110,6 +127,14 @@ TEST_P(every_count, answers_as_the_whole_does) {
     }
   }
   EXPECT_GE(found, added.size());
+}
+
+TEST_P(every_count, answers_as_the_whole_does) {
+  const std::uint32_t count = GetParam();
+  const std::uint64_t blocks = std::uint64_t{count} * 5;
+  expect_answers_of_the_whole<blocked_filter, shard_filter>(whole_plan(blocks), count);
+  expect_answers_of_the_whole<split_block_filter, split_block_shard_filter>(split_plan(2 * blocks),
+                                                                            count);
 }
 
 TEST_P(every_count, splits_and_joins_to_the_byte) {
@@ -236,7 +261,7 @@ TEST(shards, refuse_what_cannot_be_split_or_joined) {
   EXPECT_TRUE(throws(errc::unsupported, "a shard already",
                      [&] { (void)bloomery::shard_of(shard(1, 3), {.index = 0, .count = 2}); }));
   const classic_filter c = small_filter<classic_filter>();
-  EXPECT_TRUE(throws(errc::unsupported, "only a blocked filter", [&] {
+  EXPECT_TRUE(throws(errc::unsupported, "only blocked and split-block filters", [&] {
     (void)bloomery::shard_of({{.planned = c.planned()}, c.words()}, {.index = 0, .count = 2});
   }));
 

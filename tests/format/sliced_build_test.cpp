@@ -24,13 +24,15 @@ class sliced : public testing::Test {
  protected:
   // A little over three chunks, and where the kind allows it no whole number of words.
   static plan odd_plan() {
-    const bool blocked = Filter::kind == filter_kind::blocked;
-    return {.shape = {.kind = Filter::kind,
-                      .probes = 5,
-                      .block_bits = blocked ? 512U : 0U,
-                      .bits = blocked ? 512 * 52'001ULL : 5 * 5'300'001ULL},
-            .keys = 200'000,
-            .fpr_target = 0.125};
+    plan p{.shape = {.kind = Filter::kind, .probes = 5, .bits = 5 * 5'300'001ULL},
+           .keys = 200'000,
+           .fpr_target = 0.125};
+    if constexpr (in_blocks<typename Filter::probes_type>) {
+      p.shape.block_bits = Filter::probes_type::block_bits;
+      p.shape.bits = p.shape.block_bits * 52'001ULL * (512 / p.shape.block_bits);
+    }
+    if (p.shape.kind == filter_kind::split_block) p.shape.probes = 8;
+    return p;
   }
   [[nodiscard]] byte_vector built_in_memory() const {
     Filter f(odd_plan());
@@ -48,7 +50,8 @@ class sliced : public testing::Test {
   hash_spec hash_{.id = hash_id::xxh3, .seed = 5};
   temporary_directory folder_;
 };
-using filters = testing::Types<blocked_filter, classic_filter, partitioned_filter>;
+using filters =
+    testing::Types<blocked_filter, split_block_filter, classic_filter, partitioned_filter>;
 TYPED_TEST_SUITE(sliced, filters, );
 
 TYPED_TEST(sliced, is_the_filter_built_in_memory) {
@@ -95,7 +98,7 @@ TYPED_TEST(sliced, may_be_empty) {
 
 TYPED_TEST(sliced, advises_a_partition_for_each_slice_where_that_helps) {
   const shape s = this->odd_plan().shape;
-  const bool blocked = TypeParam::kind == filter_kind::blocked;
+  const bool blocked = in_blocks<typename TypeParam::probes_type>;
   EXPECT_EQ(spool_partitions(s, mebibyte), blocked ? 4U : 1U);
   EXPECT_EQ(spool_partitions(s, 2 * mebibyte), blocked ? 2U : 1U);
   EXPECT_EQ(spool_partitions(s, 100 * mebibyte), 1U);

@@ -1,6 +1,6 @@
 // One key and its block: the lanes one by one, the vectors of the machine that the tests are built
 // for, and the form that the filters call, against the positions of docs/format.md, for every
-// number of probes and every width of a counter. tests/kernel/one_key_test.cpp does so for the
+// number of probes and every width of a counter, and for split blocks. tests/kernel does so for the
 // functions of every instruction set.
 
 #include "bloomery/detail/hash/block_lanes.hpp"
@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "bloomery/detail/core/block_geometry.hpp"
+#include "bloomery/detail/hash/split_lanes.hpp"
 #include "bloomery/hash/hash.hpp"
 
 namespace {
@@ -248,5 +249,55 @@ TEST(BlockLanes, VectorsOfTheCallerStay) {
   }
 }
 #endif
+
+// ---- split blocks -----------------------------------------------------------------------------
+
+using split_block = std::array<std::uint64_t, 4>;
+
+struct called_split_lanes {
+  static bool covered(std::uint64_t hash, const std::uint64_t* words) {
+    return detail::split_lanes(detail::split_lane_calls_chosen()).covered(hash, words);
+  }
+  static bool set(std::uint64_t hash, std::uint64_t* words) {
+    return detail::split_lanes(detail::split_lane_calls_chosen()).set(hash, words);
+  }
+};
+
+template <class Lanes>
+class SplitLanes : public testing::Test {};
+using split_forms =
+    testing::Types<detail::listed_split_lanes, detail::built_split_lanes, called_split_lanes>;
+TYPED_TEST_SUITE(SplitLanes, split_forms);
+
+TYPED_TEST(SplitLanes, BitsAreThoseOfTheFormat) {
+  for (const block& line : blocks()) {
+    for (std::uint64_t i = 0; i < 200; ++i) {
+      const std::uint64_t hash = splitmix64(i * 77 + line[0]);
+      split_block before{};
+      std::copy_n(&line[i % 2 * 4], 4, before.begin());
+      split_block after = before;
+      std::array<std::size_t, 8> bits{};
+      for (std::size_t lane = 0; lane < 8; ++lane) {
+        const std::uint32_t product =
+            static_cast<std::uint32_t>(hash) * block_geometry::lane_multiplier[lane];
+        bits[lane] = lane * 32 + (product >> 27U);
+        const auto bytes = std::as_writable_bytes(std::span(after));
+        bytes[bits[lane] / 8] |= std::byte{static_cast<unsigned char>(1U << (bits[lane] % 8))};
+      }
+      EXPECT_EQ(TypeParam::covered(hash, before.data()), before == after);
+      split_block b = before;
+      EXPECT_EQ(TypeParam::set(hash, b.data()), before != after);
+      ASSERT_EQ(b, after);
+      EXPECT_TRUE(TypeParam::covered(hash, b.data()));
+      // One bit less is not enough, whichever it is.
+      for (const std::size_t bit : bits) {
+        split_block less = after;
+        std::as_writable_bytes(std::span(less))[bit / 8] ^=
+            std::byte{static_cast<unsigned char>(1U << (bit % 8))};
+        EXPECT_FALSE(TypeParam::covered(hash, less.data()));
+      }
+    }
+  }
+}
 
 }  // namespace

@@ -18,7 +18,9 @@ using positions = std::vector<std::uint64_t>;
 shape shape_of(filter_kind kind, std::uint64_t bits, std::uint32_t probes) {
   return {.kind = kind,
           .probes = probes,
-          .block_bits = kind == filter_kind::blocked ? bits_per_block : 0,
+          .block_bits = kind == filter_kind::blocked       ? bits_per_block
+                        : kind == filter_kind::split_block ? bits_per_split_block
+                                                           : 0,
           .bits = bits};
 }
 
@@ -58,6 +60,16 @@ TEST(PartitionedProbes, AreFrozen) {
   EXPECT_EQ(positions_of<partitioned_probes>(0x9e3779b97f4a7c15, 700'000'000'000, 7),
             (positions{61803398874, 198127393281, 250565000440, 377306509344, 428492444979,
                        559719350958, 644142156389}));
+}
+
+TEST(SplitBlockProbes, AreFrozen) {
+  EXPECT_EQ(positions_of<split_block_probes>(0x0123456789abcdef, 256 * 97, 8),
+            (positions{18, 51, 94, 119, 132, 176, 204, 248}));
+  EXPECT_EQ(positions_of<split_block_probes>(0xfedcba9876543210, 256 * 97, 8),
+            (positions{24580, 24612, 24656, 24692, 24717, 24746, 24799, 24827}));
+  EXPECT_EQ(positions_of<split_block_probes>(0x9e3779b97f4a7c15, 256'000'000'000, 8),
+            (positions{158216700951, 158216700968, 158216700998, 158216701046, 158216701062,
+                       158216701119, 158216701140, 158216701177}));
 }
 
 TEST(BlockedProbes, AreFrozen) {

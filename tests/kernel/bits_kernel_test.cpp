@@ -77,20 +77,21 @@ TEST_P(bits_kernel, halves_in_place_and_elsewhere) {
 }
 
 TEST_P(bits_kernel, folds_blocks) {
-  constexpr std::size_t block = 8;
   const kernel::fold_kernel fold = kernel::fold_kernel_of(GetParam());
-  for (const std::size_t divisor : {1U, 2U, 3U, 8U, 17U}) {
-    for (std::size_t count = 0; count < 20; ++count) {
-      const std::vector<std::uint64_t> from = random_words(count * block * divisor, divisor);
-      std::vector<std::uint64_t> expected(count * block);
-      for (std::size_t w = 0; w < from.size(); ++w) {
-        expected[w / block / divisor * block + w % block] |= from[w];
+  for (const std::size_t block : {4U, 8U}) {
+    for (const std::size_t divisor : {1U, 2U, 3U, 8U, 17U}) {
+      for (std::size_t count = 0; count < 20; ++count) {
+        const std::vector<std::uint64_t> from = random_words(count * block * divisor, divisor);
+        std::vector<std::uint64_t> expected(count * block);
+        for (std::size_t w = 0; w < from.size(); ++w) {
+          expected[w / block / divisor * block + w % block] |= from[w];
+        }
+        std::vector<std::uint64_t> to(count * block + 1, 0x1234);
+        fold(from.data(), to.data(), count, divisor, block);
+        EXPECT_EQ(to.back(), 0x1234U);
+        to.pop_back();
+        EXPECT_EQ(to, expected);
       }
-      std::vector<std::uint64_t> to(count * block + 1, 0x1234);
-      fold(from.data(), to.data(), count, divisor);
-      EXPECT_EQ(to.back(), 0x1234U);
-      to.pop_back();
-      EXPECT_EQ(to, expected);
     }
   }
 }

@@ -22,7 +22,8 @@ TOOL = os.environ["BLOOMERY"]
 BUILD = Path(os.environ["BLOOMERY_BUILD"])
 MUTATIONS = int(os.environ.get("BLOOMERY_SQL_MUTATIONS", 300))
 PLACE = None
-KINDS = ("blocked", "classic", "partitioned", "counting", "scalable", "layered", "cuckoo", "windowed", "spectral")
+KINDS = ("blocked", "split-block", "classic", "partitioned", "counting", "scalable", "layered", "cuckoo", "windowed",
+         "spectral")
 
 # The table of keys in docs/sql.md: a type, keys of it as somebody may write them, and what they are
 # elsewhere.

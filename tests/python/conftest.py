@@ -27,6 +27,7 @@ ABSENT = [f"absent {i}" for i in range(2000)]
 # One of each class with the keys in it.
 MAKERS = {
     "blocked": lambda keys: bloomery.Filter(keys),
+    "split-block": lambda keys: bloomery.Filter(keys, kind="split-block"),
     "classic": lambda keys: bloomery.Filter(keys, kind="classic"),
     "partitioned": lambda keys: bloomery.Filter(keys, kind="partitioned"),
     "layered": lambda keys: bloomery.Filter(keys, kind="layered"),

@@ -13,6 +13,7 @@
 #include "bloomery/filter/blocked.hpp"
 #include "bloomery/filter/classic.hpp"
 #include "bloomery/filter/partitioned.hpp"
+#include "bloomery/filter/split_block.hpp"
 #include "bloomery/set/estimate.hpp"
 
 namespace bloomery {
@@ -49,10 +50,10 @@ constexpr std::array<overlap, 4> grid = {
 
 template <class Filter>
 void check_grid(std::uint64_t bits, std::uint32_t probes, std::uint64_t stream) {
-  const plan p{.shape = {.kind = Filter::kind,
-                         .probes = probes,
-                         .block_bits = Filter::kind == filter_kind::blocked ? bits_per_block : 0,
-                         .bits = bits}};
+  plan p{.shape = {.kind = Filter::kind, .probes = probes, .bits = bits}};
+  if constexpr (in_blocks<typename Filter::probes_type>) {
+    p.shape.block_bits = Filter::probes_type::block_bits;
+  }
   for (const overlap& o : grid) {
     moments a, united, shared, only, jaccard;
     const auto all = static_cast<double>(o.only_a + o.only_b + o.both);
@@ -92,6 +93,10 @@ TEST(estimates, of_blocked_filters_match_their_standard_errors) {
   check_grid<blocked_filter>(512 * 40, 6, 3);
   check_grid<blocked_filter>(512 * 120, 16, 4);
   check_grid<blocked_filter>(512 * 20, 2, 5);
+}
+TEST(estimates, of_split_block_filters_match_their_standard_errors) {
+  check_grid<split_block_filter>(256 * 80, 8, 6);
+  check_grid<split_block_filter>(256 * 241, 8, 7);
 }
 
 TEST(estimates, of_empty_and_full_filters) {

@@ -17,7 +17,8 @@ import mutations  # noqa: E402
 TOOL = os.environ["BLOOMERY"]
 EXTENSION = os.environ["BLOOMERY_SQLITE"]
 MUTATIONS = int(os.environ.get("BLOOMERY_SQL_MUTATIONS", 1500))
-KINDS = ("blocked", "classic", "partitioned", "counting", "scalable", "layered", "cuckoo", "windowed", "spectral")
+KINDS = ("blocked", "split-block", "classic", "partitioned", "counting", "scalable", "layered", "cuckoo", "windowed",
+         "spectral")
 
 
 def connect():

@@ -17,7 +17,8 @@
 
 export type Kind =
   | "classic" | "partitioned" | "blocked" | "counting" | "scalable" | "windowed" | "cuckoo"
-  | "fuse" | "ribbon" | "bloomier" | "count-min" | "spectral" | "top-k" | "layered";
+  | "fuse" | "ribbon" | "bloomier" | "count-min" | "spectral" | "top-k" | "layered"
+  | "split-block";
 
 /**
  * A string is its UTF-8 bytes (a half of a surrogate pair is U+FFFD, as everywhere on the web). 42,

@@ -5,6 +5,7 @@ export const kindHints = {
   blocked: "one line of memory a lookup: nearly always the right one",
   classic: "the smallest that can be added to; a line of memory for each probe",
   partitioned: "classic, with an array of its own for each probe",
+  "split-block": "the fastest lookup of a single key, in a little more space",
   counting: "keys can be removed, and counted up to 15",
   cuckoo: "keys can be removed, in little space",
   scalable: "grows: nobody knows how many keys will come",

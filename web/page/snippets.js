@@ -45,6 +45,7 @@ const cppTypes = {
   fuse: "fuse_filter",
   ribbon: "ribbon_filter",
   blocked: "blocked_filter",
+  "split-block": "split_block_filter",
   "count-min": "count_min",
   spectral: "spectral_filter",
   bloomier: "bloomier_filter",
@@ -91,6 +92,7 @@ export function cpp({ kind, keys, fpr, bytes }) {
 
 const pythonClasses = {
   blocked: "Filter",
+  "split-block": "Filter",
   classic: "Filter",
   partitioned: "Filter",
   layered: "Filter",
@@ -167,7 +169,7 @@ export function redis({ kind, keys, fpr, bytes, lines }) {
   if (kind === "cuckoo" && fpr === 0.01 && keys >= leastCuckooItems && keys <= mostItems) {
     return { title, code: `CF.RESERVE set ${keys} BUCKETSIZE 4 EXPANSION 0` };
   }
-  if (["partitioned", "cuckoo", "fuse", "ribbon", "bloomier", "spectral", "count-min"].includes(kind)) {
+  if (["split-block", "partitioned", "cuckoo", "fuse", "ribbon", "bloomier", "spectral", "count-min"].includes(kind)) {
     return {
       title,
       code: "",

@@ -15,6 +15,7 @@ const buildable = [
   "blocked",
   "classic",
   "partitioned",
+  "split-block",
   "counting",
   "cuckoo",
   "scalable",

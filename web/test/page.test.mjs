@@ -299,6 +299,7 @@ describe("work", () => {
     for (const [kind, fpr, keys] of [
       ["blocked", "1 %", ""],
       ["blocked", "0.1 %", "30000"],
+      ["split-block", "1 %", ""],
       ["classic", "1 %", ""],
       ["partitioned", "2 %", ""],
       ["counting", "1 %", ""],

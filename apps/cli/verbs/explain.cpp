@@ -36,11 +36,12 @@ struct explain_options {
 std::string draw_block(const explanation& e) {
   using block_geometry::lane_bits;
   std::string text = "          bit 0                            31\n";
-  for (std::uint64_t bit = 0; bit < bits_per_block; ++bit) {
+  const std::uint64_t block_bits = e.block.size() * 64;
+  for (std::uint64_t bit = 0; bit < block_bits; ++bit) {
     if (bit % lane_bits == 0) text += fmt::format("  lane {:>2}  ", bit / lane_bits);
     const bool set = detail::test_bit(e.block.data(), bit);
     const bool asked = std::ranges::any_of(
-        e.places, [&](const key_place& p) { return p.position % bits_per_block == bit; });
+        e.places, [&](const key_place& p) { return p.position % block_bits == bit; });
     text += asked ? (set ? "█" : "○") : (set ? "▪" : "·");
     if (bit % lane_bits == lane_bits - 1) text += '\n';
   }
@@ -51,8 +52,9 @@ std::string place_text(const explanation& e, const key_place& p) {
   std::string text = fmt::format("{} {}", e.unit, with_commas(p.position));
   if (!e.block.empty()) {
     using block_geometry::lane_bits;
-    text += fmt::format(" (lane {}, bit {} of block {})", p.position % bits_per_block / lane_bits,
-                        p.position % lane_bits, with_commas(p.position / bits_per_block));
+    const std::uint64_t block_bits = e.block.size() * 64;
+    text += fmt::format(" (lane {}, bit {} of block {})", p.position % block_bits / lane_bits,
+                        p.position % lane_bits, with_commas(p.position / block_bits));
   }
   return text + fmt::format(" is {}", p.value);
 }

@@ -50,8 +50,12 @@ namespace bloomery::sizing {
 [[nodiscard]] double small_blocks_fpr(std::uint64_t keys, std::uint64_t blocks,
                                       std::uint64_t block_bits, std::uint32_t probes);
 
+// The exact expectation for split blocks: 32 bytes, one of 32 bits in each of eight lanes. The mean
+// of (1 - (31/32)^i)^8 over the same loads i.
+[[nodiscard]] double split_block_fpr(std::uint64_t keys, std::uint64_t blocks);
+
 // A key leaves 32 bits of its hash inside a block, so two keys of one block are the same to it once
-// in 2^32. Below this target a blocked filter would pay with absurd sizes; the planner refuses.
+// in 2^32. Below this target a filter of blocks would pay with absurd sizes; the planner refuses.
 inline constexpr double blocked_fpr_limit = 1e-9;
 
 // ---- any kind ---------------------------------------------------------------------------------

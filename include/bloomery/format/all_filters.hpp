@@ -13,6 +13,7 @@
 #include "bloomery/filter/ribbon.hpp"
 #include "bloomery/filter/scalable.hpp"
 #include "bloomery/filter/shard.hpp"
+#include "bloomery/filter/split_block.hpp"
 #include "bloomery/filter/windowed.hpp"
 #include "bloomery/sketch/count_min.hpp"
 #include "bloomery/sketch/spectral.hpp"
@@ -24,7 +25,8 @@ template <class... Filters>
 struct filter_list {};
 
 // One type for each kind. A kind without its type here does not compile (filter_table.cpp).
-using all_filters = filter_list<blocked_filter, classic_filter, partitioned_filter,  // bits
+using all_filters = filter_list<blocked_filter, split_block_filter,                // bits
+                                classic_filter, partitioned_filter,                // bits
                                 counting_filter, cuckoo_filter,                    // removable keys
                                 scalable_filter, layered_filter, windowed_filter,  // growth, time
                                 fuse_filter, ribbon_filter, bloomier_filter,       // built at once
@@ -32,6 +34,6 @@ using all_filters = filter_list<blocked_filter, classic_filter, partitioned_filt
                                 >;
 
 // Other filters of the same kinds: foreign digests instead of hashes, a slice of a larger filter.
-using special_filters = filter_list<digest_filter, shard_filter>;
+using special_filters = filter_list<digest_filter, shard_filter, split_block_shard_filter>;
 
 }  // namespace bloomery

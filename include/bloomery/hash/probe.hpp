@@ -29,6 +29,7 @@
 #include "bloomery/detail/core/block_geometry.hpp"
 #include "bloomery/detail/hash/block_arithmetic.hpp"
 #include "bloomery/detail/hash/block_lanes.hpp"
+#include "bloomery/detail/hash/split_lanes.hpp"
 #include "bloomery/hash/hash.hpp"
 
 namespace bloomery {
@@ -102,8 +103,10 @@ class scattered_probes {
 using classic_probes = scattered_probes<filter_kind::classic>;
 using partitioned_probes = scattered_probes<filter_kind::partitioned>;
 
-struct block_mask {
-  std::array<std::uint64_t, bits_per_block / 64> words{};  // little-endian, as the block
+// The bits of a key in its block.
+template <std::uint32_t Bits>
+struct mask_of_block {
+  std::array<std::uint64_t, Bits / 64> words{};  // little-endian, as the block
 
   // How many of its bits are set in a block.
   [[nodiscard]] std::uint64_t bits_set(const std::uint64_t* block) const noexcept {
@@ -114,6 +117,7 @@ struct block_mask {
     return set;
   }
 };
+using block_mask = mask_of_block<bits_per_block>;
 
 // Blocked: all in block high64(h * blocks), of 64 bytes. Inside, x = h mod 2^32 gives the rotation
 // of the lane pattern (bits 16 to 19) and, times a multiplier for each lane, the bit there.
@@ -122,6 +126,7 @@ class blocked_probes {
   using hash_type = std::uint64_t;
   static constexpr filter_kind kind = filter_kind::blocked;
   static constexpr probe_scheme scheme = probe_scheme::multiply;
+  static constexpr std::uint32_t block_bits = bits_per_block;
 
   explicit blocked_probes(const shape& s) noexcept
       : blocks_(s.bits / bits_per_block), tables_(s.probes), calls_(&detail::lane_calls_chosen()) {}
@@ -176,12 +181,63 @@ class blocked_probes {
   const detail::lane_calls* calls_;
 };
 
+// Split block: all in block high64(h * blocks), of 32 bytes. Inside, x = h mod 2^32 times the
+// multiplier of each of the eight lanes gives the bit there.
+class split_block_probes {
+ public:
+  using hash_type = std::uint64_t;
+  static constexpr filter_kind kind = filter_kind::split_block;
+  static constexpr probe_scheme scheme = probe_scheme::multiply;
+  static constexpr std::uint32_t block_bits = bits_per_split_block;
+
+  explicit split_block_probes(const shape& s) noexcept
+      : blocks_(s.bits / block_bits), calls_(&detail::split_lane_calls_chosen()) {}
+
+  template <class Test>
+  bool all_of(std::uint64_t hash, Test test) const noexcept {
+    const std::uint64_t base = block_of(hash) * block_bits;
+    return detail::listed_split_lanes::all_of(hash, [&](std::uint64_t lane, std::uint64_t bit) {
+      return test(base + lane * block_geometry::lane_bits + bit);
+    });
+  }
+
+  [[gnu::always_inline]] [[nodiscard]] bool contained_in(const std::uint64_t* words,
+                                                         std::uint64_t hash) const noexcept {
+    return lanes().covered(hash, words + block_of(hash) * (block_bits / 64));
+  }
+  [[gnu::always_inline]] bool add_to(std::uint64_t* words, std::uint64_t hash) const noexcept {
+    return lanes().set(hash, words + block_of(hash) * (block_bits / 64));
+  }
+  [[gnu::always_inline]] [[nodiscard]] detail::split_lanes lanes() const noexcept {
+    return detail::split_lanes(*calls_);
+  }
+
+  [[nodiscard]] mask_of_block<block_bits> mask_of(std::uint64_t hash) const noexcept {
+    mask_of_block<block_bits> mask;
+    lanes().set(hash, mask.words.data());
+    return mask;
+  }
+
+  template <class Touch>
+  void lines(std::uint64_t hash, Touch touch) const noexcept {
+    touch(block_of(hash) * block_bits);
+  }
+
+  [[nodiscard]] std::uint64_t block_of(std::uint64_t hash) const noexcept {
+    return detail::block_number(hash, blocks_);
+  }
+
+ private:
+  std::uint64_t blocks_;
+  const detail::split_lane_calls* calls_;
+};
+
 // Whether these are positions of a shard (detail/hash/shard_probe.hpp), which has some keys only.
 template <class Probes>
 concept sharded =
     requires(const Probes& p, const typename Probes::hash_type& hash) { p.owns(hash); };
 
-// Whether all positions of a key are in one block.
+// Whether all positions of a key are in one block, of Probes::block_bits bits.
 template <class Probes>
 concept in_blocks =
     requires(const Probes& p, const typename Probes::hash_type& hash) { p.block_of(hash); };

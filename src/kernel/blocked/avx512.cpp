@@ -38,22 +38,12 @@ constexpr auto make_lane_patterns() noexcept {
 
 constexpr auto patterns_of_lanes = make_lane_patterns();
 
-// Masks go straight from and to memory. Read through a general register they take the shift unit,
-// the busiest here; written so, GCC gathers eight in a vector first (1.10 against 0.78 ns a key).
-[[gnu::always_inline]] inline __mmask16 load_mask(const std::uint16_t& from) noexcept {
-  __mmask16 mask = 0;
-  asm("kmovw %1, %0" : "=k"(mask) : "m"(from));
-  return mask;
-}
-[[gnu::always_inline]] inline void store_mask(std::uint16_t& to, __mmask16 mask) noexcept {
-  asm("kmovw %1, %0" : "=m"(to) : "k"(mask));
-}
-
 // Everything that bits and counters have in common.
 class avx512_lanes : public avx512_hashes<avx512_lanes> {
  public:
   // Measured: at 2.5 MB it makes no difference whether lines are prefetched once or twice.
   static constexpr std::uint64_t cached_bytes = std::uint64_t{5} << 19U;
+  static constexpr std::size_t keys_in_mask = 1;
 
   template <class Word>
   avx512_lanes(const block_array<Word>& array, std::uint64_t spread_seed) noexcept
@@ -72,14 +62,17 @@ class avx512_lanes : public avx512_hashes<avx512_lanes> {
     _mm_store_si128(
         reinterpret_cast<__m128i*>(&ring.lanes[slot * group]),
         _mm512_castsi512_si128(_mm512_permutexvar_epi16(_mm512_castsi128_si512(second), lanes)));
-    if (blocks_ >> 32U != 0) [[unlikely]] {  // 256 GiB and more
-      for (std::size_t i = slot * group; i < (slot + 1) * group; ++i) {
-        ring.word[i] = detail::multiply_high(ring.hash[i], blocks_) * stride_;
-      }
-      return;
-    }
-    const __m512i block = multiply_high_short(hashes, eight::all(blocks_)).v;
-    _mm512_store_si512(&ring.word[slot * group], _mm512_mul_epu32(block, eight::all(stride_).v));
+    place_words(hashes, blocks_, stride_, ring, slot);
+  }
+
+  // A key is contained when no lane of its own is missing.
+  [[gnu::always_inline]] static std::uint64_t answers(const key_ring& ring,
+                                                      std::size_t first) noexcept {
+    const auto half = [&](std::size_t at) __attribute__((always_inline)) {
+      return std::uint64_t{_mm512_testn_epi16_mask(_mm512_load_si512(&ring.missing[at]),
+                                                   _mm512_load_si512(&ring.lanes[at]))};
+    };
+    return half(first) | half(first + 32) << 32U;
   }
 
  protected:
@@ -108,8 +101,8 @@ class avx512 : public avx512_lanes {
 
   // The lanes, used or not, where the block lacks the key's bit.
   [[gnu::always_inline]] [[nodiscard]] __mmask16 missing(
-      const key_ring& ring, std::size_t at, const std::uint64_t* block) const noexcept {
-    return _mm512_testn_epi32_mask(mask_of(ring, at), _mm512_loadu_si512(block));
+      const key_ring& ring, std::size_t at, const std::uint64_t* words) const noexcept {
+    return _mm512_testn_epi32_mask(mask_of(ring, at), _mm512_loadu_si512(words + ring.word[at]));
   }
 
   [[gnu::always_inline]] void set(const key_ring& ring, std::size_t at,
@@ -187,9 +180,9 @@ class avx512_counters : public avx512_lanes {
 
   // The lanes, used or not, where the key's counter is 0.
   [[gnu::always_inline]] [[nodiscard]] __mmask16 missing(
-      const key_ring& ring, std::size_t at, const std::uint64_t* block) const noexcept {
+      const key_ring& ring, std::size_t at, const std::uint64_t* words) const noexcept {
     const __m512i cell = _mm512_sllv_epi32(most_, shifts_of(ring, at));
-    return _mm512_testn_epi32_mask(cell, _mm512_loadu_si512(block));
+    return _mm512_testn_epi32_mask(cell, _mm512_loadu_si512(words + ring.word[at]));
   }
 
   [[gnu::always_inline]] void set(const key_ring& ring, std::size_t at,
@@ -238,45 +231,6 @@ class avx512_counters : public avx512_lanes {
 
   __m512i most_;
   __m512i places_;  // a bit number and this is where its counter begins
-};
-
-// Turning the mask of one key into one bit takes as long as making it, so 64 masks are laid down
-// and become a word of the bitmap together: a key is contained when no lane of its own is missing.
-template <class Isa>
-struct vector_asking {
-  static constexpr int write = 0;
-  const std::uint64_t* words;
-  std::uint64_t* bitmap;
-
-  // The zeroes that fill up the last group are looked up, too: they have a block like any key.
-  [[gnu::always_inline]] void visit(const Isa& isa, key_ring& ring, std::size_t g,
-                                    std::size_t) const noexcept {
-    for (std::size_t i = 0; i < group; ++i) {
-      const std::size_t at = g % ring_groups * group + i;
-      store_mask(ring.missing[at], isa.missing(ring, at, words + ring.word[at]));
-    }
-    // One word late: what was just stored in pieces stalls a load as one vector.
-    if (g % 8 == 7 && g > 8) bitmap[g / 8 - 1] = answer(ring, g / 8 - 1);
-  }
-  [[gnu::always_inline]] void done(const Isa&, const key_ring& ring,
-                                   std::size_t count) const noexcept {
-    // The last word that is full, if visit has not written it, and the one after it.
-    const std::size_t full = count / 64;
-    if (full > 0) bitmap[full - 1] = answer(ring, full - 1);
-    const std::size_t rest = count % 64;
-    if (rest != 0) bitmap[full] = answer(ring, full) & ~(~std::uint64_t{0} << rest);
-  }
-
- private:
-  [[gnu::always_inline]] static std::uint64_t answer(const key_ring& ring,
-                                                     std::size_t word) noexcept {
-    const std::size_t first = word * 8 % ring_groups * group;
-    const auto half = [&](std::size_t at) __attribute__((always_inline)) {
-      return std::uint64_t{_mm512_testn_epi16_mask(_mm512_load_si512(&ring.missing[at]),
-                                                   _mm512_load_si512(&ring.lanes[at]))};
-    };
-    return half(first) | half(first + 32) << 32U;
-  }
 };
 
 // The AND over the lanes of a key takes seven instructions; that of eight keys together takes 24,

@@ -11,7 +11,8 @@
 
 namespace bloomery::kernel {
 
-// The words of a filter of blocks that begin `stride` words apart; `width` is that of a counter.
+// The words of a filter of blocks that begin `stride` words apart (split blocks 4, others a
+// multiple of 8); `width` is that of a counter.
 template <class Word>
 struct block_array {
   Word* words = nullptr;
@@ -23,7 +24,7 @@ struct block_array {
 
   // From the first block to the last, those of other filters between them included.
   [[gnu::always_inline]] [[nodiscard]] std::uint64_t lines() const noexcept {
-    return blocks * (stride / 8);
+    return blocks * stride / 8;
   }
 };
 

@@ -15,6 +15,7 @@ const builds = [
   [{ bitsPerKey: 12 }, ["--bits-per-key", "12"]],
   [{ bytes: 40000, probes: 5 }, ["--bytes", "40000", "--probes", "5"]],
   [{ keys: 50000 }, ["--keys", "50000"]],
+  [{ kind: "split-block" }, ["--kind", "split-block"]],
   [{ kind: "classic" }, ["--kind", "classic"]],
   [{ kind: "partitioned" }, ["--kind", "partitioned"]],
   [{ kind: "counting" }, ["--kind", "counting"]],

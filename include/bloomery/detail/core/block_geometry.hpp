@@ -10,6 +10,9 @@
 // should share as few lanes as possible at every relative rotation. A contiguous window of k lanes
 // gives up to 11 % more false positives. In core, because both the positions (hash/probe.hpp) and
 // the exact model (core/sizing.hpp) follow from it. Frozen: files depend on every number here.
+//
+// A split block is half as large: lanes 0 to 7 alone, with their multipliers, and a key has a bit
+// in each of them. So there is no pattern and no rotation.
 #pragma once
 
 #include <array>
@@ -20,6 +23,7 @@ namespace bloomery::block_geometry {
 
 inline constexpr std::uint32_t lanes = 16;
 inline constexpr std::uint32_t lane_bits = 32;
+inline constexpr std::uint32_t split_lanes = 8;
 
 // lane_pattern[k]: bit i is set when lane i belongs to the pattern of k probes.
 inline constexpr std::array<std::uint16_t, 17> lane_pattern = {

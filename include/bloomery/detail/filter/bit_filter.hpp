@@ -140,7 +140,7 @@ class bit_filter : public detail::changeable<bit_view<Probes>> {
         if constexpr (sharded<Probes>) {
           if (!filter_->probes().owns(hash)) return false;
         }
-        const block_mask mask = filter_->probes().mask_of(hash);
+        const auto mask = filter_->probes().mask_of(hash);
         std::uint64_t* const block = words_ + filter_->probes().block_of(hash) * mask.words.size();
         std::uint64_t missing = 0;
         for (std::size_t i = 0; i < mask.words.size(); ++i) {
@@ -174,7 +174,7 @@ class bit_filter : public detail::changeable<bit_view<Probes>> {
     using hash_type = typename view::hash_type;
 
     explicit shared_adder(bit_filter& owner) noexcept
-        : stripes_(owner.shape().bits / bits_per_block), filter_(&owner) {}
+        : stripes_(number_of_blocks(owner.shape())), filter_(&owner) {}
 
     void add_batch(std::span<const hash_type> hashes) noexcept;
 
@@ -183,6 +183,9 @@ class bit_filter : public detail::changeable<bit_view<Probes>> {
       explicit nothing(std::uint64_t) noexcept {}
     };
     static constexpr bool striped = in_blocks<Probes> && !sharded<Probes>;
+    static std::uint64_t number_of_blocks(const bloomery::shape& s) noexcept {
+      return s.block_bits == 0 ? 0 : s.bits / s.block_bits;
+    }
 
     [[no_unique_address]] std::conditional_t<striped, detail::block_stripes, nothing> stripes_;
     bit_filter* filter_;

@@ -32,7 +32,14 @@ struct lane_calls {
 // and the environment variable BLOOMERY_KERNEL chooses it for both. From src/kernel/blocked.
 [[nodiscard]] const lane_calls& lane_calls_chosen() noexcept;
 
-// The same calls with the face of listed_lanes.
+// The same for split blocks, whose lanes need no tables. From src/kernel/split_block.
+struct split_lane_calls {
+  bool (*covered)(std::uint64_t hash, const std::uint64_t* block) noexcept;
+  bool (*set)(std::uint64_t hash, std::uint64_t* block) noexcept;
+};
+[[nodiscard]] const split_lane_calls& split_lane_calls_chosen() noexcept;
+
+// The first calls with the face of listed_lanes.
 class called_lanes {
  public:
   called_lanes(const lane_tables& tables, const lane_calls& calls) noexcept

@@ -11,20 +11,15 @@
 
 #include "bloomery/detail/core/block_geometry.hpp"
 #include "bloomery/detail/hash/lane_tables.hpp"
+#include "bloomery/detail/hash/lane_vectors.hpp"
 #include "bloomery/detail/hash/listed_lanes.hpp"
 
 namespace bloomery::detail {
 
-// A type of its own, or GCC 12 takes a vector whose size depends on a template for one element.
-template <class Element, std::size_t Bytes>
-struct vector_of {
-  using type [[gnu::vector_size(Bytes)]] = Element;
-};
-
 // What listed_lanes does. A lane that the key does not use has a `one` of 0 and a counter without
 // bits. Bytes is 64 for AVX-512, 32 for AVX2, 16 for SSE2 and NEON.
 template <std::size_t Bytes>
-class vector_lanes {
+class vector_lanes : lane_vectors<Bytes> {
  public:
   [[gnu::always_inline]] explicit vector_lanes(const lane_tables& tables) noexcept
       : tables_(tables) {}
@@ -143,18 +138,15 @@ class vector_lanes {
   }
 
  private:
-  template <class Element>
-  using vector = typename vector_of<Element, Bytes>::type;
-  using part = vector<std::uint32_t>;
-  static constexpr std::size_t part_lanes = Bytes / 4;
-  static constexpr std::size_t parts = block_geometry::lanes / part_lanes;
-
-  // Whether the machine can shift each lane by its own number. SSE2 and WebAssembly cannot.
-#if defined(__SSE2__) || defined(__wasm_simd128__)
-  static constexpr bool shifts = Bytes > 16;
-#else
-  static constexpr bool shifts = true;
-#endif
+  using vectors = lane_vectors<Bytes>;
+  using typename vectors::part;
+  using vectors::is_zero;
+  using vectors::load;
+  using vectors::part_of;
+  using vectors::shifts;
+  using vectors::splat;
+  using vectors::store;
+  static constexpr std::size_t parts = block_geometry::lanes / vectors::part_lanes;
 
   // The counters of a key in part i of its block: their lowest bits, and all of their bits. A mask
   // shifted by itself is an instruction less than (one << width) - one, and a window of 256
@@ -227,33 +219,12 @@ class vector_lanes {
     if constexpr (shifts) return part_of(tables_.ones[rotation].lanes, i) << bits_of(hash, i);
     return float_one(tables_.floats[rotation], hash, i, ~std::uint32_t{0});
   }
-  // The same for machines that cannot shift lanes apart: the exponent of a float is the number of
-  // the bit. Negative, because 2^31 is too large for a signed number, and -2^31 is not.
+  // The same for machines that cannot shift lanes apart. The exponent of a float is the number of
+  // the bit.
   [[gnu::always_inline]] static part float_one(const lane_numbers& floats, std::uint64_t hash,
                                                std::size_t i, std::uint32_t places) noexcept {
     const part exponent = (product_of(hash, i) >> 4U) & (places << 23U & 0x0f800000U);
-    const part number = part_of(floats.lanes, i) + exponent;
-    return -reinterpret_cast<part>(
-        __builtin_convertvector(reinterpret_cast<vector<float>>(number), vector<std::int32_t>));
-  }
-  [[gnu::always_inline]] static part splat(std::uint32_t number) noexcept {
-    return part{} + number;
-  }
-
-  template <class Lanes>
-  [[gnu::always_inline]] static part part_of(const Lanes& lanes, std::size_t i) noexcept {
-    part some;
-    std::memcpy(&some, lanes.data() + i * part_lanes, sizeof(part));
-    return some;
-  }
-  [[gnu::always_inline]] static part load(const std::uint64_t* block, std::size_t i) noexcept {
-    part lanes;
-    std::memcpy(&lanes, block + i * sizeof(part) / 8, sizeof(part));
-    return lanes;
-  }
-  [[gnu::always_inline]] static void store(std::uint64_t* block, std::size_t i,
-                                           const part& lanes) noexcept {
-    std::memcpy(block + i * sizeof(part) / 8, &lanes, sizeof(part));
+    return vectors::bits_of_floats(part_of(floats.lanes, i) + exponent);
   }
 
   [[gnu::always_inline]] static std::uint32_t least_of(const part& all) noexcept {
@@ -276,21 +247,6 @@ class vector_lanes {
     for (std::size_t i = 1; i < Bytes / 16; ++i) two[0] &= two[i];
     two[0] &= __builtin_shufflevector(two[0], two[0], 1, 0);
     return static_cast<std::uint32_t>(two[0][0] & two[0][0] >> 32U);
-  }
-
-  // With AVX2 by one test instead of three shuffles (2.9 against 3.3 ns for a whole `contains`),
-  // with AVX-512 by a comparison of the whole block (2.5 against 2.8).
-  [[gnu::always_inline]] static bool is_zero(const part& all) noexcept {
-    using words = vector<long long>;
-    const auto w = reinterpret_cast<words>(all);
-    if constexpr (Bytes == 64) {
-      constexpr int unequal = 4;
-      return __builtin_ia32_cmpq512_mask(w, words{}, unequal, 0xff) == 0;
-    } else if constexpr (Bytes == 32) {
-      return __builtin_ia32_ptestz256(w, w) != 0;
-    } else {
-      return (w[0] | w[1]) == 0;
-    }
   }
 
   const lane_tables& tables_;
