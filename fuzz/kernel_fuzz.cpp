@@ -97,23 +97,27 @@ void play_adding(const batch& b, kernel::level level, detail::split_lines lines,
                  std::vector<std::uint64_t> words) {
   std::vector<std::uint64_t> expected = words;
   std::vector<std::uint64_t> full((b.keys.size() + 63) / 64, ~std::uint64_t{0});
+  std::vector<std::uint64_t> fresh = full;
   lines.words = words.data();
-  const std::uint64_t appended =
-      kernel::scalable_kernels_of(level).add(lines, words.data(), b.run(), full.data());
+  const std::uint64_t appended = kernel::scalable_kernels_of(level).add(
+      lines, words.data(), b.run(), full.data(), fresh.data());
   lines.words = expected.data();
   std::uint64_t put = 0;
   std::vector<bool> answers;
+  std::vector<bool> stored;
   for (const std::uint64_t h : b.hashes) {
     std::uint64_t* const line = expected.data() + (lines.line_of(h) - lines.words);
     const bool fits = lines.fits(line, lines.cell_of(h));
     answers.push_back(!fits && lines.cells.is_full(line));
-    if (fits || answers.back()) continue;
+    stored.push_back(!fits && !answers.back());
+    if (!stored.back()) continue;
     lines.cells.append(line, lines.cell_of(h));
     ++put;
   }
   require(appended == put);
   require(words == expected);
   require_bitmap(full, answers);
+  require_bitmap(fresh, stored);
 }
 
 // One call by the kernels on `mine`, and by the model.

@@ -190,7 +190,7 @@ class vector_lanes : lane_vectors<Bytes> {
                                               const lane_planes& planes) noexcept {
     const part product = product_of(hash, i);
     if constexpr (Bytes == 32) {  // the upper halves alone, in one instruction
-      using halves = vector<short>;
+      using halves = typename vectors::template vector<short>;
       return reinterpret_cast<part>(__builtin_ia32_pmulhuw256(
                  reinterpret_cast<halves>(product),
                  reinterpret_cast<halves>(splat(planes.positions << 16U)))) >>
