@@ -1,9 +1,9 @@
 // The plain form of a cuckoo filter (Fan, Andersen, Kaminsky and Mitzenmacher 2014), as a measure
 // for filter/cuckoo.hpp. It stands in for the authors' own program, which is not built here:
 // fingerprints of 12 bits, four in a bucket of six bytes, one table whose number of buckets is a
-// power of two, the partner by xor, a random walk that moves what is in the way. Its rate is fixed
-// and up to half of it empty, it does not grow, and when it is full a key that is added takes the
-// place of another: this is what the speed of ours is to be compared with.
+// power of two, the partner by xor, a random walk that moves what is in the way. Its rate is fixed,
+// it does not grow, and when it is full a key that is added takes the place of another: this is
+// what the speed of ours is to be compared with.
 #pragma once
 
 #include <bit>
@@ -19,11 +19,14 @@ namespace bloomery::bench {
 
 class plain_cuckoo {
  public:
-  // At most 96 % of the cells are used: little is empty with a few keys less than a power of two.
+  // The least table of which so many keys use at most 96 % of the cells, and the keys that do: up to
+  // twice as many. It is filled with these, since half empty it would move hardly any fingerprint
+  // and take twice the memory of what it is compared with.
+  [[nodiscard]] static std::size_t full_with(std::size_t keys) {
+    return static_cast<std::size_t>(static_cast<double>(buckets_for(keys) * 4) * most_load);
+  }
   explicit plain_cuckoo(std::size_t keys)
-      : mask_(std::bit_ceil(static_cast<std::uint64_t>(static_cast<double>(keys) / 0.96 / 4) + 1) -
-              1),
-        bytes_((mask_ + 1) * bucket_bytes + padding) {}
+      : mask_(buckets_for(keys) - 1), bytes_((mask_ + 1) * bucket_bytes + padding) {}
 
   [[nodiscard]] double bits_per_key(std::size_t keys) const {
     return static_cast<double>(bytes_.size()) * 8 / static_cast<double>(keys);
@@ -75,6 +78,10 @@ class plain_cuckoo {
   }
 
  private:
+  static constexpr double most_load = 0.96;
+  static std::uint64_t buckets_for(std::size_t keys) {
+    return std::bit_ceil(static_cast<std::uint64_t>(static_cast<double>(keys) / most_load / 4));
+  }
   static constexpr unsigned most_moves = 500;
   static constexpr std::uint64_t bucket_bytes = 6;
   static constexpr std::uint64_t padding = 2;  // so that eight bytes can be read from the last one

@@ -56,9 +56,9 @@ struct shape {
   // Of a counter, fingerprint or value; how many generations share a line of a windowed filter; 0 for
   // arrays of bits.
   std::uint32_t cell_bits = 0;
-  std::uint32_t variant = 0;     // one more number, by kind; see below
-  std::uint64_t bits = 0;        // all that the filter occupies
-  shard_number shard = {};       // of which filter it is a part
+  std::uint32_t variant = 0;  // one more number, by kind; see below
+  std::uint64_t bits = 0;     // all that the filter occupies
+  shard_number shard = {};    // of which filter it is a part
 
   friend bool operator==(const shape&, const shape&) = default;
 };
