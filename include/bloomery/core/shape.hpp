@@ -53,8 +53,8 @@ struct shape {
   probe_scheme scheme = probe_scheme::multiply;
   std::uint32_t probes = 0;
   std::uint32_t block_bits = 0;  // 512 in cache lines, 256 in halves of them, a bucket in cuckoo
-  // Of a counter, fingerprint or value; how many generations share a line of a windowed filter; 0 for
-  // arrays of bits.
+  // Of a counter, fingerprint or value; how many generations share a line of a windowed filter; 0
+  // for arrays of bits.
   std::uint32_t cell_bits = 0;
   std::uint32_t variant = 0;  // one more number, by kind; see below
   std::uint64_t bits = 0;     // all that the filter occupies
