@@ -299,8 +299,8 @@ void peer_build(State& state, std::uint64_t n) {
   count_keys(state, keys.size());
 }
 
-// The plain cuckoo filter, which has no batches: what ours does one key at a time. Its table is that
-// of `keys_planned` keys, and full.
+// The plain cuckoo filter, which has no batches: what ours does one key at a time. Its table is
+// that of `keys_planned` keys, and full.
 void plain_cuckoo_one(State& state, std::uint64_t keys_planned, std::string_view what) {
   const std::uint64_t n = plain_cuckoo::full_with(keys_planned);
   const xxh3_hasher hasher;

@@ -80,10 +80,10 @@ class cuckoo_table {
     return reflect(bucket >> t_.scale, mixed) << t_.scale | (lower ^ flip);
   }
 
-  // Nearly every filter is one layer of t = 0 whose buckets lie in one load each: calls with one key
-  // ask for that once, and then take plain_place_of and the calls below that say so. Out of the cache
-  // such a call costs as much as it has instructions, since a processor looks ahead over a fixed
-  // number of them for the next keys' misses.
+  // Nearly every filter is one layer of t = 0 whose buckets lie in one load each: calls with one
+  // key ask for that once, and then take plain_place_of and the calls below that say so. Out of the
+  // cache such a call costs as much as it has instructions, since a processor looks ahead over a
+  // fixed number of them for the misses of the next keys.
   [[nodiscard]] bool is_plain() const noexcept { return t_.is_plain; }
   [[nodiscard]] place plain_place_of(std::uint64_t hash) const noexcept {
     const std::uint64_t fingerprint = fingerprint_of(hash);
