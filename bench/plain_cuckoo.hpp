@@ -19,9 +19,9 @@ namespace bloomery::bench {
 
 class plain_cuckoo {
  public:
-  // The least table of which so many keys use at most 96 % of the cells, and the keys that do: up to
-  // twice as many. It is filled with these, since half empty it would move hardly any fingerprint
-  // and take twice the memory of what it is compared with.
+  // The keys that fill 96 % of the least table in which so many fit, at most twice as many. It is
+  // measured with these: half empty it would move hardly any fingerprint, in twice the memory of
+  // what it is compared with.
   [[nodiscard]] static std::size_t full_with(std::size_t keys) {
     return static_cast<std::size_t>(static_cast<double>(buckets_for(keys) * 4) * most_load);
   }
