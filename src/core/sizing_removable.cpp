@@ -218,8 +218,8 @@ namespace {
 
 using namespace cuckoo_geometry;
 
-// ln of the chance that one fingerprint differs from the query's. 1 stands for 0, too, and is twice
-// as likely as each of the 2^f - 2 others: (2^f - 2 + 2 * 2) / 2^2f is the chance of two equal ones.
+// ln of the chance that one fingerprint differs from that of the query. 1 stands for 0, too, and is
+// twice as likely as each of the 2^f - 2 others: two are equal with (2^f - 2 + 2 * 2) / 2^2f.
 double log_differs(std::uint32_t fingerprint_bits) {
   const double all = std::ldexp(1.0, static_cast<int>(fingerprint_bits));
   return std::log1p(-(all + 2) / (all * all));
