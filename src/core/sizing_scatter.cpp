@@ -89,9 +89,9 @@ double scatter_of_windowed(const shape& s, std::uint64_t keys) {
 }
 
 double scatter_of_split_block(const shape& s, std::uint64_t keys) {
-  return scatter_of_blocks(static_cast<double>(keys),
-                           static_cast<double>(s.bits / bits_per_split_block), bits_per_split_block,
-                           s.probes);
+  const std::uint64_t blocks = s.bits / bits_per_split_block;
+  return scatter_of_blocks(static_cast<double>(keys), static_cast<double>(blocks),
+                           bits_per_split_block, s.probes);
 }
 
 double scatter_of_counting(const shape& s, std::uint64_t keys) {

@@ -54,8 +54,8 @@ double split_block_rate(std::span<const std::uint64_t> words) noexcept {
     }
     sum += static_cast<double>(ways);
   }
-  const auto blocks = static_cast<double>(words.size() / words_per_block);
-  return blocks == 0 ? 0 : sum * 0x1p-40 / blocks;
+  const std::size_t blocks = words.size() / words_per_block;
+  return blocks == 0 ? 0 : sum * 0x1p-40 / static_cast<double>(blocks);
 }
 
 }  // namespace bloomery::detail

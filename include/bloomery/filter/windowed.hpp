@@ -127,7 +127,7 @@ class windowed_view : public detail::batch_answers<windowed_view>, public detail
   }
   // Where a slot is: in which line of each block, and in which plane of its lanes.
   struct slot_place {
-    std::uint32_t line;
+    std::uint32_t line = 0;
     detail::lane_planes plane;
   };
   [[nodiscard]] slot_place place_in_block(std::size_t slot) const noexcept {
