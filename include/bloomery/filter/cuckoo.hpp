@@ -7,7 +7,7 @@
 //
 // A key goes to the less loaded of its buckets. When both are full, insertion searches for the
 // nearest free cell, breadth-first, and moves fingerprints only then: a failure leaves the table as
-// it was, and no key is ever homeless. Buckets of four fill to 97 %.
+// it was, and no key is ever homeless. Buckets of four fill to 97 % with keys that differ.
 //
 // Growth by chaining: when no layer takes a key, another is added. All layers have B0 2^t buckets,
 // and that makes removal safe. Keys that share fingerprint and buckets in one layer share them in
