@@ -169,8 +169,8 @@ class windowed_filter : public detail::owned<windowed_view> {
  public:
   // Remembers the last o.keys keys.
   explicit windowed_filter(const options& o) : windowed_filter(plan_for(o)) {}
-  // Remembers the keys of the last `window` units of time, while no g-th part of it brings more than
-  // its part of o.keys.
+  // Remembers the keys of the last `window` units of time, while no g-th part of it brings more
+  // than its share of o.keys.
   windowed_filter(const options& o, std::uint64_t window) : windowed_filter(plan_for(o)) {
     set_window(window);
   }
