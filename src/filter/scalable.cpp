@@ -177,12 +177,13 @@ std::uint64_t scalable_filter::add_new(std::span<const std::uint64_t> hashes,
     std::size_t some = std::min(keys.count - done, piece_keys);
     if (some > most) some = static_cast<std::size_t>(most) / 64 * 64;  // whole words of answers
     if (some >= least_keys) {
-      stored += add_piece(keys.from(done, some), answers);
+      stored += add_piece(keys.from(done, some), answers, counted::stored);
     } else {
       some = std::min(keys.count - done, least_keys);
       answers[0] = 0;
       for (std::size_t i = 0; i < some; ++i) {
         const bool fresh = add(hashes[done + i]);
+        if (!fresh) --keys_;
         answers[0] |= std::uint64_t{fresh} << i;
         stored += std::uint64_t{fresh};
       }
@@ -200,7 +201,7 @@ std::uint64_t scalable_filter::add_all(key_list keys) {
     const std::size_t some = std::min<std::uint64_t>({keys.count, piece_keys, most});
     if (some >= least_keys) {
       detail::scratch<std::uint64_t, piece_keys / 64> is_new;
-      stored += add_piece(keys.from(0, some), is_new);
+      stored += add_piece(keys.from(0, some), is_new, counted::all);
       keys = keys.from(some, keys.count - some);
       continue;
     }
@@ -218,7 +219,8 @@ std::uint64_t scalable_filter::add_all(key_list keys) {
 
 // As many as there is room for. Those of full lines come after the others: what they add to is the
 // stash, and to cells of full lines, and the others neither look there nor are found there.
-std::uint64_t scalable_filter::add_piece(const key_list& keys, std::span<std::uint64_t> is_new) {
+std::uint64_t scalable_filter::add_piece(const key_list& keys, std::span<std::uint64_t> is_new,
+                                         counted what) {
   detail::scratch<std::uint64_t, piece_keys / 64> full;
   std::uint64_t stored = table_.put_in_lines([&](std::uint64_t* words) {
     return kernel::scalable_kernels_chosen().add(lines_, words, keys, full.data(), is_new.data());
@@ -239,12 +241,12 @@ std::uint64_t scalable_filter::add_piece(const key_list& keys, std::span<std::ui
   const std::uint64_t before = keys_;
   for (std::size_t i = 0; i < count; ++i) {
     if (contains(open[i])) continue;
-    keys_ = before + numbers[i];  // all before this one are in, if it throws
+    keys_ = before + (what == counted::all ? numbers[i] : stored);  // if it throws
     put(open[i]);
     is_new[numbers[i] / 64] |= std::uint64_t{1} << (numbers[i] % 64);
     ++stored;
   }
-  keys_ = before + keys.count;
+  keys_ = before + (what == counted::all ? keys.count : stored);
   return stored;
 }
 

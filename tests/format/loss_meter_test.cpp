@@ -76,6 +76,7 @@ TEST(add_new, is_the_same_for_many_as_for_one) {
       ASSERT_EQ((bits[i / 64] >> (i % 64)) & 1U, bit & 1U) << kind_name(kind) << " " << i;
     }
     EXPECT_EQ(fresh, expected);
+    EXPECT_EQ(many->keys(), one->keys()) << kind_name(kind);
   }
 }
 

@@ -142,7 +142,8 @@ class scalable_filter : public scalable_view {
   // The same for many; when it throws, the keys before the one that needed memory are in.
   void add_batch(std::span<const std::uint64_t> hashes);
   void add_batch(const mixed_integers& keys);  // hashed on the way
-  // The same; bit i % 64 of is_new[i / 64] becomes whether hash i was new. Returns how many were.
+  // Adds those that are not there, so that keys() counts no others; bit i % 64 of is_new[i / 64]
+  // becomes whether hash i was new. Returns how many were.
   std::uint64_t add_new(std::span<const std::uint64_t> hashes, std::span<std::uint64_t> is_new);
 
   // Adds what the other has. The two tables become one, which has as many lines as it needs, and
@@ -174,7 +175,8 @@ class scalable_filter : public scalable_view {
   struct key_list;  // hashes, or integers to hash
   // Each returns how many were new.
   std::uint64_t add_all(key_list keys);
-  std::uint64_t add_piece(const key_list& keys, std::span<std::uint64_t> is_new);
+  enum class counted : std::uint8_t { all, stored };  // what keys() counts
+  std::uint64_t add_piece(const key_list& keys, std::span<std::uint64_t> is_new, counted what);
   std::uint64_t add_in_turn(std::span<const std::uint64_t>& hashes, std::uint64_t most);
 
   detail::split_table table_;
