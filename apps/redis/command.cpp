@@ -119,13 +119,15 @@ bool opened_key::empty() const noexcept {
 void opened_key::refuse_type() { throw refusal(wrong_type); }
 
 // A filter that somebody reads is copied before it changes. Without memory for the copy readers of
-// pieces lose theirs, and have to begin again.
+// pieces lose theirs, and have to begin again; a thread that reads it goes on, and the write is
+// refused.
 void opened_key::make_writable(value& v) const {
   if (!v.is_lent()) return;
   try {
     check_memory(ctx_, v.bytes(), v.bytes());
   } catch (const bloomery::error&) {
     forget_readings(v);
+    if (v.is_lent()) throw;
   }
   v.own();
 }

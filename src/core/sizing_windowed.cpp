@@ -117,7 +117,7 @@ shape shape_of(std::uint32_t generations, const choice& c, std::uint64_t blocks)
                                        "fewer keys or a higher fpr");
 }
 
-std::uint64_t most_blocks(const window_geometry& geometry) {
+std::uint64_t most_blocks_of(const window_geometry& geometry) {
   return (max_bits / bits_per_block - geometry.head_lines) / geometry.lines;
 }
 
@@ -139,7 +139,7 @@ shape shape_for_rate(const request& r, std::uint32_t g, std::uint64_t keys) {
   const choice best = fewest_lines(r, slots, blocks_with,
                                    [&](const choice& c) { return lines_of(c) <= most_lines; });
   const std::uint64_t blocks = least_number(
-      best.value, most_blocks(window_geometry(g, best.sharing)), -std::log(target),
+      best.value, most_blocks_of(window_geometry(g, best.sharing)), -std::log(target),
       [&](std::uint64_t some) {
         return std::log(fpr_of_windowed(shape_of(g, best, some), r.keys)) - std::log(target);
       });
@@ -176,7 +176,7 @@ shape shape_for_bits_per_key(const request& r, std::uint32_t g, std::uint64_t ke
   const choice best = choice_for_lines(r, g, keys, lines);
   const window_geometry geometry(g, best.sharing);
   const double blocks = std::ceil(lines / geometry.lines);
-  if (blocks > static_cast<double>(most_blocks(geometry))) throw_too_large(r.keys);
+  if (blocks > static_cast<double>(most_blocks_of(geometry))) throw_too_large(r.keys);
   return shape_of(g, best, static_cast<std::uint64_t>(blocks));
 }
 

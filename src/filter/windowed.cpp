@@ -194,8 +194,8 @@ detail::payload windowed_filter::started(const plan& p) {
 }
 
 windowed_filter::windowed_filter(const view& other) : owned(other) {
-  put(at::now, now());  // the other may look at a later time than that of its words
-  wipe_dead();
+  put(at::now, now());   // the other may look at a later time than that of its words
+  clear_slots(~alive_);  // a file may have bits in slots of which it says that they are empty
 }
 
 void windowed_filter::set_window(std::uint64_t window) {
@@ -213,11 +213,19 @@ void windowed_filter::set_window(std::uint64_t window) {
   put(at::by_time, 1);
 }
 
-// All slots of a line together, in one pass.
 void windowed_filter::wipe(std::uint64_t which) noexcept {
+  std::uint64_t used = 0;
+  for (std::size_t slot = 0; slot < slots(); ++slot) {
+    used |= std::uint64_t{slot_number(slot, about::keys) != 0} << slot;
+  }
+  clear_slots(which & used);
+}
+
+// All slots of a line together, in one pass.
+void windowed_filter::clear_slots(std::uint64_t which) noexcept {
   std::array<std::uint32_t, 64> first{};
   for (std::size_t slot = 0; slot < slots(); ++slot) {
-    if (((which >> slot) & 1U) == 0 || slot_number(slot, about::keys) == 0) continue;
+    if (((which >> slot) & 1U) == 0) continue;
     std::fill_n(&mutable_words()[place_of(slot, about::keys)], slot_words, 0);
     const slot_place place = place_in_block(slot);
     first[place.line] |= place.plane.first;

@@ -327,6 +327,19 @@ TEST(windowed, counts_to_the_end) {
   EXPECT_NO_THROW(windowed_view(full.planned(), words_of(full), 1));
 }
 
+// As a forged file may have them: nothing else is wrong with it.
+TEST(windowed, has_nothing_in_slots_that_say_they_are_empty) {
+  windowed_filter empty({.keys = 1000});
+  std::vector<std::uint64_t> words(empty.words().begin(), empty.words().end());
+  const std::size_t blocks = words.size() / 2;  // the clock and the slots are before that
+  std::fill(words.begin() + static_cast<std::ptrdiff_t>(blocks), words.end(), UINT64_MAX);
+  windowed_filter f(windowed_view(empty.planned(), words, 0));
+  for (std::uint64_t i = 0; i < 100; ++i) f.add(sample_hash(i));
+  std::uint64_t found = 0;
+  for (std::uint64_t i = 100; i < 1100; ++i) found += f.contains(sample_hash(i)) ? 1U : 0U;
+  EXPECT_LT(found, 100U);
+}
+
 TEST(windowed, refuses_hostile_words) {
   windowed_filter f = in_time(100, 4, 20);
   f.advance(77);

@@ -145,7 +145,8 @@ checkpoints::~checkpoints() {
 
 void checkpoints::watch(std::chrono::seconds every) {
   using clock = std::chrono::steady_clock;
-  std::chrono::milliseconds wait = every;
+  // poll counts milliseconds in an int, which is 24 days.
+  std::chrono::milliseconds wait = std::min<std::chrono::seconds>(every, std::chrono::hours(480));
   bool warned = false;
   for (;;) {
     pollfd end{.fd = told[0], .events = POLLIN, .revents = 0};

@@ -203,7 +203,9 @@ class windowed_filter : public detail::owned<windowed_view> {
   std::size_t make_room() noexcept;
   void add_run(kernel::key_run run) noexcept;
   void count_added(std::size_t slot, std::uint64_t keys, std::uint64_t stored) noexcept;
-  void wipe(std::uint64_t which) noexcept;  // a bit for each slot
+  // A bit for each slot; `wipe` leaves those alone that have no keys.
+  void wipe(std::uint64_t which) noexcept;
+  void clear_slots(std::uint64_t which) noexcept;
   void wipe_dead() noexcept;
 };
 
