@@ -60,6 +60,13 @@ inline void check_fpr(double fpr, std::uint64_t keys) {
                                       detail::to_text(limit));
 }
 
+[[noreturn]] inline void throw_too_large(const request& r) {
+  detail::fail(
+      errc::bad_argument,
+      detail::to_text(r.keys) +
+          " keys would need more than the limit of 2^48 bits; use fewer keys or a higher fpr");
+}
+
 // Refuses what no part of a filter can be, for so many keys and this share of the rate. The planner
 // of a part would name the numbers of that, which nobody has given.
 inline void check_part(const request& r, std::uint64_t keys, double share) {

@@ -29,13 +29,6 @@ void check_kind(const shape& s, filter_kind kind) {
   }
 }
 
-[[noreturn]] void throw_too_large(const request& r) {
-  detail::fail(
-      errc::bad_argument,
-      detail::to_text(r.keys) +
-          " keys would need more than the limit of 2^48 bits; use fewer keys or a higher fpr");
-}
-
 void check_no_variant(const request& r) {
   if (r.variant && *r.variant != 0) {
     detail::throw_bad_argument("the variant", std::uint64_t{*r.variant}, "0 for this kind");

@@ -111,12 +111,6 @@ shape shape_of(std::uint32_t generations, const choice& c, std::uint64_t blocks)
           .bits = (geometry.head_lines + blocks * geometry.lines) * bits_per_block};
 }
 
-[[noreturn]] void throw_too_large(std::uint64_t keys) {
-  detail::fail(errc::bad_argument, detail::to_text(keys) +
-                                       " keys would need more than the limit of 2^48 bits; use "
-                                       "fewer keys or a higher fpr");
-}
-
 std::uint64_t most_blocks_of(const window_geometry& geometry) {
   return (max_bits / bits_per_block - geometry.head_lines) / geometry.lines;
 }
@@ -143,7 +137,7 @@ shape shape_for_rate(const request& r, std::uint32_t g, std::uint64_t keys) {
       [&](std::uint64_t some) {
         return std::log(fpr_of_windowed(shape_of(g, best, some), r.keys)) - std::log(target);
       });
-  if (blocks == 0) throw_too_large(r.keys);
+  if (blocks == 0) throw_too_large(r);
   return shape_of(g, best, blocks);
 }
 
@@ -176,7 +170,7 @@ shape shape_for_bits_per_key(const request& r, std::uint32_t g, std::uint64_t ke
   const choice best = choice_for_lines(r, g, keys, lines);
   const window_geometry geometry(g, best.sharing);
   const double blocks = std::ceil(lines / geometry.lines);
-  if (blocks > static_cast<double>(most_blocks_of(geometry))) throw_too_large(r.keys);
+  if (blocks > static_cast<double>(most_blocks_of(geometry))) throw_too_large(r);
   return shape_of(g, best, static_cast<std::uint64_t>(blocks));
 }
 

@@ -113,9 +113,6 @@ struct eight {
     return {_mm512_srlv_epi64(a.v, by.v)};
   }
 
-  [[gnu::always_inline]] friend eight multiply_halves(eight a, eight b) noexcept {
-    return multiply_low_halves(a, b);
-  }
   [[gnu::always_inline]] friend eight multiply_high_short(eight a, eight b) noexcept {
     return (multiply_low_halves(a >> 32, b) + (multiply_low_halves(a, b) >> 32)) >> 32;
   }

@@ -49,8 +49,6 @@ struct one {
   [[gnu::always_inline]] friend one operator<<(one a, one by) noexcept { return {a.n << by.n}; }
   [[gnu::always_inline]] friend one operator>>(one a, one by) noexcept { return {a.n >> by.n}; }
 
-  // The product of two numbers below 2^32.
-  [[gnu::always_inline]] friend one multiply_halves(one a, one b) noexcept { return a * b; }
   [[gnu::always_inline]] friend one multiply_high(one a, one b) noexcept {
     return {detail::multiply_high(a.n, b.n)};
   }
